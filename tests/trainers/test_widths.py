@@ -6,7 +6,7 @@ import pytest
 import linnet as ln
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers import _loop as loop
-from linnet.trainers import _widths as widths
+from linnet.trainers import _start
 
 RNG = np.random.default_rng(0)
 DATA = RNG.standard_normal((12, 30)), RNG.standard_normal((12, 3))  # 30 inputs of rank 12: the test loss sees the rest
@@ -27,8 +27,8 @@ def compiled(function: Any) -> int:
     [(1, 2, 2), (1, 40, 4), (4, 40, 4), (5, 40, 8), (33, 40, 40), (33, 400, 48), (97, 400, 128), (129, 400, 129)],
 )
 def test_the_ladder_of_widths(width, most, expected):
-    assert widths.run_width(width, most) == expected
-    assert len({widths.run_width(narrow, 400) for narrow in range(1, 41)}) == 5
+    assert _start.run_width(width, most) == expected
+    assert len({_start.run_width(narrow, 400) for narrow in range(1, 41)}) == 5
 
 
 def momentum(weights: ln.Weights) -> ln.Trajectory:
@@ -48,7 +48,7 @@ def test_units_at_zero_change_nothing(train, monkeypatch):
     filled = train(weights)
     train(start(7, batch=2))
     assert compiled(loop._advance_and_observe) - before == 1
-    monkeypatch.setattr(widths, "RUN_WIDTHS", ())
+    monkeypatch.setattr(_start, "RUN_WIDTHS", ())
     plain = train(weights)
     assert compiled(loop._advance_and_observe) - before == 2
     assert filled.reduced.first.shape == (41, 2, 5, 12)
@@ -67,7 +67,7 @@ def test_a_flow_takes_the_same_steps_with_units_at_zero(monkeypatch):
     filled = ln.gradient_flow(PROBLEM, weights, times=times)
     ln.gradient_flow(PROBLEM, start(3), times=times)
     assert compiled(flow_rounds._solve) - before == 1
-    monkeypatch.setattr(widths, "RUN_WIDTHS", ())
+    monkeypatch.setattr(_start, "RUN_WIDTHS", ())
     plain = ln.gradient_flow(PROBLEM, weights, times=times)
     assert filled.status.steps == plain.status.steps
     assert filled.reduced.first.shape == (3, 1, 12)

@@ -189,6 +189,11 @@ class Layers:
         return f"Layers(depth={self.depth}, width={widths}{stands}, in_dim={self.in_dim}, out_dim={self.out_dim}{lead})"
 
 
+def layer_arrays(weights: Weights | Layers) -> tuple[np.ndarray, ...]:
+    """The matrices of a network, from the first to the last."""
+    return weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
+
+
 def product_of(layers: Sequence[Any]) -> Any:
     """$W_L \\cdots W_1$ of matrices in the order in which they act, from the side of fewer columns; NumPy or JAX."""
     if len(layers) > 2 and layers[-1].shape[-2] < layers[0].shape[-1]:

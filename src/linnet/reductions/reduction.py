@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, real_array, representable
-from linnet.inits.layers import Layers, check_layers
+from linnet.inits.layers import Layers, check_layers, layer_arrays
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems._factor import Factor
 from linnet.problems.problem import Problem
@@ -278,8 +278,7 @@ def reduce(
 
 def refuse_diverged(name: str, weights: Weights | Layers) -> None:
     """Refuses the weights of a run that diverged."""
-    layers = weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
-    if not all(np.isfinite(layer).all() for layer in layers):
+    if not all(np.isfinite(layer).all() for layer in layer_arrays(weights)):
         raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")
 
 

@@ -30,6 +30,7 @@ from linnet.trainers._choice import select
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import steps_per_call
+from linnet.trainers._start import without_filling
 from linnet.trainers._states import (
     Array,
     Arrays,
@@ -45,7 +46,6 @@ from linnet.trainers._states import (
     layer_names,
     layers_of,
 )
-from linnet.trainers._widths import without_filling
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status

@@ -10,13 +10,14 @@ function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import register_dataclass
 
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
@@ -42,12 +43,7 @@ class OfProduct:
         return loss, (A, residual)
 
 
-def _pytree(data: tuple[str, ...], meta: tuple[str, ...] = ()) -> Callable[[type], type]:
-    """Register a dataclass with JAX: `data` are its arrays, `meta` what is compiled in."""
-    return partial(jax.tree_util.register_dataclass, data_fields=list(data), meta_fields=list(meta))
-
-
-@_pytree(("scales", "target", "floor"))
+@register_dataclass
 @dataclass(frozen=True)
 class SpectralObjective(OfProduct):
     """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
@@ -68,7 +64,7 @@ class SpectralObjective(OfProduct):
         return 0.5 * jnp.sum(self.target**2) + self.floor
 
 
-@_pytree(("inputs", "outputs"))
+@register_dataclass
 @dataclass(frozen=True)
 class SamplesObjective(OfProduct):
     """L = |Y - X A^T|^2/(2n) from the samples themselves."""
@@ -88,7 +84,7 @@ class SamplesObjective(OfProduct):
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
-@_pytree(("cov", "cross", "power"))
+@register_dataclass
 @dataclass(frozen=True)
 class MomentsObjective(OfProduct):
     """L = (E|y|^2 - 2<Gamma, A> + <A Sigma, A>)/2."""
@@ -108,12 +104,12 @@ class MomentsObjective(OfProduct):
         return 0.5 * self.power
 
 
-@_pytree((), ("cost",))
+@register_dataclass
 @dataclass(frozen=True)
 class CostObjective(OfProduct):
-    """Any differentiable cost of the product."""
+    """Any differentiable cost of the product, which is compiled in."""
 
-    cost: Callable[[Array], Array]
+    cost: Callable[[Array], Array] = field(metadata={"static": True})
     NDIM: ClassVar[dict[str, int]] = {}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
@@ -126,7 +122,7 @@ class CostObjective(OfProduct):
         return jnp.asarray(1.0)
 
 
-@_pytree(("truth", "weight", "rest", "floor"))
+@register_dataclass
 @dataclass(frozen=True)
 class TestLoss:
     """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of
@@ -153,7 +149,7 @@ class TestLoss:
         return {"test_loss": self.at(params, seen)}
 
 
-@_pytree(("validation", "test"))
+@register_dataclass
 @dataclass(frozen=True)
 class HeldOut:
     """The held-out loss, which stopping rules look at, beside the test loss of a problem that has a truth."""
@@ -193,14 +189,14 @@ def member(tree: Any, index: int) -> Any:
     return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
 
 
-def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> OfProduct:
-    """The loss to descend: in reduced coordinates, or as the problem was given."""
+def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> OfProduct:
+    """The loss to descend: in the coordinates of `reduction`, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:
         return CostObjective(problem.cost)
     if problem.whitened:
         return SpectralObjective(None, cast(problem.cross), cast(problem.factor.floor))
-    if reduced:
+    if reduction.basis is not None:
         f = problem.factor
         return SpectralObjective(cast(f.scales), cast(f.target), cast(f.floor))
     if problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:

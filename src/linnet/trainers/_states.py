@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import jax
@@ -23,10 +22,14 @@ Seen = Any  # what an objective saw of a state: of linear networks the product A
 Remembered = Any  # what a stopping rule or a record keeps from step to step: any tree of numbers
 
 
+def names_of_layers(depth: int) -> list[str]:
+    """The names that the layers of a network of this depth have in a loop, from the first to the last."""
+    return ["first", *(f"inner_{number}" for number in range(2, depth)), "second"]
+
+
 def layer_names(named: Arrays) -> list[str]:
     """The names of the layers among what moves, from the first to the last."""
-    inner = sum(name.startswith("inner_") for name in named)
-    return ["first", *(f"inner_{number}" for number in range(2, inner + 2)), "second"]
+    return names_of_layers(2 + sum(name.startswith("inner_") for name in named))
 
 
 def layers_of(params: Params) -> list[Array]:
@@ -56,7 +59,7 @@ class KeptLoss(TestedLoss, Protocol):
 Update = Callable[[Any, Hyper, Params, Array, Seen], Params]
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["params", "rule", "step", "code", "record"], meta_fields=[])
+@jax.tree_util.register_dataclass
 @dataclass
 class State:
     """One run on its way: its parameters, what its stopping rule and its record remember, its step and its code."""

@@ -77,8 +77,12 @@ class UserUpdate:
     rule: updates.Update
 
     def start(self, params: Params) -> Params:
-        """The parameters of one run, with what the update remembers."""
-        return {**params, "memory": self.rule.init({name: params[name] for name in layer_names(params)})}
+        """The parameters of a run, or of each of a batch, with what the update remembers."""
+
+        def one(params: Params) -> Params:
+            return {**params, "memory": self.rule.init({name: params[name] for name in layer_names(params)})}
+
+        return jax.vmap(one)(params) if params["first"].ndim == 3 else one(params)
 
     def __call__(self, objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
         names = layer_names(params)

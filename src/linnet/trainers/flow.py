@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, positive, times_array, within_scope
 from linnet._memory import check_fits
-from linnet.inits.layers import Layers, product_of
+from linnet.inits.layers import Layers, layer_arrays, product_of
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import OfProduct, batch_axes, testing_objective, training_objective
+from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_filling
 from linnet.trainers._states import Arrays, KeptLoss, layer_names, layers_of
 from linnet.trainers._tail import SquareLoss
-from linnet.trainers._widths import pad_width, without_filling
-from linnet.trainers.descent import initial_params, prepare
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -68,7 +67,7 @@ def gradient_flow(
     (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
     fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
     own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
-    are run at one of a few (`_widths.py`): only the first of them is compiled. So are numbers of `times` up
+    are run at one of a few (`_start.py`): only the first of them is compiled. So are numbers of `times` up
     to 64.
 
     **Example:**
@@ -85,9 +84,9 @@ def gradient_flow(
     moments = times_array("times", times)
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
-    reduction = prepare(problem, weights, reduce)
+    reduction = coordinates_of_run(problem, weights, reduce)
     with computing(dtype, device) as resolved:
-        objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
+        objective = training_objective(problem, reduction, resolved)
         run = pad_width(reduction) if reduce else reduction
         test = testing_objective(run, resolved)
         params = initial_params(run, resolved)
@@ -140,7 +139,7 @@ def gradient_flow(
 
 def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
     """The absolute tolerance of one network, or of every network of a batch by its own scale."""
-    layers = weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
+    layers = layer_arrays(weights)
     inside = (-1, -2)
     top = np.max([np.abs(layer).max(axis=inside) for layer in layers], axis=0)
     safe = np.where(top > 0, top, 1.0)[..., None, None]  # nothing under- or overflows

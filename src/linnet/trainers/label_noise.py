@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -10,11 +12,12 @@ from linnet._arguments import count, real_array, within_scope
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.trainers._objective import SamplesObjective, SpectralObjective
-from linnet.trainers._states import Array, Hyper, Params, Seen, Update
+from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._objective import SamplesObjective, SpectralObjective, training_objective
+from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers._updates import residual_step
 from linnet.trainers.schedules import Rate
-from linnet.trainers.stochastic import sample_count, sampled_run
+from linnet.trainers.stochastic import sample_count, samples_objective, with_keys
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
@@ -83,39 +86,27 @@ def label_noise_descent(
     """
     if samples is None:
         sample_count(problem)
-        update: Update = _sample_step
-    else:
-        update, samples = _population_step, count("samples", samples)
-        if not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
-            raise ValueError(
-                "`samples` is for problems of moments or a target, in reduced coordinates: data have theirs."
-            )
-    level = real_array("noise_std", noise_std, ndim=(0, 1))
+    elif not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
+        raise ValueError("`samples` is for problems of moments or a target, in reduced coordinates: data have theirs.")
+    run = DiscreteRun(
+        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
+    )
+    level, batch = real_array("noise_std", noise_std, ndim=(0, 1)), weights.batch or problem.batch
     if (level < 0).any():
         raise ValueError(f"`noise_std` must not be negative: got {noise_std}.")
-    if level.ndim and level.shape[0] != (weights.batch or problem.batch):
-        batch = weights.batch or problem.batch
+    if level.ndim and level.shape[0] != batch:
         raise ValueError(
             f"`noise_std` must be one number or one for each of the batch of {batch}: got {level.shape[0]}."
         )
-    return sampled_run(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        key=key,
-        update=update,
-        hyper={"noise": level} if samples is None else {"noise": level / np.sqrt(float(samples))},
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        reduce=reduce,
-        keep=keep,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
+    noise = level if samples is None else level / np.sqrt(float(count("samples", samples)))
+    return run.train(
+        "label_noise_descent",
+        _sample_step if samples is None else _population_step,
         title="label-noise descent",
-        attributes={"trainer": "label_noise_descent"},
+        objective=samples_objective if samples is None else training_objective,
+        start=partial(with_keys, key),
+        hyper={"noise": noise},
+        attributes={"noise": noise.tolist()},
     )
 
 

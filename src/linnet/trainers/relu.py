@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -13,16 +11,15 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag
 from linnet.inits.weights import Weights
-from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
-from linnet.trainers import _loop as loop
+from linnet.reductions.reduction import Reduction, check_match
+from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._objective import SamplesObjective
 from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers._updates import push_step
-from linnet.trainers.descent import initial_params, layer_rates_of, learning_rates
 from linnet.trainers.schedules import Rate
-from linnet.trainers.stopping import Rule, rule_of
-from linnet.trajectories.saving import Saving, policy
+from linnet.trainers.stopping import Rule
+from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -79,34 +76,22 @@ def relu_descent(
     """
     problem = _problem_of_samples(data)
     check_match(problem, weights)
-    refuse_diverged("weights", weights)
-    steps, throw = count("steps", steps, most=2**62), flag("throw", throw)
-    rates = learning_rates(learning_rate, steps, problem, weights)
-    own = layer_rates_of(layer_rates, weights, reduced=False, decays=False)
-    reduction = Reduction(problem, weights, weights, None, None)
-    with computing(dtype, device) as resolved:
-        trajectory = loop.run(
-            Rectified(jnp.asarray(problem.inputs, resolved), jnp.asarray(problem.outputs, resolved)),
-            None,
-            initial_params(reduction, resolved),
-            {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own}.items()},
-            reduction=reduction,
-            plan=loop.Plan(_relu_step, rule_of(stop), "weights", optimized=steps >= OPTIMIZED_STEPS),
-            steps=steps,
-            saving=policy(save_every),
-            title="ReLU descent",
-            attributes={
-                "trainer": "relu_descent",
-                "learning_rate": rates.described(),
-                "steps": steps,
-                "dtype": resolved.name,
-                "device": device_name(),
-            },
-        )
+    throw = flag("throw", throw)
+    run = DiscreteRun(
+        problem, weights, learning_rate, count("steps", steps), save_every, stop, dtype, device, False, layer_rates
+    )
+    trajectory = run.train(
+        "relu_descent",
+        _relu_step,
+        title="ReLU descent",
+        objective=_rectified,
+        tested=False,
+        optimized=steps >= OPTIMIZED_STEPS,
+    )
     if throw and not trajectory.status.ok:
         failed = np.atleast_1d(trajectory.status.reason) == "diverged"
         first = int(np.atleast_1d(trajectory.status.steps)[failed].min())
-        rate = float(np.broadcast_to(rates.constant, failed.shape)[failed].max())
+        rate = float(np.broadcast_to(run.rates.constant, failed.shape)[failed].max())
         raise DivergedError(
             f"ReLU descent diverged at step {first} of {steps} with a `learning_rate` of {rate:g}: use a smaller one, "
             f"or `throw=False` for a status."
@@ -114,14 +99,10 @@ def relu_descent(
     return trajectory
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["inputs", "outputs"], meta_fields=[])
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class Rectified:
+class Rectified(SamplesObjective):
     """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
-
-    inputs: Array
-    outputs: Array
-    NDIM: ClassVar = {"inputs": 2, "outputs": 2}
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
         """The loss of a state and its gradients."""
@@ -132,9 +113,10 @@ class Rectified:
 
         return jax.value_and_grad(loss)((params["first"], params["second"]))
 
-    def size(self) -> Array:
-        """The loss of a network that is zero."""
-        return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
+
+def _rectified(problem: Problem, reduction: Reduction, dtype: np.dtype) -> Rectified:
+    """Return the loss of the samples of a problem."""
+    return Rectified(jnp.asarray(problem.inputs, dtype), jnp.asarray(problem.outputs, dtype))
 
 
 def _relu_step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:

@@ -141,7 +141,7 @@ def noise_sde(
     check_fits(16 * numbers, f"keeping {paths} paths at {times.size} times", "Keep fewer times or paths.")
     with computing(dtype, device) as number:
         cast = partial(jnp.asarray, dtype=number)
-        objective = training_objective(whole, reduced=True, dtype=number)
+        objective = training_objective(whole, reduction, number)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
         given = None if increments is None else cast(_check_increments(increments, sizes, paths, start))
         sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths

@@ -1,4 +1,4 @@
-"""Mini-batch gradient descent, and the run that every trainer on random samples shares."""
+"""Mini-batch gradient descent, and what label noise shares with it: the samples, and a key for each run."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, within_scope
+from linnet._arguments import count, within_scope
 from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
-from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.trainers import _loop as loop
-from linnet.trainers._objective import SamplesObjective, testing_objective, training_objective
-from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
+from linnet.reductions.reduction import Reduction
+from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._objective import SamplesObjective
+from linnet.trainers._states import Array, Hyper, Params, Seen, Update
 from linnet.trainers._updates import residual_step
-from linnet.trainers._widths import pad_width
-from linnet.trainers.descent import divergence_error, initial_params, layer_rates_of, learning_rates, prepare
 from linnet.trainers.schedules import Rate
-from linnet.trainers.stopping import Rule, rule_of
-from linnet.trajectories.saving import Saving, policy
+from linnet.trainers.stopping import Rule
+from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
@@ -83,24 +81,16 @@ def stochastic_descent(
     size = count("batch_size", batch_size)
     if size > samples:
         raise ValueError(f"`batch_size` must be at most the number of samples, {samples}: got {size}.")
-    return sampled_run(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        key=key,
-        update=_minibatch_update(size),
-        hyper={},
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        reduce=reduce,
-        keep=keep,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
+    run = DiscreteRun(
+        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
+    )
+    return run.train(
+        "stochastic_descent",
+        _minibatch_update(size),
         title="mini-batch descent",
-        attributes={"trainer": "stochastic_descent", "batch_size": size},
+        objective=samples_objective,
+        start=partial(with_keys, key),
+        attributes={"batch_size": size},
     )
 
 
@@ -113,67 +103,17 @@ def sample_count(problem: Problem) -> int:
     return problem.inputs.shape[-2]
 
 
-def sampled_run(
-    problem: Problem,
-    weights: Weights,
-    *,
-    learning_rate: Rate,
-    steps: int,
-    key: Key,
-    update: Update,
-    hyper: dict[str, np.ndarray],
-    save_every: int | Saving,
-    stop: Rule | float | None,
-    dtype: DTypeLike | None,
-    reduce: bool,
-    keep: str,
-    device: str | None,
-    throw: bool,
-    layer_rates: ArrayLike | None,
-    title: str,
-    attributes: dict[str, object],
-) -> Trajectory:
-    """A run of `update` on the samples in reduced coordinates, X V, with an independent key for each member of the
-    batch.
-    """
-    steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
-    rates = learning_rates(learning_rate, steps, problem, weights)
-    own = layer_rates_of(layer_rates, weights, reduced=reduce, decays=False)
-    reduction = prepare(problem, weights, reduce, paths=None)
-    with computing(dtype, device) as resolved:
-        objective: Objective
-        if problem.inputs is None:
-            objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
-        else:
-            inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
-            objective = SamplesObjective(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
-        run = pad_width(reduction) if reduce else reduction
-        params = initial_params(run, resolved)
-        params["key"] = jax_key(key)
-        if params["first"].ndim == 3:
-            params["key"] = jax.random.split(params["key"], params["first"].shape[0])
-        trajectory = loop.run(
-            objective,
-            testing_objective(run, resolved),
-            params,
-            {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own, **hyper}.items()},
-            reduction=reduction,
-            plan=loop.Plan(update, rule_of(stop), keep),
-            steps=steps,
-            saving=policy(save_every),
-            title=title,
-            attributes=attributes
-            | {name: value.tolist() for name, value in hyper.items()}
-            | {
-                "learning_rate": rates.described(),
-                "steps": steps,
-                "dtype": resolved.name,
-                "device": device_name(),
-            },
-        )
-    if throw and not trajectory.status.ok:
-        raise divergence_error(trajectory, rates.constant, problem, weights)
-    return trajectory
+def samples_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> SamplesObjective:
+    """The loss of the samples, their inputs in the coordinates of `reduction`: X V."""
+    assert problem.inputs is not None
+    inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
+    return SamplesObjective(jnp.asarray(inputs, dtype), jnp.asarray(problem.outputs, dtype))
+
+
+def with_keys(key: Key, params: Params) -> Params:
+    """What a run on random samples starts from: with its key, or an independent one for each member of a batch."""
+    own = jax_key(key)
+    return {**params, "key": jax.random.split(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
 
 
 _MINIBATCH_UPDATES: dict[int, Update] = {}

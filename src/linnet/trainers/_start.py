@@ -1,5 +1,6 @@
-"""Narrow networks filled up with hidden units at zero: a sweep over widths compiles a handful of loops, not one each.
+"""What a run starts from: the coordinates it is carried out in, at one of a few widths, and its layers by name.
 
+Narrow networks are filled up with hidden units at zero: a sweep over widths compiles a handful of loops, not one each.
 A hidden unit whose weights in both layers are zero stays zero, exactly: its gradients are $W_2^T R$ and $R W_1^T$,
 whose parts are zero products of either layer, whatever the residual (of mini-batches or noisy labels too); weight
 decay and momentum leave it there. It adds nothing to the product. So the run is that of the narrow network, but for
@@ -8,16 +9,54 @@ the order in which sums are rounded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import jax.numpy as jnp
 import numpy as np
 
+from linnet._arguments import flag
+from linnet.inits.layers import Layers, check_layers, layer_arrays
 from linnet.inits.weights import Weights
-from linnet.reductions.deep import DeepReduction
-from linnet.reductions.reduction import Reduction
+from linnet.problems.problem import Problem
+from linnet.reductions._trial_descent import StepSizes
+from linnet.reductions.deep import DeepReduction, reduced_layers
+from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
+from linnet.reductions.reduction import reduce as reduction_of
+from linnet.trainers._states import Params, names_of_layers
 
 RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again
 # Beyond the last, and from inputs + outputs on, nothing is filled up: one long run would pay for what a sweep saves.
+
+
+def coordinates_of_run(
+    problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[StepSizes] | None = ()
+) -> Reduction:
+    """The coordinates a run is carried out in; the problem's own with `reduced=False`.
+
+    `paths` are the descents of a deep network (see `reductions.deep.reduced_layers`).
+    """
+    reduced = flag("reduce", reduced)
+    check_match(problem, weights, any_depth=True)
+    refuse_diverged("weights", weights)
+    deep = isinstance(weights, Layers)
+    if not reduced:
+        return (DeepReduction if deep else Reduction)(problem, weights, weights, None, None)
+    return reduced_layers(problem, check_layers(weights), paths=paths) if deep else reduction_of(problem, weights)
+
+
+def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
+    """The state a loop starts from, with the batch of the problem or of the weights in front."""
+    layers = layer_arrays(reduction.weights)
+    batch = reduction.full_problem.batch
+    if batch and layers[0].ndim == 2:
+        layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
+    names = names_of_layers(len(layers))
+    params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, layers, strict=True)}
+    params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
+    if velocity:
+        params |= {f"velocity_{name}": jnp.zeros_like(value) for name, value in params.items()}
+    return params
 
 
 def run_width(width: int, most: int) -> int:

@@ -1,0 +1,151 @@
+"""What all discrete trainers share: their arguments, the run that the loop carries out, the error where it diverged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from linnet._arguments import count, flag, real_array
+from linnet.inits.layers import Layers, layer_arrays
+from linnet.inits.weights import Weights
+from linnet.precision import computing, device_name
+from linnet.problems.problem import Problem
+from linnet.reductions._trial_descent import StepSizes
+from linnet.reductions.reduction import Reduction, check_match
+from linnet.trainers import _loop as loop
+from linnet.trainers._objective import testing_objective, training_objective
+from linnet.trainers._start import coordinates_of_run, initial_params, pad_width
+from linnet.trainers._states import Objective, Params, Update, names_of_layers
+from linnet.trainers.schedules import Rate, Rates, rates_of
+from linnet.trainers.stability import stable_learning_rate
+from linnet.trainers.stopping import Rule, rule_of
+from linnet.trajectories.saving import Saving, policy
+from linnet.trajectories.status import DivergedError
+from linnet.trajectories.trajectory import Trajectory
+
+
+@dataclass
+class DiscreteRun:
+    """A run as a user asks for it: the arguments that all discrete trainers take, with the meaning they have there."""
+
+    problem: Problem
+    weights: Weights | Layers
+    learning_rate: Rate
+    steps: int
+    save_every: int | Saving
+    stop: Rule | float | None
+    dtype: DTypeLike | None
+    device: str | None
+    throw: bool
+    layer_rates: ArrayLike | None
+    reduce: bool = False
+    keep: str = "weights"
+
+    def __post_init__(self) -> None:
+        self.steps, self.throw = count("steps", self.steps, least=0, most=2**62), flag("throw", self.throw)
+        check_match(self.problem, self.weights, any_depth=True)
+
+    @cached_property
+    def rates(self) -> Rates:
+        """The learning rates, checked."""
+        return rates_of(self.learning_rate, self.steps, self.weights.batch or self.problem.batch)
+
+    def train(
+        self,
+        trainer: str,
+        update: Update,
+        *,
+        title: str,
+        objective: Callable[[Problem, Reduction, np.dtype], Objective] = training_objective,
+        tested: bool = True,
+        start: Callable[[Params], Params] = lambda params: params,
+        hyper: Mapping[str, ArrayLike] = MappingProxyType({}),
+        paths: Sequence[StepSizes] | None = None,
+        attributes: Mapping[str, object] = MappingProxyType({}),
+        optimized: bool = False,
+    ) -> Trajectory:
+        """Train by `update`, and raise where that diverges unless the status is to tell.
+
+        - `trainer`, `title`: its name in a dataset, and beside a progress bar
+        - `objective`: what is descended; by default the loss of the problem
+        - `tested`: whether the test loss of a problem with a truth, or with held-out samples, is that of this network
+        - `start(params)`: what the update carries besides the layers
+        - `hyper`: numbers by name, besides the learning rates
+        - `paths`: the descents of a deep network (see `reductions.deep.reduced_layers`)
+        - `attributes`: of the dataset, besides those of every trainer
+        """
+        rates = self.rates
+        numbers = {**rates.hyper(), **self._rates_by_layer(decays=bool(hyper.get("weight_decay"))), **hyper}
+        reduction = coordinates_of_run(self.problem, self.weights, self.reduce, paths=paths)
+        with computing(self.dtype, self.device) as resolved:
+            run = pad_width(reduction) if self.reduce else reduction
+            params = initial_params(run, resolved, velocity=bool(hyper.get("momentum")))
+            trajectory = loop.run(
+                objective(self.problem, reduction, resolved),
+                testing_objective(run, resolved) if tested else None,
+                start(params),
+                {name: jnp.asarray(value, resolved) for name, value in numbers.items()},
+                reduction=reduction,
+                plan=loop.Plan(update, rule_of(self.stop), self.keep, optimized=optimized),
+                steps=self.steps,
+                saving=policy(self.save_every),
+                title=title,
+                attributes={
+                    "trainer": trainer,
+                    "learning_rate": rates.described(),
+                    "steps": self.steps,
+                    **attributes,
+                    "dtype": resolved.name,
+                    "device": device_name(),
+                },
+            )
+        if self.throw and not trajectory.status.ok:
+            raise self._divergence_error(trajectory)
+        return trajectory
+
+    def _rates_by_layer(self, *, decays: bool) -> dict[str, float]:
+        """The rate of each layer in units of the common one, by its name in the loop."""
+        if self.layer_rates is None:
+            return {}
+        depth = len(layer_arrays(self.weights))
+        each = real_array("layer_rates", self.layer_rates, ndim=1)
+        if each.size != depth:
+            raise ValueError(f"`layer_rates` must be one for each of the {depth} layers: got {each.size}.")
+        if (each < 0).any():
+            raise ValueError(f"`layer_rates` must not be negative: the least is {each.min():g}.")
+        if decays and self.reduce and depth > 2:
+            raise ValueError(
+                "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and more, as "
+                "what the data never touch would shrink at a rate of its own in each layer. Use `reduce=False`."
+            )
+        return {f"rate_{name}": float(rate) for name, rate in zip(names_of_layers(depth), each, strict=True)}
+
+    def _divergence_error(self, trajectory: Trajectory) -> DivergedError:
+        """The error that says where the run diverged and what to do about it."""
+        reasons = np.atleast_1d(trajectory.status.reason)
+        first = int(np.argmax(reasons == "diverged"))
+        step = int(np.atleast_1d(trajectory.status.steps)[first])
+        rate = float(np.broadcast_to(self.rates.constant, reasons.shape)[first])
+        who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
+        if step == 0:
+            return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
+        try:
+            stable = stable_learning_rate(self.problem, self.weights)
+        except ValueError:  # no number is: the curvature overflows
+            return DivergedError(
+                f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. "
+                "Give them in other units."
+            )
+        if stable is not None and rate <= stable and trajectory.attributes.get("dtype") == "float32":
+            return DivergedError(
+                f"{who} overflowed float32 at step {step}, though a `learning_rate` of {rate:g} is stable: numbers "
+                "beyond 3e38, or below 1e-38, appear on the way. Use `dtype` float64, or give `problem` in other units."
+            )
+        advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
+        return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")
