@@ -27,7 +27,7 @@ def test_every_claim_and_figure_is_of_a_statement():
 
 @pytest.mark.slow
 def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
-    found = limit.limits.TABLE.rows(Trial(quick=True))
+    found = limit.flows.LIMITS.rows(Trial(quick=True))
     broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
     monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
     assert limit.singular_values.measurement(Trial(quick=True)).verdict == Verdict.REFUTED

@@ -71,7 +71,7 @@ def trained(table, **changes):
 def other_data(patch):
     """Flows on data that are not whitened, where whitened ones are asked for."""
     right = Table.rows
-    other = starts.limits.TABLE
+    other = starts.flows.LIMITS
     patch.setattr(Table, "rows", lambda self, trial: right(other if self.name == "whitened" else self, trial))
 
 

@@ -8,8 +8,9 @@ from scipy.integrate import solve_ivp
 import linnet as ln
 from linnet.papers.varre.networks import flows, label_noise, noise_process, regression, students, volumes
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
-from linnet.papers.varre.tables import gaussian_starts, limits, noise, one_output, whitened
 from linnet.papers.varre.tables import label_noise as label_noise_table
+from linnet.papers.varre.tables import noise
+from linnet.papers.varre.tables.flows import GAUSSIAN_STARTS, LIMITS, ONE_OUTPUT, WHITENED
 from linnet.papers.varre.tables.relu_ranks import STARTS
 from linnet.reproduction.declaration import Trial
 
@@ -57,11 +58,11 @@ def test_a_flow_is_that_of_the_whole_network(kind):
     loss = 0.5 * ((outputs - inputs @ (whole[1] @ whole[0]).T) ** 2).sum() / len(inputs)
     assert abs(entry(results, "loss", 0)[-1] - loss) < 1e-12
     whole = layers(run.y[:, -1])
-    np.testing.assert_allclose(entry(results, "first_values", 0), np.linalg.svd(whole[0], compute_uv=False), atol=1e-7)
+    np.testing.assert_allclose(entry(results, "values", 0), np.linalg.svd(whole[0], compute_uv=False), atol=1e-7)
     np.testing.assert_allclose(entry(results, "whole_first", 0), whole[0], atol=1e-7)
     np.testing.assert_allclose(entry(results, "whole_second", 0), whole[1], atol=1e-7)
-    np.testing.assert_allclose(entry(results, "cov", 0), inputs.T @ inputs / len(inputs), atol=1e-12)
-    np.testing.assert_allclose(entry(results, "cross", 0), outputs.T @ inputs / len(inputs), atol=1e-12)
+    np.testing.assert_allclose(entry(results, "whole_cov", 0), inputs.T @ inputs / len(inputs), atol=1e-12)
+    np.testing.assert_allclose(entry(results, "whole_cross", 0), outputs.T @ inputs / len(inputs), atol=1e-12)
     if kind != "gaussian":
         frame = start.first / np.sqrt(2 * gamma)
         np.testing.assert_allclose(entry(results, "projected_first", 0)[-1], frame.T @ whole[0], atol=1e-7)
@@ -75,26 +76,26 @@ def test_a_flow_does_not_see_its_neighbours():
 
 
 def test_every_gamma_sees_the_same_data():
-    found = limits.TABLE.results(QUICK)
-    assert (found["target"] == found["target"].isel(gamma=0)).all()
-    assert (found["target"].isel(replicate=0) != found["target"].isel(replicate=1)).any()
+    found = LIMITS.results(QUICK)
+    assert (found["cross"] == found["cross"].isel(gamma=0)).all()
+    assert (found["cross"].isel(replicate=0) != found["cross"].isel(replicate=1)).any()
 
 
 @pytest.mark.slow
 def test_flows_are_trained_to_the_end():
-    for table in (limits, one_output, whitened, gaussian_starts):
-        loss = table.TABLE.results(QUICK)["loss"]
+    for table in (LIMITS, ONE_OUTPUT, WHITENED, GAUSSIAN_STARTS):
+        loss = table.results(QUICK)["loss"]
         assert (loss.isel(state=-1) < 1e-20 * loss.isel(state=0)).all()
 
 
 def test_what_theory_says_is_not_in_the_cells(monkeypatch):
     import linnet.theories.spectral_bias as theory
 
-    found = limits.TABLE.results(QUICK)
-    before = limits.TABLE.columns(found)
+    found = LIMITS.results(QUICK)
+    before = LIMITS.columns(found)
     right = theory.final_singular_values
     monkeypatch.setattr(theory, "final_singular_values", lambda values, gamma, dim: right(values, 1.5 * gamma, dim))
-    after = limits.TABLE.columns(found)
+    after = LIMITS.columns(found)
     measured = "squared norms / 2 nuclear norms - 1"
     assert before[measured] == after[measured]
     predicted = "the same by Corollary 3.1"
@@ -106,9 +107,9 @@ def test_what_theory_says_is_not_in_the_cells(monkeypatch):
 
 
 def test_one_output_moves_alone():
-    results = one_output.TABLE.results(QUICK)
+    results = ONE_OUTPUT.results(QUICK)
     assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
-    found = one_output.TABLE.rows(QUICK)
+    found = ONE_OUTPUT.rows(QUICK)
     assert all(path.product.shape == (STATES, 1, 5) for path in found)
     path = found[0]
     predictor = path.whole_second[0] @ path.whole_first
@@ -308,4 +309,4 @@ def test_paths_come_in_whole_batches():
 
 
 def test_paths_are_read_by_their_kind():
-    assert {path.cross.shape[0] for path in one_output.TABLE.rows(QUICK)} == {1}
+    assert {path.cross.shape[0] for path in ONE_OUTPUT.rows(QUICK)} == {1}

@@ -4,11 +4,10 @@ from pathlib import Path
 
 from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, rank, relu, starts, whitened
 from linnet.papers.varre.figures import fig1, fig2, fig3, fig4, fig5
-from linnet.papers.varre.tables import gaussian_starts, limits, one_output, relu_ranks
+from linnet.papers.varre.tables import flows, relu_ranks
 from linnet.papers.varre.tables import growth as growth_table
 from linnet.papers.varre.tables import label_noise as label_noise_table
 from linnet.papers.varre.tables import noise as noise_table
-from linnet.papers.varre.tables import whitened as whitened_table
 from linnet.reproduction import Paper
 
 PAPER = Paper(
@@ -19,16 +18,7 @@ PAPER = Paper(
     link="https://openreview.net/forum?id=FFdrXkm3Cz",
     subject="what the scale of the start leaves in the singular values",
     figures=[fig1, fig2, fig3, fig4, fig5],
-    tables=[
-        limits,
-        one_output,
-        whitened_table,
-        gaussian_starts,
-        label_noise_table,
-        noise_table,
-        growth_table,
-        relu_ranks,
-    ],
+    tables=[flows, label_noise_table, noise_table, growth_table, relu_ranks],
     claims=[limit, rank, starts, dynamics, whitened, mirror, noise, growth, label_noise, relu],
     statements=Path(__file__).with_name("statements.toml"),
 )

@@ -10,7 +10,7 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import transposed
 from linnet.papers.varre.networks.regression import plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
-from linnet.papers.varre.tables import limits, one_output, whitened
+from linnet.papers.varre.tables import flows
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 
@@ -110,7 +110,7 @@ def projection(trial: Trial) -> Numbers:
 def invariant(trial: Trial) -> Numbers:
     """Z1^T Z1 - Z2 Z2^T against 2 gamma I on all ten inputs, in the frame of the start; what leaves the frame."""
     drifts, shares, outside = [], [], []
-    for path in [*limits.TABLE.rows(trial), *one_output.TABLE.rows(trial)]:
+    for path in [*flows.LIMITS.rows(trial), *flows.ONE_OUTPUT.rows(trial)]:
         first, second = path.projected_first, path.projected_second
         gram = first @ transposed(first) - transposed(second) @ second
         drifts.append(float(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max()))
@@ -142,7 +142,7 @@ def alpha(trial: Trial) -> Numbers:
     gamma."""
     theory = ln.theories.spectral_bias
     speed, back, printed, gram, gram_speed = [], [], [], [], []
-    rows = limits.TABLE.rows(trial)
+    rows = flows.LIMITS.rows(trial)
     for path in (path for path in rows if path.gamma >= 1e-3):  # 1 - |alpha| is of order gamma: below, it is lost
         for i in range(0, len(path.times), 7):
             first, second, product = path.first[i], path.second[i], path.product[i]
@@ -160,7 +160,7 @@ def alpha(trial: Trial) -> Numbers:
             turned = path.residual[i].T @ a @ claimed
             gram.append(np.abs(claimed - squares).max() / np.abs(squares).max())
             gram_speed.append(np.abs(turned + turned.T - (moving + moving.T)).max() / np.abs(moving).max())
-    others = [*one_output.TABLE.rows(trial), *whitened.TABLE.rows(trial)]
+    others = [*flows.ONE_OUTPUT.rows(trial), *flows.WHITENED.rows(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.outside for path in [*rows, *others] if path.gamma >= 1e-3)
     return {
@@ -190,7 +190,7 @@ def alpha(trial: Trial) -> Numbers:
 def rate(trial: Trial) -> Numbers:
     theory = ln.theories.spectral_bias
     rises, slack = [], []
-    for path in limits.TABLE.rows(trial):
+    for path in flows.LIMITS.rows(trial):
         square = (path.residual**2).sum(axis=(-1, -2))
         square = square[square > 1e-16 * square[0]]
         if path.gamma == 1e-4:

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.varre.networks.path import Path, by_gamma
 from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import FLOWS, INTERPOLATED, OUTPUTS, REGRESSION, STATIONARITY
-from linnet.papers.varre.tables import gaussian_starts, limits, one_output
+from linnet.papers.varre.tables import flows
 from linnet.papers.varre.tables.flows import final_values, limit_error
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
@@ -33,11 +33,11 @@ LOSS = Limit(1e-16, "a loss that is zero but for rounding; flows end at 1e-21 of
     reads="{flows} flows from orthogonal starts, and those of the table of Gaussian starts beside them",
 )
 def solution(trial: Trial) -> Numbers:
-    paths = [*limits.TABLE.rows(trial), *one_output.TABLE.rows(trial)]
+    paths = [*flows.LIMITS.rows(trial), *flows.ONE_OUTPUT.rows(trial)]
     return {
         "value": highest(path.solution_error for path in paths),
         "loss": highest(float(path.loss[-1]) for path in paths),
-        "gaussian": lowest(_off_share(path) for path in gaussian_starts.TABLE.rows(trial)),
+        "gaussian": lowest(_off_share(path) for path in flows.GAUSSIAN_STARTS.rows(trial)),
         "flows": len(paths),
     }
 
@@ -67,7 +67,7 @@ def _off_share(path: Path) -> float:
     "{off_small:.1%} (std 0.01) and {off_large:.1%} (std 0.1) from the minimum-norm solution",
 )
 def gaussian_aligns(trial: Trial) -> Numbers:
-    rows = by_gamma(gaussian_starts.TABLE.rows(trial))
+    rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
     small, large = rows[min(rows)], rows[max(rows)]
     away = [
         highest(float(np.abs(path.values / final_values(path)[0] - 1)[:OUTPUTS].max()) for path in row)
@@ -139,7 +139,7 @@ def variational(trial: Trial) -> Numbers:
     """On all 10 inputs and 200 hidden units, where the multiplier could leave the span of the 5 samples."""
     theory = ln.theories.spectral_bias
     residuals, gaps = [], []
-    for path in limits.TABLE.rows(trial):
+    for path in flows.LIMITS.rows(trial):
         state = (path.whole_first, path.whole_second, path.whole_cov, path.whole_cross, path.gamma)
         residuals.append(theory.kkt_residual(*state))
         size = 1 + abs(theory.variational_potential(*state[:2], path.gamma))
@@ -156,5 +156,5 @@ def variational(trial: Trial) -> Numbers:
     reads="{flows} flows",
 )
 def singular_values(trial: Trial) -> Numbers:
-    paths = limits.TABLE.rows(trial)
+    paths = flows.LIMITS.rows(trial)
     return {"value": highest(limit_error(path) for path in paths), "flows": len(paths)}

@@ -12,7 +12,7 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import Path, by_gamma, transposed
 from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import ONE_OUTPUT, REGRESSION, START
-from linnet.papers.varre.tables import limits, one_output, whitened
+from linnet.papers.varre.tables import flows
 from linnet.papers.varre.tables.flows import bound_share
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
@@ -42,7 +42,7 @@ WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
     reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient",
 )
 def singular_value_mirror(trial: Trial) -> Numbers:
-    theory, rows = ln.theories.spectral_bias, limits.TABLE.rows(trial)
+    theory, rows = ln.theories.spectral_bias, flows.LIMITS.rows(trial)
     return {
         "value": highest(_mirror_error(path, theory.mirror) for path in rows),
         "printed": highest(_mirror_error(path, misprints.mirror) for path in rows),
@@ -75,7 +75,7 @@ def _alpha_error(path: Path) -> float:
 def potential_limit(trial: Trial) -> Numbers:
     from scipy.integrate import trapezoid
 
-    rows = {gamma: row for gamma, row in by_gamma(whitened.TABLE.rows(trial)).items() if gamma <= 1e-3}
+    rows = {gamma: row for gamma, row in by_gamma(flows.WHITENED.rows(trial)).items() if gamma <= 1e-3}
     images = []
     for row in rows.values():
         for path in row:
@@ -115,7 +115,7 @@ def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) 
 def predictor_mirror(trial: Trial) -> Numbers:
     theory = ln.theories.spectral_bias
     errors, plain = [], []
-    for path in one_output.TABLE.rows(trial):
+    for path in flows.ONE_OUTPUT.rows(trial):
         beta, speed, residual = path.product[:, 0], path.velocity[:, 0], path.residual[:, 0]
         stride = 1e-5 * (np.linalg.norm(beta, axis=1) + path.gamma) / np.maximum(np.linalg.norm(speed, axis=1), 1e-300)
         nudge = stride[:, None] * speed
@@ -214,7 +214,7 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
     "{by_condition:.3f}",
 )
 def bound(trial: Trial) -> Numbers:
-    rows = by_gamma(one_output.TABLE.rows(trial))
+    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
     tight = {gamma: highest(bound_share(path) for path in row) for gamma, row in rows.items()}
     return {"value": highest(tight.values()), "by_gamma": tight, "by_condition": _conditioned(_share_of_bound)}
 
@@ -261,7 +261,7 @@ def gamma_rate(trial: Trial) -> Numbers:
     """gamma t L/|beta_*|^2 along the flows, and the same of Lemma C.8's own bound."""
     theory = ln.theories.spectral_bias
     losses, bounds = [], []
-    for path in one_output.TABLE.rows(trial):
+    for path in flows.ONE_OUTPUT.rows(trial):
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
         losses.append(float((path.loss / unit).max()))
         bounds.append(float((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max()))

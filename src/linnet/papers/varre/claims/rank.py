@@ -15,7 +15,7 @@ from linnet.papers.varre.settings import (
     SAMPLES,
     STATIONARITY,
 )
-from linnet.papers.varre.tables import gaussian_starts, limits, one_output
+from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -47,7 +47,7 @@ ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 
 )
 def nuclear_norm(trial: Trial) -> Numbers:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
-    rows = by_gamma(limits.TABLE.rows(trial))
+    rows = by_gamma(flows.LIMITS.rows(trial))
     worst = {gamma: highest(abs(path.excess) for path in row) for gamma, row in rows.items()}
     return {"value": worst[min(worst)], "largest": worst[max(worst)], "by_gamma": worst}
 
@@ -72,7 +72,7 @@ def nuclear_minimum(trial: Trial) -> Numbers:
     """A certificate that no interpolator has a smaller nuclear norm, and interpolators drawn at random."""
     outside, lowest_ratio, draws = 0.0, np.inf, 20
     random = np.random.default_rng([trial.seed, 11])
-    for path in limits.TABLE.rows(trial):
+    for path in flows.LIMITS.rows(trial):
         trained = path.whole_second @ path.whole_first
         left, values, right = np.linalg.svd(trained, full_matrices=False)
         vectors = np.linalg.eigh(path.whole_cov)[1]
@@ -102,7 +102,7 @@ def alignment(trial: Trial) -> Numbers:
     A neuron that starts nearly across the predictor aligns later than the others, so that the worst angle at one gamma
     is a matter of luck; its fall with gamma is not.
     """
-    rows = by_gamma(one_output.TABLE.rows(trial))
+    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
     least, next_least = sorted(rows)[:2]
     falls = np.concatenate(
         [
@@ -132,7 +132,7 @@ def alignment(trial: Trial) -> Numbers:
 )
 def rank_by_scale(trial: Trial) -> Numbers:
     """sigma_(k+1)/sigma_k at the smallest scale, sigma_1/sigma_d at the largest."""
-    rows = by_gamma(limits.TABLE.rows(trial))
+    rows = by_gamma(flows.LIMITS.rows(trial))
     small = highest(path.values[OUTPUTS] / path.values[OUTPUTS - 1] for path in rows[min(rows)])
     large = highest(path.values[0] / path.values[-1] for path in rows[max(rows)])
     return {"value": small, "large": large, "least": min(rows), "most": max(rows)}
@@ -147,7 +147,7 @@ def rank_by_scale(trial: Trial) -> Numbers:
     reads="mean of log det(W1 W1^T) by gamma: {by_gamma:.1f}",
 )
 def log_det(trial: Trial) -> Numbers:
-    rows = by_gamma(limits.TABLE.rows(trial))
+    rows = by_gamma(flows.LIMITS.rows(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     return {
         "value": float(np.diff(log_dets, axis=0).min()),
@@ -171,7 +171,7 @@ def log_det(trial: Trial) -> Numbers:
     reads="{flows} flows, gamma/|beta| from {least:.0e} to {most:.0f}",
 )
 def crossover(trial: Trial) -> Numbers:
-    rows = one_output.TABLE.rows(trial)
+    rows = flows.ONE_OUTPUT.rows(trial)
     pairs = sorted((path.gamma / path.modes[0], path.values[1] / path.values[0]) for path in rows)
     scales, ratios = (np.array(each) for each in zip(*pairs, strict=True))
     return {
@@ -197,7 +197,7 @@ def crossover(trial: Trial) -> Numbers:
 )
 def gaussian_variance(trial: Trial) -> Numbers:
     """Variance 0.01 at width 200 is an effective gamma of 1; standard deviation 0.01 is 0.01."""
-    rows = by_gamma(gaussian_starts.TABLE.rows(trial))
+    rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
     ranks = {gamma: np.array([path.rank for path in row]) for gamma, row in rows.items()}
     printed, other = ranks[max(ranks)], ranks[min(ranks)]
     return {

@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, plain_step, two_frames
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
-from linnet.papers.varre.tables import limits
+from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
@@ -52,7 +52,7 @@ def _problem(seed: int) -> ln.Problem:
 )
 def dimensions(trial: Trial) -> Numbers:
     """Ranks of the constraints on the predictor and on the layers, at a trained network of width 200."""
-    path = limits.TABLE.rows(trial)[0]
+    path = flows.LIMITS.rows(trial)[0]
     scales, vectors = np.linalg.eigh(path.whole_cov)
     seen = np.sqrt(np.maximum(scales, 0.0))[:, None] * vectors.T  # X up to a rotation of the samples
     linear = np.kron(seen, np.eye(OUTPUTS))  # beta -> X beta

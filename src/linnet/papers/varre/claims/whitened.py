@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks.path import Path, transposed
 from linnet.papers.varre.settings import SIZES, START, WIDTH
-from linnet.papers.varre.tables import limits, whitened
+from linnet.papers.varre.tables import flows
 from linnet.papers.varre.tables.flows import evolution_error
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Rises, Trial, claim
 from linnet.reproduction.fits import highest, lowest
@@ -48,7 +48,7 @@ AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamm
     reads="on data that are not whitened the vectors turn by sines of {least_turn:.2f} to {most_turn:.2f}",
 )
 def vectors(trial: Trial) -> Numbers:
-    white, others = whitened.TABLE.rows(trial), limits.TABLE.rows(trial)
+    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
     turns = [path.turn for path in others]
     return {
         "value": highest(path.turn for path in white),
@@ -88,7 +88,7 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
 )
 def identities(trial: Trial) -> Numbers:
     """Eqs. (C.17)-(C.22) and (C.28)-(C.30) along the flows, as asymmetries in units of their terms."""
-    white, others = whitened.TABLE.rows(trial), limits.TABLE.rows(trial)
+    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
     asymmetries = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
     return {
         "value": highest(asymmetries),
@@ -134,7 +134,7 @@ def _velocity_error(path: Path) -> float:
     reads="gamma from {most:g} to {least:g}, at all times",
 )
 def evolution(trial: Trial) -> Numbers:
-    rows = whitened.TABLE.rows(trial)
+    rows = flows.WHITENED.rows(trial)
     gammas = [path.gamma for path in rows]
     return {"value": highest(evolution_error(path) for path in rows), "least": min(gammas), "most": max(gammas)}
 

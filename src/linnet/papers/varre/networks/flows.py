@@ -21,13 +21,13 @@ FLOW_DIMS = {
     "loss": ("state",),
     "first": ("state", "hidden", "direction"),
     "second": ("state", "output", "hidden"),
-    "scales": ("direction",),
-    "target": ("output", "direction"),
-    "first_values": ("input",),
+    "cov": ("direction", "other_direction"),
+    "cross": ("output", "direction"),
+    "values": ("input",),
     "whole_first": ("unit", "input"),
     "whole_second": ("output", "unit"),
-    "cov": ("input", "other_input"),
-    "cross": ("output", "input"),
+    "whole_cov": ("input", "other_input"),
+    "whole_cross": ("output", "input"),
     "projected_first": ("lifted", "frame", "input"),
     "projected_second": ("lifted", "output", "frame"),
 }
@@ -38,10 +38,10 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     """Return the flow of one gamma, on the data set and from the start of its replicate.
 
     `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
-    eigenbasis of the data, `loss` their loss; `scales` and `target` are the data in that basis. Lifted back to all
+    eigenbasis of the data, `loss` their loss; `cov` and `cross` are the moments in that basis. Lifted back to all
     inputs and hidden units, of the states `LIFTED`: `projected_first` and `projected_second`, the layers seen from the
     start's own frame P, and `off_frame`, what of them lies outside it; of the last: `whole_first`, `whole_second`, and
-    `first_values`, all singular values of W1. `cov` and `cross` are the moments in the inputs' own coordinates.
+    `values`, all singular values of W1. `whole_cov` and `whole_cross` are the moments in the inputs' own coordinates.
     """
     run = trained(kind, [seed, replicate], gamma)
     problem, end = run.reduction.full_problem, run.weights_at(-1)
@@ -51,13 +51,13 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
         "loss": run.loss,
         "first": run.reduced.first,
         "second": run.reduced.second,
-        "scales": problem.factor.scales,
-        "target": problem.factor.target,
-        "first_values": ln.observables.first_layer_values(run)[-1],
+        "cov": np.diag(problem.factor.scales**2),
+        "cross": problem.factor.target * problem.factor.scales,
+        "values": ln.observables.first_layer_values(run)[-1],
         "whole_first": end.first,
         "whole_second": end.second,
-        "cov": problem.cov,
-        "cross": problem.cross,
+        "whole_cov": problem.cov,
+        "whole_cross": problem.cross,
         "projected_first": first,
         "projected_second": second,
         "off_frame": outside,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -148,25 +148,10 @@ def _sines(vectors: np.ndarray, fixed: np.ndarray) -> np.ndarray:
 def read(flows: Dataset, outputs: int = OUTPUTS) -> list[Path]:
     """Return one path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
     # views into the arrays: a lookup by label for each flow would take longer than all else
-    whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}
-    paths = []
-    for i, gamma in enumerate(flows["gamma"].values.tolist()):
-        for j in range(flows.sizes["replicate"]):
-            at = {name: array[i, j] for name, array in whole.items()}
-            paths.append(
-                Path(
-                    gamma=gamma,
-                    **{name: at[name] for name in ("times", "first", "loss", "whole_first", "projected_first")},
-                    **{name: at[name][..., :outputs, :] for name in ("second", "whole_second", "projected_second")},
-                    cov=np.diag(at["scales"] ** 2),
-                    cross=(at["target"] * at["scales"])[:outputs],
-                    values=at["first_values"],
-                    whole_cov=at["cov"],
-                    whole_cross=at["cross"][:outputs],
-                    off_frame=float(at["off_frame"]),
-                )
-            )
-    return paths
+    chosen = flows.isel(output=slice(outputs)).transpose("gamma", "replicate", ...)
+    whole = {field.name: chosen[field.name].values for field in fields(Path) if field.name != "gamma"}
+    places = [(gamma, i, j) for i, gamma in enumerate(flows["gamma"].values) for j in range(flows.sizes["replicate"])]
+    return [Path(float(gamma), **{name: array[i, j] for name, array in whole.items()}) for gamma, i, j in places]
 
 
 def by_gamma(paths: Iterable[Path]) -> dict[float, list[Path]]:

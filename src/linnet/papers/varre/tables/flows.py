@@ -1,22 +1,24 @@
-"""What the four tables of gradient flows share: their sweep, and columns with an entry for each gamma."""
+"""The four tables of gradient flows: where they end from orthogonal and from Gaussian starts, with one output, and on
+whitened data. A column has an entry for each gamma."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks import flows as networks
 from linnet.papers.varre.networks.path import Path, by_gamma, read
-from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS
+from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS, WIDTH
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.table import Columns, Table, trial_sweep
 
-Rows = dict[float, list[Path]]  # the flows of each gamma
+Column = Callable[[dict[float, list[Path]]], list[str]]  # from the flows of each gamma to their entries
 
 
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
@@ -26,15 +28,19 @@ def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
     return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
 
 
-def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns], gamma: str = "gamma") -> Table:
-    """Return the table of one kind of flow; its rows are `Path`s, its columns have one entry for each gamma."""
+def table(kind: str, *, name: str, title: str, columns: dict[str, Column], gamma: str = "gamma") -> Table:
+    """Return the table of one kind of flow; its rows are `Path`s."""
     paths = partial(read, outputs=1 if kind == "scalar" else OUTPUTS)
+    every: dict[str, Column] = {
+        gamma: lambda rows: [f"{one:g}" for one in rows],
+        "flows": lambda rows: [str(len(row)) for row in rows.values()],
+        "final loss": worst(lambda path: path.loss[-1], "{:.0e}"),
+        **columns,
+    }
 
     def of_results(results: Dataset) -> Columns:
         rows = by_gamma(paths(results))
-        losses = worst(rows, lambda path: float(path.loss[-1]), "{:.0e}")
-        heads = {gamma: [f"{one:g}" for one in rows], "flows": [str(len(row)) for row in rows.values()]}
-        return {**heads, "final loss": losses, **columns(rows)}
+        return {heading: column(rows) for heading, column in every.items()}
 
     return Table(
         name=name,
@@ -47,15 +53,19 @@ def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns
     )
 
 
-def worst(rows: Rows, of: Callable[[Path], float], form: str = "{:.1e}") -> list[str]:
-    """Return the largest of each gamma."""
-    return [form.format(highest(of(path) for path in row)) for row in rows.values()]
+def worst(of: Callable[[Path], Any], form: str = "{:.1e}") -> Column:
+    """Return the column of the largest of each gamma."""
+    return lambda rows: [form.format(highest(of(path) for path in row)) for row in rows.values()]
 
 
-def between(rows: Rows, of: Callable[[Path], float], form: str = "{:.2g}") -> list[str]:
-    """Return the least and the largest of each gamma, once if they read the same."""
-    ends = [[form.format(end([of(path) for path in row])) for end in (lowest, highest)] for row in rows.values()]
-    return [low if low == high else f"{low} to {high}" for low, high in ends]
+def between(of: Callable[[Path], Any], form: str = "{:.2g}") -> Column:
+    """Return the column of the least and the largest of each gamma, once if they read the same."""
+
+    def column(rows: dict[float, list[Path]]) -> list[str]:
+        ends = [[form.format(end([of(path) for path in row])) for end in (lowest, highest)] for row in rows.values()]
+        return [low if low == high else f"{low} to {high}" for low, high in ends]
+
+    return column
 
 
 def final_values(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +77,24 @@ def limit_error(path: Path) -> float:
     """Return the largest distance of the final singular values of both layers from Corollary 3.1."""
     first, second = final_values(path)
     measured = np.linalg.svd(path.second[-1], compute_uv=False)
-    return highest(float(np.abs(path.values - first).max()), float(np.abs(measured - second).max()))
+    return highest(np.abs(path.values - first).max(), np.abs(measured - second).max())
+
+
+def predicted_excess(path: Path) -> float:
+    """Squared norms of both layers over twice the nuclear norm of the solution, minus 1, by Corollary 3.1."""
+    return float(sum((layer**2).sum() for layer in final_values(path)) / (2 * path.modes.sum()) - 1)
+
+
+def predicted_across(path: Path) -> float:
+    """Return the part of W1 across the predictor that Corollary 3.1 gives."""
+    first = final_values(path)[0]
+    return float(np.sqrt((first[1:] ** 2).sum() / (first**2).sum()))
+
+
+def predicted_fourth(path: Path) -> float:
+    """sigma_4/sigma_1 of W1 by Corollary 3.1, at the effective gamma."""
+    first = final_values(path)[0]
+    return float(first[OUTPUTS] / first[0])
 
 
 def evolution_error(path: Path) -> float:
@@ -81,3 +108,52 @@ def bound_share(path: Path) -> float:
     """With one output, the loss over its bound of Lemma C.8, where that is largest."""
     bound = ln.theories.spectral_bias.convergence_bound(path.solution[0], path.gamma, path.times)
     return float((path.loss / bound).max())
+
+
+LIMITS = table(
+    "regression",
+    name="limits",
+    title="Where the flow ends from orthogonal starts: Theorem 3.1, Corollary 3.1",
+    columns={
+        "predictor to minimum-norm solution": worst(lambda path: path.solution_error),
+        "singular values to Corollary 3.1": worst(limit_error),
+        "squared norms / 2 nuclear norms - 1": worst(lambda path: path.excess),
+        "the same by Corollary 3.1": worst(predicted_excess),
+        "rank of W1": between(lambda path: path.rank, "{:.0f}"),
+        "turn of singular vectors (sine)": between(lambda path: path.turn),
+    },
+)
+ONE_OUTPUT = table(
+    "scalar",
+    name="one-output",
+    title="One output: alignment of the neurons, and the loss under its bound",
+    columns={
+        "predictor to minimum-norm solution": worst(lambda path: path.solution_error),
+        "part of W1 across the predictor": between(lambda path: path.across),
+        "the same by Corollary 3.1": between(predicted_across),
+        "sine of a neuron and the predictor, largest": worst(lambda path: path.neuron_sines.max()),
+        "loss / bound of Lemma C.8, largest": worst(bound_share, "{:.2g}"),
+    },
+)
+WHITENED = table(
+    "white",
+    name="whitened",
+    title="Whitened data: the whole course of the singular values (Theorems C.11, C.12)",
+    columns={
+        "singular values to Theorem C.12, at all times": worst(evolution_error),
+        "turn of singular vectors (sine)": worst(lambda path: path.turn),
+    },
+)
+GAUSSIAN_STARTS = table(
+    "gaussian",
+    name="gaussian-starts",
+    title="Gaussian starts: which standard deviation gives rank 3",
+    gamma="effective gamma",
+    columns={  # the fourth singular value decides the rank
+        "std of W1(0)": lambda rows: [f"{np.sqrt(2 * gamma / WIDTH):g}" for gamma in rows],
+        "rank of W1": between(lambda path: path.rank, "{:.0f}"),
+        "rank 3": lambda rows: [f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}" for row in rows.values()],
+        "σ4/σ1": between(lambda path: path.values[3] / path.values[0]),
+        "the same by Corollary 3.1": between(predicted_fourth),
+    },
+)
