@@ -26,7 +26,6 @@ from website.browser import chromium
 
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control
-from linnet.explorer.layout import position, scale, slides
 from linnet.explorer.page import Page, Part
 from linnet.explorer.pages import PAGES
 
@@ -99,8 +98,8 @@ def first_picture(browser: Any, what: str, path: str, seen: str) -> None:
 
 def slider_to_picture(browser: Any, address: str, process: int, page: Page) -> None:
     """A slider moved step by step about its default, to values that nobody has asked for yet: median and 95%."""
-    one = next(c for c in page.controls if slides(c) and c.name == MOVED.get(page.name, c.name))
-    view = next(view for view in page.views if view.kind == "figure")
+    one = next(c for c in page.controls if c.has_slider and c.name == MOVED.get(page.name, c.name))
+    view = page.first_view
     if page.name == "claims":  # the list follows at once, the bars stay: a paper changes both
         return claims(browser, address, process, page)
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -120,10 +119,10 @@ def slider_to_picture(browser: Any, address: str, process: int, page: Page) -> N
 
 def below(one: Control) -> str:
     """Where a slider is half of the moves before its default."""
-    low, high, step = scale(one)
+    low, high, step = one.slider_range
     if high - low < (MOVES + 1) * step:  # a slider that cannot move draws nothing, and would be waited for
         raise ValueError(f"{one.name} has fewer than {MOVES} values: move another slider of its page (MOVED).")
-    start = max(low, position(one, float(str(one.default))) - (MOVES // 2 + 1) * step)
+    start = max(low, one.position(float(str(one.default))) - (MOVES // 2 + 1) * step)
     value = float(f"{10**start if one.kind == 'log' else start:.4g}")
     return one.write(int(value) if one.whole else value)
 
@@ -171,12 +170,13 @@ def settled(browser: Any, address: str, process: int) -> None:
 def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
     """One interaction as the browser has it: a slider somewhere, the page computed. Returns the seconds."""
     state = control.defaults(page.controls)
-    one = next((c for c in page.controls if slides(c) and c.name == MOVED.get(page.name, c.name)), None)
-    if one is not None and one.low is not None and one.high is not None:
+    one = next((c for c in page.controls if c.has_slider and c.name == MOVED.get(page.name, c.name)), None)
+    if one is not None:
+        low, high = one.bounds
         share = chance.random()
         centre = float(str(state[one.name]))
-        value = centre * 2 ** (2 * share - 1) if one.kind == "log" else one.low + share * (one.high - one.low)
-        value = min(max(value, one.low), one.high)
+        value = centre * 2 ** (2 * share - 1) if one.kind == "log" else low + share * (high - low)
+        value = min(max(value, low), high)
         state[one.name] = int(value) if one.whole else float(f"{value:.4g}")
     inputs = [{"id": f"{page.name}-frozen", "property": "data", "value": None}]
     inputs += [

@@ -10,7 +10,7 @@ from typing import Any
 
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, State
-from linnet.explorer.layout import MAX_RADIO_CHOICES, slides, view_id
+from linnet.explorer.layout import MAX_RADIO_CHOICES, view_id
 from linnet.explorer.page import Page
 
 PATIENCE = 180.0  # seconds for a picture, on a slow and busy machine with everything still to be compiled
@@ -130,8 +130,8 @@ class Explored:
         if one.kind == "switch":
             self.tab.locator(f"{ident} input").click()
         elif one.kind == "choice":
-            label = dict(one.options)[value]
-            if len(one.options) <= MAX_RADIO_CHOICES:
+            label = dict(one.choices)[value]
+            if len(one.choices) <= MAX_RADIO_CHOICES:
                 self.tab.locator(f"{ident} label", has_text=label).first.click()
             else:
                 self.tab.locator(ident).click()
@@ -165,22 +165,17 @@ def another(one: Control) -> str:
     if one.kind == "switch":
         return "off" if one.default else "on"
     if one.kind == "choice":
-        return next(value for value, _ in one.options if value != one.default)
+        return next(value for value, _ in one.choices if value != one.default)
     if one.kind == "numbers":
         values = [float(value) for value in one.default]  # type: ignore[union-attr]
         return one.write(tuple(values[:-1]) if len(values) > 1 else (0.9 * values[0],))
     if one.kind == "text":
         raise ValueError(f"{one.name} takes text: a test must say which")
-    low, high = one.low, one.high
+    low, high = one.bounds
     value = float(one.default)  # type: ignore[arg-type]
     for candidate in (2 * value, value / 2, value + 1, value - 1, low, high):
-        if candidate is None or candidate == value or (one.whole and candidate != round(candidate)):
+        if candidate == value or (one.whole and candidate != round(candidate)):
             continue
-        if (low is None or candidate >= low) and (high is None or candidate <= high):
+        if low <= candidate <= high:
             return one.write(int(candidate) if one.whole else float(candidate))
     raise ValueError(f"{one.name} has no other value")
-
-
-def moves(one: Control) -> bool:
-    """Whether a control has a slider beside its box."""
-    return slides(one)

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "explorer.md"
 PICTURES = ROOT / "docs" / "images" / "explorer" / "links"
 # The picture that a link is about, where it is not the page's first one: by what the link sets.
 ABOUT = {"cell": "cell_losses", "ratio": "error"}
-ABOUT_DEPTH = {"dim": "map"}
+ABOUT_DEPTH = {"dim": "diagram"}
 
 
 def links(text: str) -> list[str]:
@@ -56,7 +56,7 @@ def main() -> None:
             old.unlink()
     server = create_server(create_app().server, host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
-    first = {page.name: next(view.name for view in page.views if view.kind == "figure") for page in PAGES}
+    first = {page.name: page.first_view.name for page in PAGES}
     with chromium() as browser:
         if browser is None:
             raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")

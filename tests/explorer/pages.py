@@ -19,12 +19,12 @@ def edges(page: Page) -> Iterator[State]:
     """The defaults with each control at its lowest and highest, or at each of its choices."""
     start = defaults(page.controls)
     for control in page.controls:
-        values: list[Any] = [value for value, _ in control.options]
+        values: list[Any] = [value for value, _ in control.choices]
         if control.kind in ("number", "whole", "log"):
-            assert control.low is not None and control.high is not None, control.name
-            values = [int(bound) if control.whole else float(bound) for bound in (control.low, control.high)]
+            values = [int(bound) if control.whole else float(bound) for bound in control.bounds]
         if control.kind == "numbers":
-            values = [(control.high,) * control.most, (control.low,), (control.high, control.low)]
+            low, high = control.bounds
+            values = [(high,) * control.most, (low,), (high, low)]
         for value in values:
             yield start | {control.name: value}
 

@@ -15,7 +15,7 @@ from linnet.explorer.serving import loopback
 pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
 
 from linnet.explorer.application import create_app
-from linnet.explorer.layout import content, split
+from linnet.explorer.layout import content
 from linnet.explorer.pages import PAGES
 
 HERE = {"Host": "127.0.0.1:8050"}
@@ -58,7 +58,6 @@ def test_an_address_sets_the_controls_and_a_wrong_one_is_said(app):
     assert "must be between" in told(content(service, "/train", "?width=1e99"))
     assert "no control 'widht'" in told(content(service, "/train", "?widht=3"))
     assert "No such page" in told(content(service, "/nowhere", ""))
-    assert split("?a=1&frozen=b%3D2") == ("a=1", "b=2") and split("") == ("", None)
 
 
 def test_files_are_the_page_s_numbers_and_wrong_ones_are_refused(client):

@@ -6,18 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linnet.explorer.controls import Control, ControlError, address, defaults, parse, parse_leniently
+from linnet.explorer.controls import (
+    ControlError,
+    address,
+    choice,
+    defaults,
+    log,
+    number,
+    numbers,
+    parse,
+    parse_leniently,
+    switch,
+    text,
+    whole,
+)
 
 CONTROLS = (
-    Control("size", "Size", "Of it.", 1.5, "number", low=-2, high=3),
-    Control("count", "Count", "Of them.", 4, "whole", low=1, high=24),
-    Control("width", "Width h", "Hidden units.", 1000, "log", low=1, high=1e12),
-    Control("rate", "Rate", "Of steps.", 1e-3, "log", low=1e-9, high=1),
-    Control("how", "How", "It is done.", "flow", "choice", choices=("flow", ("descent", "gradient descent"))),
-    Control("shown", "Shown", "Or not.", True, "switch"),
-    Control("words", "Words", "Of one's own.", "", "text"),
-    Control("values", "Values", "A list.", (2.0, 1.0), "numbers", low=0.1, high=100, most=4),
-    Control("cell", "Cell", "Perhaps one.", (), "numbers", low=-3, high=3, most=2, hidden=True),
+    number("size", "Size", 1.5, (-2, 3), "Of it."),
+    whole("count", "Count", 4, (1, 24), "Of them."),
+    log("width", "Width h", 1000, (1, 1e12), "Hidden units."),
+    log("rate", "Rate", 1e-3, (1e-9, 1), "Of steps."),
+    choice("how", "How", {"flow": "flow", "descent": "gradient descent"}, "It is done."),
+    switch("shown", "Shown", True, "Or not."),
+    text("words", "Words", "Of one's own."),
+    numbers("values", "Values", (2.0, 1.0), (0.1, 100), "A list.", most=4),
+    numbers("cell", "Cell", (), (-3, 3), "Perhaps one.", most=2, hidden=True),
 )
 
 STATES = st.fixed_dictionaries(

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from linnet.explorer import controls
-from linnet.explorer.layout import split
 from linnet.explorer.pages import PAGES
 
 TEXT = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text(encoding="utf-8")
@@ -21,7 +20,8 @@ BY_NAME = {page.name: page for page in PAGES}
 def test_a_link_is_a_state_of_its_page(link):
     address = urlsplit(link)
     page = BY_NAME[address.path.strip("/")]
-    query, frozen = split(address.query)
+    query = controls.fields(address.query)
+    frozen = query.pop("frozen", None)
     state = controls.parse(page.controls, query)
     assert controls.parse(page.controls, controls.address(page.controls, state)) == state
     assert bool(query) == (state != controls.defaults(page.controls))  # no link sets what is so already

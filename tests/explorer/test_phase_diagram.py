@@ -12,8 +12,7 @@ import linnet as ln
 import linnet.explorer
 from linnet.explorer.computing import phase_diagram as computing
 from linnet.explorer.controls import defaults
-from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE
-from linnet.explorer.pictures.phase_diagram import draw_error
+from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE, error
 from linnet.papers.linnet.trained import trained_diagram
 
 from .pages import assert_script_computes
@@ -115,13 +114,13 @@ def test_every_picture_is_drawn():
                 drawn = view.draw(data, state)
                 results = [trace for trace in drawn["data"] if trace.get("meta") != "guide"]  # hatching has gaps
                 assert results and all(np.isfinite(np.array(trace["x"], dtype=float)).all() for trace in results)
-    ring = PAGE.views[0].draw(part("main", state), state)["data"][-1]
+    ring = PAGE.first_view.draw(part("main", state), state)["data"][-1]
     assert ring["x"] == [-1.5] and ring["y"] == [1.5]
 
 
 def test_names_on_the_map_keep_their_colour_in_the_dark():
     """The map has the same colours on a dark ground, where the browser makes the ink lighter (assets/explorer.js)."""
     script = (Path(linnet.explorer.__file__).parent / "assets" / "explorer.js").read_text(encoding="utf-8").lower()
-    drawn = draw_error(part("main", START), START)
+    drawn = error.draw(part("main", START), START)
     colours = [note["font"]["color"].lower() for note in drawn["layout"]["annotations"]]
     assert len(colours) == 3 and not [colour for colour in colours if f'"{colour}":' in script]

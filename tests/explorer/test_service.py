@@ -11,7 +11,7 @@ import xarray as xr
 
 from linnet.explorer import warming
 from linnet.explorer.cache import Cache
-from linnet.explorer.controls import Control
+from linnet.explorer.controls import number, numbers, whole
 from linnet.explorer.downloads import as_csv, as_netcdf
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.service import Service
@@ -47,14 +47,15 @@ class Counted:
             title="Counted",
             introduction="It counts.",
             controls=(
-                Control("size", "Size", "Of it.", 3, "whole", low=1, high=20),
-                Control("shift", "Shift", "Drawn only.", 0.0, "number", low=0, high=1, computes=False),
-                Control("cell", "Cell", "Clicked.", (), "numbers", low=0, high=9, most=2, computes=False, hidden=True),
+                whole("size", "Size", 3, (1, 20), "Of it."),
+                number("shift", "Shift", 0.0, (0, 1), "Drawn only."),
+                numbers("cell", "Cell", (), (0, 9), "Clicked.", most=2, hidden=True),
             ),
-            compute=self.compute,
-            views=(View("line", "Line", draw),),
+            parts=(
+                Part("main", self.compute, (View("line", "Line", draw),)),
+                Part("cell", lambda *, cell: dataset(len(cell)), (View("two", "Two", draw),), needs=("cell",)),
+            ),
             own_script=lambda state: f"size = {state['size']}",
-            more=(Part("cell", lambda *, cell: dataset(len(cell)), (View("two", "Two", draw),), ("cell",), ("cell",)),),
             freezes=True,
         )
 
@@ -113,13 +114,13 @@ def test_further_parts_are_asked_for_again_by_what_they_compute_with_or_draw_by_
             return super().__getitem__(name)
 
     pages = {page.name: page for page in PAGES}
-    phases, cell, compared = pages["phase-diagram"], *pages["phase-diagram"].more
+    phases, cell, compared = pages["phase-diagram"], *pages["phase-diagram"].parts[1:]
     dim = next(control for control in phases.controls if control.name == "dim")
     assert [phases.follows(part, dim) for part in (phases.parts[0], cell, compared)] == [True, False, False]
     asked = {("phase-diagram", "compared"): {"compare": "published"}, ("spectral-bias", "noise"): {}}
     for (name, part_name), given in asked.items():
         page = pages[name]
-        part = next(part for part in page.more if part.name == part_name)
+        part = next(part for part in page.parts if part.name == part_name)
         state = parse(page.controls, {**defaults(page.controls), **given})
         followed = Followed({c.name: state[c.name] for c in page.controls if page.follows(part, c)})
         data = part.compute(**page.arguments(part, followed))

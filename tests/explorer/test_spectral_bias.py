@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
 
 import linnet as ln
-from linnet.explorer.computing.label_noise import label_noise
-from linnet.explorer.computing.spectral_bias import spectral_bias
+from linnet.explorer.computing.spectral_bias import label_noise, spectral_bias
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.spectral_bias import PAGE
 

@@ -11,8 +11,7 @@ import linnet as ln
 from linnet.explorer.computing.padding import gradient_descent, padded
 from linnet.explorer.computing.train import train
 from linnet.explorer.controls import defaults
-from linnet.explorer.pages.train import CONTROLS, PAGE
-from linnet.explorer.pictures.train import cursor_at, draw_losses, draw_modes
+from linnet.explorer.pages.train import CONTROLS, PAGE, cursor_index, losses, modes
 
 from .pages import assert_script_computes
 
@@ -121,9 +120,9 @@ def test_modes_have_the_colour_of_the_cursor():
     data = computed()
     for cursor in (0.0, 1.0):
         state = START | {"cursor": cursor}
-        at = cursor_at(data, state)
+        at = cursor_index(data, state)
         assert at == (0 if cursor == 0 else data.sizes["time"] - 1)
         active = int((data["trained"].values[at] > float(data["threshold"])).sum())
-        names = [trace["name"] for trace in draw_modes(data, state)["data"]]
+        names = [trace["name"] for trace in modes.draw(data, state)["data"]]
         assert ("active at the cursor" in names) == (active > 0) and "lazy at the cursor" in names
-    assert {trace["name"] for trace in draw_losses(data, START)["data"]} >= {"training loss, trained", "predicted"}
+    assert {trace["name"] for trace in losses.draw(data, START)["data"]} >= {"training loss, trained", "predicted"}

@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
-from linnet.explorer.computing.few_samples import sampled_errors
-from linnet.explorer.computing.two_phases import two_phases
+from linnet.explorer.computing.two_phases import sampled_errors, two_phases
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.two_phases import PAGE
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from dash import Input, Output, State
+
 from linnet.explorer.controls import Control
 from linnet.explorer.home import TITLE
-from linnet.explorer.layout import content, slider_range, slides, view_id
+from linnet.explorer.layout import content, view_id
 from linnet.explorer.page import Page, Part
 from linnet.explorer.service import Answer, Service
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 def register(app: Dash, service: Service) -> None:
     """All callbacks of the application."""
-    from dash import Input, Output, State
 
     @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"), State("url", "hash"))
     def show(path: str | None, search: str | None, mark: str | None) -> Component:
@@ -52,8 +53,6 @@ def register(app: Dash, service: Service) -> None:
 
 
 def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
-    from dash import Input, Output, State
-
     followed = [control.name for control in page.controls if page.follows(part, control)]
     only_read = [control.name for control in page.controls if not page.follows(part, control)]
     names = followed + only_read  # Dash passes inputs first
@@ -71,8 +70,6 @@ def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
 
 def _show(app: Dash, page: Page, part: Part) -> None:
     """The answer on the page: pictures in the theme's colours, errors, files, and in the first part the address."""
-    from dash import Input, Output, State
-
     key = f"{page.name}-{part.name}"
     views = [{"id": view_id(page, view), "kind": view.kind} for view in part.views]
     outputs = [Output(view["id"], "figure" if view["kind"] == "figure" else "children") for view in views]
@@ -89,15 +86,13 @@ def _show(app: Dash, page: Page, part: Part) -> None:
 
 def _sliding(app: Dash, page: Page, control: Control) -> None:
     """Slider and box show one value; a control that plays moves its slider by itself."""
-    from dash import Input, Output, State
-
-    if not slides(control):
+    if not control.has_slider:
         return
     ident = f"{page.name}-{control.name}"
-    low, high, step = slider_range(control)
+    low, high, step = control.slider_range
     parts = [part.name for part in page.parts if page.follows(part, control)]
     how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
-    how |= {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high}
+    how |= {"log": control.kind == "log", "whole": control.whole, "low": control.bounds[0], "high": control.bounds[1]}
     app.clientside_callback(
         _call("slide", how),
         Output(ident, "value"),
@@ -126,8 +121,6 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
 
 def _hiding(app: Dash, page: Page, control: Control) -> None:
     """A control that matters only with some values of another is hidden with the others."""
-    from dash import Input, Output
-
     if control.when is None or control.hidden:
         return
     other, values = control.when
@@ -139,8 +132,6 @@ def _hiding(app: Dash, page: Page, control: Control) -> None:
 
 
 def _clicks(app: Dash, page: Page, part: Part) -> None:
-    from dash import Input, Output
-
     for view in part.views:
         for name, what in view.click.items():
             app.clientside_callback(
@@ -152,8 +143,6 @@ def _clicks(app: Dash, page: Page, part: Part) -> None:
 
 
 def _freezing(app: Dash, page: Page) -> None:
-    from dash import Input, Output, State
-
     app.clientside_callback(
         _call("freeze"),
         Output(f"{page.name}-frozen", "data"),

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, Unpack
+from functools import partial
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
 from linnet._arguments import did_you_mean
@@ -21,6 +22,9 @@ State = dict[str, Any]
 
 MAX_CHARACTERS = 400  # characters of a value
 MAX_NUMBERS = 32  # entries of a list of numbers, unless the control says less
+SINGLE_NUMBERS = ("number", "whole", "log")  # the kinds that have a slider
+SWITCH_WORDS = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+NO_BOUNDS = (-math.inf, math.inf)
 
 
 class ControlError(ValueError):
@@ -33,49 +37,57 @@ class ControlError(ValueError):
 
 @dataclass(frozen=True)
 class Control:
-    """One value of a page.
+    """One value of a page; the factories below (`number`, `whole`, ...) declare one of each kind.
 
-    - `name`: in the address and in the page's functions; `label`: what the reader sees, with the paper's symbol
-    - `help`: one sentence; `default`: where the page starts; `unit`: shown behind the label
     - `kind`: "number", "whole" (an integer), "log" (a slider on a logarithmic axis, whole if the default is an
       integer), "choice", "switch", "text" or "numbers" (a list, each entry within the bounds; empty only if the
       default is)
-    - `low`, `high`, `step`: bounds, and the slider's step (of "log": in decades)
-    - `choices`: pairs (value, label) of a "choice", or plain values
+    - `name`: in the address and in the page's functions; `label`: what the reader sees, with the paper's symbol
+    - `default`: where the page starts; `bounds`: the least and the largest number; `help`: one sentence
+    - `step`: of the slider (of "log": in decades)
+    - `choices`: pairs (value, label) of a "choice"
     - `most`: entries of "numbers"
     - `group`: the heading under which it stands
     - `when`: (another control, the values with which this one matters): hidden otherwise
-    - `computes`: False for what only the drawing needs (a cursor, a switch of an overlay): moving it computes nothing
     - `plays`: a button beside the slider runs through its values
     - `hidden`: no input of its own: set by a click in a picture, and in the address all the same
     """
 
+    kind: Kind
     name: str
     label: str
-    help: str
     default: Value
-    kind: Kind
-    low: float | None = None
-    high: float | None = None
+    bounds: tuple[float, float]
+    help: str
     step: float | None = None
-    choices: tuple[str | tuple[str, str], ...] = ()
-    unit: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
     most: int = MAX_NUMBERS
     group: str = ""
     when: tuple[str, tuple[Value, ...]] | None = None
-    computes: bool = True
     plays: bool = False
     hidden: bool = False
-
-    @property
-    def options(self) -> tuple[tuple[str, str], ...]:
-        """The choices as pairs (value, label)."""
-        return tuple((one, one) if isinstance(one, str) else one for one in self.choices)
 
     @property
     def whole(self) -> bool:
         """Whether its values are integers."""
         return self.kind == "whole" or (self.kind == "log" and isinstance(self.default, int))
+
+    @property
+    def has_slider(self) -> bool:
+        """Whether a slider stands beside its box."""
+        return self.kind in SINGLE_NUMBERS and not self.hidden
+
+    @property
+    def slider_range(self) -> tuple[float, float, float]:
+        """The lowest and highest position of its slider, and the step between two; decades for "log"."""
+        low, high = map(self.position, self.bounds)
+        if self.kind == "log":
+            return low, high, self.step or 0.05
+        return low, high, self.step or (1 if self.kind == "whole" else (high - low) / 100)
+
+    def position(self, value: float) -> float:
+        """Return where the slider stands for a value."""
+        return math.log10(value) if self.kind == "log" else float(value)
 
     def read(self, raw: object) -> Value:
         """The value that `raw` (text of an address, or what an input of a page holds) stands for; checked."""
@@ -86,16 +98,11 @@ class Control:
         text = ",".join(map(str, raw)) if isinstance(raw, (list, tuple)) else str(raw).strip()
         if len(text) > MAX_CHARACTERS:
             raise self.refusal(f"must have at most {MAX_CHARACTERS} characters: got {len(text)}")
-        if self.kind == "choice":
-            values = [value for value, _ in self.options]
-            if text not in values:
-                raise self.refusal(f"must be one of {', '.join(values)}: got {text!r}")
+        if self.kind == "choice" and text not in dict(self.choices):
+            raise self.refusal(f"must be one of {', '.join(dict(self.choices))}: got {text!r}")
+        if self.kind in ("choice", "text"):
             return text
-        if self.kind == "text":
-            return text
-        if self.kind == "numbers":
-            return self._numbers(text)
-        return self._number(text)
+        return self._numbers(text) if self.kind == "numbers" else self._number(text)
 
     def write(self, value: Value) -> str:
         """The text that stands for a value in an address and in an input."""
@@ -110,14 +117,12 @@ class Control:
         return ControlError(f"{self.label} {what}.", self.name)
 
     def _switch(self, raw: object) -> bool:
-        if isinstance(raw, bool):
-            return raw
-        if isinstance(raw, (list, tuple)):  # a checklist's value
+        if isinstance(raw, (bool, list, tuple)):  # a list is a checklist's value
             return bool(raw)
-        words = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
-        if str(raw).strip().lower() not in words:
+        word = str(raw).strip().lower()
+        if word not in SWITCH_WORDS:
             raise self.refusal(f"must be on or off: got {str(raw)[:40]!r}")
-        return words[str(raw).strip().lower()]
+        return SWITCH_WORDS[word]
 
     def _number(self, text: str) -> float | int:
         try:
@@ -126,12 +131,12 @@ class Control:
             raise self.refusal(f"must be a number: got {text[:40]!r}" if text else "is empty") from None
         if not math.isfinite(value):
             raise self.refusal(f"must be finite: got {text[:40]}")
-        self._check_bounds(value)
-        if self.whole:
-            if value != round(value):
-                raise self.refusal(f"must be a whole number: got {text[:40]}")
-            return int(value)
-        return value
+        low, high = self.bounds
+        if not low <= value <= high:
+            raise self.refusal(f"must be between {_short(low)} and {_short(high)}: got {_short(value)}")
+        if self.whole and value != round(value):
+            raise self.refusal(f"must be a whole number: got {text[:40]}")
+        return int(value) if self.whole else value
 
     def _numbers(self, text: str) -> tuple[float, ...]:
         parts = [part for part in text.replace(";", ",").replace(" ", ",").split(",") if part]
@@ -141,70 +146,28 @@ class Control:
             raise self.refusal(f"must have at most {self.most} entries: got {len(parts)}")
         return tuple(float(self._number(part)) for part in parts)
 
-    def _check_bounds(self, value: float) -> None:
-        low, high = self.low, self.high
-        if (low is not None and value < low) or (high is not None and value > high):
-            if low is not None and high is not None:
-                wanted = f"between {_short(low)} and {_short(high)}"
-            else:
-                wanted = f"at least {_short(low)}" if low is not None else f"at most {_short(high or 0.0)}"
-            raise self.refusal(f"must be {wanted}: got {_short(value)}")
+
+# Each takes name, label, default, bounds and help, and further fields of `Control` by name.
+number = partial(Control, "number")
+whole = partial(Control, "whole")
+log = partial(Control, "log")  # whole if the default is an integer
+numbers = partial(Control, "numbers")
 
 
-class Fields(TypedDict, total=False):
-    """What a control may say besides: see `Control`."""
-
-    step: float
-    unit: str
-    most: int
-    when: tuple[str, tuple[Value, ...]]
-    computes: bool
-    plays: bool
-    hidden: bool
-
-
-def number(
-    name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Unpack[Fields]
-) -> Control:
-    """A number between two bounds, with a slider; `more` are fields of `Control`."""
-    return Control(name, label, help, default, "number", *bounds, **more)
-
-
-def whole(name: str, label: str, default: int, bounds: tuple[int, int], help: str, **more: Unpack[Fields]) -> Control:
-    """An integer between two bounds, with a slider."""
-    return Control(name, label, help, default, "whole", *bounds, **more)
-
-
-def log(
-    name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Unpack[Fields]
-) -> Control:
-    """Declare a positive number whose slider is logarithmic; whole if the default is an integer."""
-    return Control(name, label, help, default, "log", *bounds, **more)
-
-
-def choice(
-    name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Unpack[Fields]
-) -> Control:
+def choice(name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Any) -> Control:
     """One of some values, the first by default; a mapping has the words that are shown for each."""
     pairs = tuple(options.items()) if isinstance(options, Mapping) else tuple((value, value) for value in options)
-    return Control(name, label, help, pairs[0][0], "choice", choices=pairs, **more)
+    return Control("choice", name, label, pairs[0][0], NO_BOUNDS, help, choices=pairs, **more)
 
 
-def switch(name: str, label: str, default: bool, help: str, **more: Unpack[Fields]) -> Control:
+def switch(name: str, label: str, default: bool, help: str, **more: Any) -> Control:
     """On or off."""
-    return Control(name, label, help, default, "switch", **more)
+    return Control("switch", name, label, default, NO_BOUNDS, help, **more)
 
 
-def text(name: str, label: str, help: str, **more: Unpack[Fields]) -> Control:
+def text(name: str, label: str, help: str, **more: Any) -> Control:
     """Words, empty by default."""
-    return Control(name, label, help, "", "text", **more)
-
-
-def numbers(
-    name: str, label: str, default: tuple[float, ...], bounds: tuple[float, float], help: str, **more: Unpack[Fields]
-) -> Control:
-    """A list of numbers, each between two bounds."""
-    return Control(name, label, help, default, "numbers", *bounds, **more)
+    return Control("text", name, label, "", NO_BOUNDS, help, **more)
 
 
 def group(heading: str, *controls: Control) -> tuple[Control, ...]:
@@ -228,43 +191,30 @@ def parse(controls: Sequence[Control], query: str | Mapping[str, object]) -> Sta
     What is not named has its default. Raises `ControlError`, a `ValueError` of one sentence, for an unknown or repeated
     name and for a value out of bounds.
     """
-    known = {control.name: control for control in controls}
-    given = _pairs(query) if isinstance(query, str) else dict(query)
-    for name in given:
-        if name not in known:
-            raise ControlError(f"This page has no control {str(name)[:40]!r}{did_you_mean(str(name)[:40], known)}")
-    state = defaults(controls)
-    for name, raw in given.items():
-        state[name] = known[name].read(raw)
+    state, refused = parse_leniently(controls, query)
+    if refused:
+        raise refused[0]
     return state
 
 
-def parse_leniently(controls: Sequence[Control], query: str) -> tuple[State, list[ControlError]]:
-    """The state of a query string without what is wrong in it, and what is wrong: the rest of a link still counts."""
+def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, object]) -> tuple[State, list[ControlError]]:
+    """The state of a query without what is wrong in it, and what is wrong: the rest of a link still counts."""
+    known = {control.name: control for control in controls}
     state, refused = defaults(controls), []
-    for name, raw in _pairs(query).items():
+    for name, raw in (fields(query) if isinstance(query, str) else query).items():
         try:
-            state |= {name: parse(controls, {name: raw})[name]}
+            if name not in known:
+                raise ControlError(f"This page has no control {str(name)[:40]!r}{did_you_mean(str(name)[:40], known)}")
+            state[name] = known[name].read(raw)
         except ControlError as reason:
             refused.append(reason)
     return state, refused
 
 
-def address(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
-    """The query string of a state: what differs from the defaults; `parse` is its inverse."""
-    return urlencode(
-        [
-            (control.name, control.write(state[control.name]))
-            for control in controls
-            if state[control.name] != control.default
-        ],
-        safe=",",
-    )
-
-
-def _pairs(query: str) -> dict[str, object]:
+def fields(query: str) -> dict[str, str]:
+    """The fields of a query string by name; each may be set once."""
     try:
-        pairs = parse_qsl(query.lstrip("?"), keep_blank_values=True, strict_parsing=False, max_num_fields=100)
+        pairs = parse_qsl(query.lstrip("?"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
         raise ControlError("This address has too many fields.") from None
     names = [name for name, _ in pairs]
@@ -272,6 +222,12 @@ def _pairs(query: str) -> dict[str, object]:
         if names.count(name) > 1:
             raise ControlError(f"This address sets {name[:40]!r} more than once.")
     return dict(pairs)
+
+
+def address(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
+    """The query string of a state: what differs from the defaults; `parse` is its inverse."""
+    changed = [control for control in controls if state[control.name] != control.default]
+    return urlencode([(control.name, control.write(state[control.name])) for control in changed], safe=",")
 
 
 def _short(value: float) -> str:

@@ -1,17 +1,18 @@
 """Plotly figures as plain dictionaries, in the house's colours; the browser adds what is light or dark about them.
 
-What was trained is drawn solid or as marks, what was predicted dashed, as everywhere in the house (`linnet.style`).
+What was predicted is drawn dashed, as everywhere in the house (`linnet.style`); what was trained solid, and where a
+prediction lies on it (`comparison`) broad and pale below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.style import GUIDE, colours
+from linnet.style import GREY, GUIDE, colours
 
 Trace = dict[str, Any]
 Figure = dict[str, Any]  # with "data", a list of traces, and "layout"
@@ -19,8 +20,7 @@ Options = dict[str, Any]  # keywords of a trace or a layout, as Plotly has them
 THEORY = "dash"  # how a predicted line is drawn; a trained one is solid
 SEQUENCE = "Viridis"
 DIVERGING = "RdBu"
-
-LEGEND_PLACE = {"yref": "container", "y": 1, "yanchor": "top", "x": 0}
+LEGEND_LAST = 1001  # `legendrank` of what is named once for all curves: behind their own names, which have 1000
 
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
@@ -42,58 +42,91 @@ def numbers(values: ArrayLike) -> list[Any]:
 
 def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
     """Return a curve of the house's look."""
-    given = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
-    shown = {"showlegend": bool(name), **rest}
-    return {"type": "scatter", "mode": "lines", "x": numbers(x), "y": numbers(y), "name": name, "line": given, **shown}
+    look = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
+    return _scatter(x, y, name, {"mode": "lines", "line": look, **rest})
 
 
 def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
-    """Points."""
-    marker = {"color": colour, "size": size, **rest.pop("marker", {})}
-    shown = {"showlegend": bool(name), **rest}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": numbers(x),
-        "y": numbers(y),
-        "name": name,
-        "marker": marker,
-        **shown,
-    }
+    """Return points; `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
+    look = {"color": colour, "size": size, **rest.pop("marker", {})}
+    return _scatter(x, y, name, {"mode": "markers", "marker": look, **rest})
+
+
+def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
+    return {"type": "scatter", "x": numbers(x), "y": numbers(y), "name": name, "showlegend": bool(name), **rest}
 
 
 def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
-    """A thin line that is no result: a threshold, a border, a cursor. It is not drawn again for a frozen run."""
+    """Return a thin line that is no result: a threshold, a border, a cursor. A frozen run is drawn without it."""
     return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta="guide", **rest)
 
 
-def heatmap(x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, scale: str = SEQUENCE, **rest: Any) -> Trace:
-    """A map of one quantity over two axes, (y, x); `bar` names it beside its scale, `bar_ticks` are its ticks."""
-    ticks = rest.pop("bar_ticks", {})
-    return {
-        "type": "heatmap",
-        "x": numbers(x),
-        "y": numbers(y),
-        "z": numbers(z),
-        "colorscale": scale,
-        "colorbar": {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **ticks},
-        **rest,
-    }
+def level(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
+    """Return a horizontal guide at a height, as long as the curves over `x`."""
+    return guide([x[0], x[-1]], [height] * 2, name, **rest)
 
 
-def log_levels(values: np.ndarray, low: float = 0.03, high: float = 1.2) -> Options:
-    """A colour scale of errors in decades, between the levels of the README's picture; what is shown is log10.
+def trained(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+    """Return what was trained where a prediction lies on it: broad and pale."""
+    return line(x, y, name, colour=colour, **{"width": 5, "opacity": 0.5, **rest})
 
-    `text` has the errors themselves, for what is read under the pointer.
+
+def predicted(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+    """Return what was predicted: dashed, over what was trained."""
+    return line(x, y, name, colour=colour, dash=THEORY, **rest)
+
+
+def comparison(
+    x: ArrayLike, trained_y: ArrayLike, predicted_y: ArrayLike, names: tuple[str, str], colour: str, **rest: Any
+) -> list[Trace]:
+    """Return what was trained and what was predicted for it, in one colour; `rest` is for the prediction alone."""
+    return [trained(x, trained_y, names[0], colour), predicted(x, predicted_y, names[1], colour, **rest)]
+
+
+def moments(lines: Iterable[tuple[float, str, str]]) -> Options:
+    """Return vertical lines (where, name, dash) as parts of a layout; those that do not exist (NaN) are left out."""
+    shapes, notes = [], []
+    for at, text, dash in lines:
+        if np.isfinite(at):
+            look = {"color": GREY, "width": 1.5, "dash": dash}
+            shapes.append({"type": "line", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1, "line": look})
+            place = {"x": at, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top"}
+            notes.append({**place, "text": text, "showarrow": False, "font": {"size": 12}})
+    return {"shapes": shapes, "annotations": notes}
+
+
+def shades(count: int) -> list[str]:
+    """Return colours for curves that have an order, from blue over green to amber: seen on white and on black."""
+    stops = np.array([[0x2F, 0x6F, 0xD6], [0x12, 0x9A, 0x8F], [0x6C, 0xA8, 0x2E], [0xE0, 0x8A, 0x1A]], dtype=float)
+    at = np.linspace(0, len(stops) - 1, count)
+    mixed = np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
+    return ["#" + "".join(f"{round(part):02X}" for part in colour) for colour in mixed]
+
+
+def heatmap(
+    x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, hover: str, scale: str = SEQUENCE, **rest: Any
+) -> Trace:
+    """Return a map of one quantity over two axes, (y, x).
+
+    `bar` names the quantity beside its scale, `bar_ticks` are the ticks there; `hover` is read under the pointer.
     """
+    look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **rest.pop("bar_ticks", {})}
+    axes = {"x": numbers(x), "y": numbers(y), "z": numbers(z)}
+    shown = {"colorscale": scale, "colorbar": look, "hovertemplate": f"{hover}<extra></extra>"}
+    return {"type": "heatmap", **axes, **shown, **rest}
+
+
+def error_heatmap(x: ArrayLike, y: ArrayLike, errors: np.ndarray, *, bar: str, hover: str, **rest: Any) -> Trace:
+    """Return a map of errors in decades, between the levels of the README's picture; `%{text}` has the errors."""
     ticks = [0.03, 0.1, 0.3, 1.0]
-    bar = {"tickvals": np.log10(ticks).tolist(), "ticktext": [f"{tick:g}" for tick in ticks]}
-    texts = [["" if not np.isfinite(error) else f"{error:.4g}" for error in row] for row in values]
-    return {"zmin": float(np.log10(low)), "zmax": float(np.log10(high)), "text": texts, "bar_ticks": bar}
+    scale = {"tickvals": np.log10(ticks).tolist(), "ticktext": [f"{tick:g}" for tick in ticks]}
+    texts = [["" if not np.isfinite(error) else f"{error:.4g}" for error in row] for row in errors]
+    levels: Options = {"zmin": float(np.log10(0.03)), "zmax": float(np.log10(1.2)), "bar_ticks": scale, "text": texts}
+    return heatmap(x, y, np.log10(errors), bar=bar, hover=hover, **levels, **rest)
 
 
 def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False) -> Trace:
-    """Diagonal strokes over the cells (y, x) of a map for which `where` holds; `log` for logarithmic axes."""
+    """Return diagonal strokes over the cells (y, x) of a map for which `where` holds; `log` for logarithmic axes."""
     across, up = (np.log10(v) if log else np.asarray(v, dtype=float) for v in (x, y))
     rows, columns = np.nonzero(where)
     half = np.array([across[1] - across[0], up[1] - up[0]]) / 2
@@ -103,10 +136,17 @@ def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False
     return guide(ends[:, 0], ends[:, 1], colour="#000000", dash="solid", width=1, opacity=0.45, hoverinfo="skip")
 
 
+def map_axis(centres: np.ndarray, *, log: bool = False) -> Options:
+    """Return an axis that ends with the cells of a map, whatever lines leave them."""
+    v = np.log10(centres) if log else centres
+    half = (v[1] - v[0]) / 2
+    return {"range": [float(v[0] - half), float(v[-1] + half)], "showgrid": False}
+
+
 def figure(
     traces: Sequence[Trace], *, x: str = "", y: str = "", log_x: bool = False, log_y: bool = False, **layout: Any
 ) -> Figure:
-    """The traces on axes named `x` and `y`; further keywords go into Plotly's layout."""
+    """Return the traces on axes named `x` and `y`; further keywords go into Plotly's layout."""
     axes = {
         "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},
         "yaxis": {"title": {"text": y}, "type": "log" if log_y else "linear", **layout.pop("yaxis", {})},
@@ -116,25 +156,15 @@ def figure(
         if axis["type"] == "log" and "tickvals" not in axis:
             axis.update({**_log_ticks(_decades(traces, name[0])), **axis})
     is_map = any(trace["type"] == "heatmap" for trace in traces)  # has no legend: the toolbar needs a place of its own
-    return {
-        "data": list(traces),
-        "layout": {
-            "colorway": colours,
-            "margin": {"l": 62, "r": 14, "t": 36 if is_map else 14, "b": 50},
-            "legend": {
-                "orientation": "h",
-                "yref": "container",
-                "y": 1,
-                "yanchor": "top",
-                "x": 0,
-                "traceorder": "normal",
-            },
-            "hovermode": "closest",
-            "uirevision": "kept",  # zoom stays while a slider moves
-            **axes,
-            **layout,
-        },
+    top_left = {"yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    usual = {
+        "colorway": colours,
+        "margin": {"l": 62, "r": 14, "t": 36 if is_map else 14, "b": 50},
+        "legend": {"orientation": "h", "traceorder": "normal", **top_left},
+        "hovermode": "closest",
+        "uirevision": "kept",  # zoom stays while a slider moves
     }
+    return {"data": list(traces), "layout": {**usual, **axes, **layout}}
 
 
 def _log_ticks(decades: float) -> Options:

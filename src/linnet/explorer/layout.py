@@ -71,8 +71,9 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
     state, frozen, wrong = control.defaults(page.controls), None, ""
     try:
-        query, frozen = split(search or "")
-        state, refused = control.parse_leniently(page.controls, query)
+        given = control.fields(search or "")
+        frozen = given.pop(FROZEN, None)
+        state, refused = control.parse_leniently(page.controls, given)
         if refused:
             wrong = " ".join([*map(str, refused), "The rest of the address is kept."])
         if frozen is not None:
@@ -80,20 +81,6 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
     except ControlError as reason:
         frozen, wrong = None, f"{reason} It is left out."
     return _page(page, state, frozen, wrong, number_of(mark, page))
-
-
-def split(search: str) -> tuple[str, str | None]:
-    """The query of a page, and that of a frozen run in it."""
-    from urllib.parse import parse_qsl, urlencode
-
-    try:
-        pairs = parse_qsl(search.lstrip("?"), keep_blank_values=True, max_num_fields=100)
-    except ValueError:
-        raise ControlError("This address has too many fields.") from None
-    held = [value for name, value in pairs if name == FROZEN]
-    if len(held) > 1:
-        raise ControlError(f"This address sets {FROZEN!r} more than once.")
-    return urlencode([pair for pair in pairs if pair[0] != FROZEN]), held[0] if held else None
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
@@ -117,7 +104,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
                 [
                     html.Div(
                         [
-                            html.P(page.views[0].about, className="soft about of-first"),
+                            html.P(page.first_view.about, className="soft about of-first"),
                             *([page.beside()] if page.beside else []),
                             *_controls(page, state),
                         ],
@@ -126,11 +113,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
                         **{"aria-label": "Controls"},
                     ),
                     html.Div(
-                        [
-                            *[_part(page, part, state) for part in page.parts],
-                            *([page.extra()] if page.extra else []),
-                            _script(page),
-                        ],
+                        [*[_part(page, part, state) for part in page.parts], _script(page)],
                         className="results",
                     ),
                 ],
@@ -168,25 +151,24 @@ def _control(page: Page, one: Control, state: State) -> Component:
     text = one.write(state[one.name])
     if one.hidden:
         return dcc.Input(id=ident, type="hidden", value=text)
-    label = f"{one.label} [{one.unit}]" if one.unit else one.label
     help = html.Small(one.help, id=f"{ident}-help", className="help")
     held: list[Component]
     if one.kind == "switch":
         box = dcc.Checklist(
-            [{"label": label, "value": "on"}], ["on"] if state[one.name] else [], id=ident, className="switch"
+            [{"label": one.label, "value": "on"}], ["on"] if state[one.name] else [], id=ident, className="switch"
         )
         held = [box, help]
     elif one.kind == "choice":
-        options: list[Any] = [{"label": shown, "value": value} for value, shown in one.options]
+        options: list[Any] = [{"label": shown, "value": value} for value, shown in one.choices]
         chosen: Component = (
             dcc.RadioItems(options, text, id=ident, className="choices")
             if len(options) <= MAX_RADIO_CHOICES
             else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown")
         )
-        said = "label unseen" if label == one.group else "label"  # the heading above it says it
-        held = [html.Div(label, className=said, id=f"{ident}-label"), chosen, help]
+        said = "label unseen" if one.label == one.group else "label"  # the heading above it says it
+        held = [html.Div(one.label, className=said, id=f"{ident}-label"), chosen, help]
     else:
-        held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), help]
+        held = [html.Label(one.label, htmlFor=ident), _inputs(page, one, ident, text), help]
     held.append(html.P("", className="error", id=f"{ident}-wrong"))
     return html.Div(held, className="control", id=f"{ident}-control")
 
@@ -198,12 +180,12 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
         value=text,
         debounce=True,
         autoComplete="off",
-        inputMode="decimal" if one.kind in ("number", "whole", "log") else "text",
-        className="box" if one.kind in ("number", "whole", "log") else "box long",
+        inputMode="decimal" if one.kind in control.SINGLE_NUMBERS else "text",
+        className="box" if one.kind in control.SINGLE_NUMBERS else "box long",
     )
-    if not slides(one):
+    if not one.has_slider:
         return html.Div([box], className="inputs")
-    low, high, step = slider_range(one)
+    low, high, step = one.slider_range
     slider = html.Div(
         [
             html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
@@ -213,7 +195,7 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
                 min=low,
                 max=high,
                 step=step,
-                value=position(one, float(text)),
+                value=one.position(float(text)),
                 className="slider",
             ),
         ],
@@ -228,33 +210,6 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
     return html.Div(held, className="inputs")
 
 
-def slides(control: Control) -> bool:
-    """Return whether a control has a slider."""
-    return (
-        control.kind in ("number", "whole", "log")
-        and control.low is not None
-        and control.high is not None
-        and not control.hidden
-    )
-
-
-def slider_range(control: Control) -> tuple[float, float, float]:
-    """Return the lowest and highest position and the step of a control's slider; decades for "log"."""
-    from math import log10
-
-    low, high = float(control.low or 0), float(control.high or 0)
-    if control.kind == "log":
-        return log10(low), log10(high), control.step or 0.05
-    return low, high, control.step or (1 if control.kind == "whole" else (high - low) / 100)
-
-
-def position(control: Control, value: float) -> float:
-    """Return where the slider stands for a value."""
-    from math import log10
-
-    return round(log10(value), 6) if control.kind == "log" else value
-
-
 def view_id(page: Page, view: View) -> str:
     """The id of a view's picture."""
     return f"{page.name}-view-{view.name}"
@@ -262,7 +217,7 @@ def view_id(page: Page, view: View) -> str:
 
 def _part(page: Page, part: Part, state: State) -> Component:
     key = f"{page.name}-{part.name}"
-    what = f"Data of “{part.views[0].title}”:" if page.more else "Data:"
+    what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
     files = [
         html.Span(what, className="soft"),
         html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),

@@ -1,15 +1,17 @@
-"""What a page of the explorer is: controls, what is computed from them, and the pictures of it.
+"""What a page of the explorer is: controls, what is computed from them, and the views of it.
 
-A page draws; it computes nothing itself. `compute` is a plain function of the controls' values that returns an xarray
-dataset, and `draw` turns that dataset into a Plotly figure (a plain dictionary; see `drawing`). The script under
-"As Python" is the source of `compute` (see `as_python`).
+A page is one file of `pages`. What it computes stands in `computing`: plain functions whose arguments have the names of
+controls, and which return xarray datasets. Their source is also the script under "As Python" (see `as_python`). A view
+turns such a dataset into a Plotly figure (a plain dictionary; see `drawing`) or into components of Dash.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from linnet.explorer import as_python
 from linnet.explorer.controls import Control, State, Value
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
     from linnet.explorer.drawing import Figure
     from linnet.explorer.service import Service
 
-    Html: TypeAlias = Component | list[Component]  # what a view of kind "html" shows
+# Names for annotations: neither xarray nor Dash is loaded for them.
+Data: TypeAlias = "xr.Dataset"
+Html: TypeAlias = "Component | list[Component]"  # what a view of kind "html" shows
+Draw: TypeAlias = "Callable[[xr.Dataset, State], Figure | Html]"
+
+
+_signature = cache(inspect.signature)
 
 
 @dataclass(frozen=True)
@@ -32,12 +40,12 @@ class View:
 
     - `draw(dataset, state)`: a Plotly figure as a dictionary; for "html" a Dash component, or a list of them
     - `about`: one sentence below it; `height` in pixels; `wide`: takes the page's whole width
-    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "xy" (both), "z", "customdata"
+    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "xy" (both), "customdata"
     """
 
     name: str
     title: str
-    draw: Callable[[xr.Dataset, State], Figure | Html]
+    draw: Draw
     about: str = ""
     kind: Literal["figure", "html"] = "figure"
     height: int = 360
@@ -45,19 +53,28 @@ class View:
     click: Mapping[str, str] = field(default_factory=dict)
 
 
+def view(title: str, about: str = "", **more: Any) -> Callable[[Draw], View]:
+    """Decorate a function that draws: it becomes a `View` with the function's name; `more` are fields of `View`."""
+    return lambda draw: View(draw.__name__, title, draw, about, **more)
+
+
 @dataclass(frozen=True)
 class Part:
     """What is computed in one go, and its views. A page has one; more where some of it takes longer than the rest.
 
-    `uses` are the controls that `compute` takes, by default all of the page that compute. With `needs`, it waits until
-    these controls are not empty (a clicked cell).
+    `compute` takes the controls that its arguments name, or all of the page if it takes `**state`. With `needs`, the
+    part waits until these controls are not empty (a clicked cell). The first part of a page is called "main".
     """
 
     name: str
     compute: Callable[..., xr.Dataset]
     views: Sequence[View]
-    uses: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
+
+    def takes(self, name: str) -> bool:
+        """Whether `compute` takes the control of this name."""
+        parameters = _signature(self.compute).parameters
+        return name in parameters or any(one.kind == one.VAR_KEYWORD for one in parameters.values())
 
     def waits(self, state: Mapping[str, Value]) -> bool:
         """Whether a control that it needs is still empty."""
@@ -70,13 +87,12 @@ class Page:
 
     - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
     - `card`: one sentence, on the first page
-    - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
-    - `uses`: the controls that `compute` takes, by default all that compute
-    - `own_script(state)`: the text under "As Python" where it is not the source of `compute`
+    - `controls`; `parts`: what is computed from them and drawn, each part apart from the others
+    - `own_script(state)`: the text under "As Python" where it is not the source of the parts
     - `folders`: what computing and drawing it import of linnet, by default all that any page does (see `loading`)
     - `ahead`: queries that are computed after the start before anybody asks: each compiles something of its own
     - `freezes`: a run can be frozen, to be drawn beside the next one
-    - `extra()`: Dash components below the views; `beside()`: others above the controls
+    - `beside()`: Dash components above the controls
     - `register(app, service)`: callbacks of its own
     """
 
@@ -84,41 +100,37 @@ class Page:
     title: str
     introduction: str | Sequence[str]
     controls: tuple[Control, ...]
-    compute: Callable[..., xr.Dataset]
-    views: tuple[View, ...]
+    parts: tuple[Part, ...]
     card: str = ""
-    uses: tuple[str, ...] | None = None
-    more: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ALL
     ahead: tuple[str, ...] = ("",)
     freezes: bool = False
     own_script: Callable[[State], str] | None = None
-    extra: Callable[[], Component] | None = None
     beside: Callable[[], Component] | None = None
     register: Callable[[Dash, Service], None] | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """All parts, the first one first."""
-        return (Part("main", self.compute, self.views, self.uses), *self.more)
+    def first_view(self) -> View:
+        """The view that is seen first."""
+        return self.parts[0].views[0]
 
     def follows(self, part: Part, control: Control) -> bool:
-        """Whether a part is asked for again when a control changes. The first one is always: it brings the address.
+        """Whether a part is asked for again when a control changes.
 
-        What a further part neither computes with nor, perhaps, draws by leaves it as it is.
+        The first part always is: it brings the address. Another one is by what it computes with, and by what no part
+        computes with: that is for drawing alone.
         """
-        return part.name == "main" or part.uses is None or control.name in part.uses or not control.computes
+        if part.name == "main" or part.takes(control.name):
+            return True
+        return not any(other.takes(control.name) for other in self.parts)
 
     def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
         """What the part's `compute` takes of a state."""
-        names = part.uses if part.uses is not None else tuple(c.name for c in self.controls if c.computes)
-        return {name: state[name] for name in names}
+        return {control.name: state[control.name] for control in self.controls if part.takes(control.name)}
 
     def script(self, state: State) -> str:
         """Python that computes what the page shows."""
         if self.own_script is not None:
             return self.own_script(state)
-        shown = [part for part in self.parts if not part.waits(state)]
-        names = ["data" if part.name == "main" else part.name for part in shown]
-        calls = [(part.compute, self.arguments(part, state)) for part in shown]
-        return as_python.script(dict(zip(names, calls, strict=True)))
+        shown = {"data" if part.name == "main" else part.name: part for part in self.parts if not part.waits(state)}
+        return as_python.script({name: (part.compute, self.arguments(part, state)) for name, part in shown.items()})

@@ -11,8 +11,8 @@ import pytest
 from explored import Explored, words
 from linnet.explorer.computing import claims
 from linnet.explorer.computing.measuring import Measuring
+from linnet.explorer.pages.claims import _typeset
 from linnet.explorer.panels import measuring
-from linnet.explorer.pictures.claims import _typeset
 from linnet.reproduction import record
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("claims")]

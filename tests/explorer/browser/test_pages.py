@@ -118,10 +118,10 @@ def test_a_lecture_needs_no_scrolling(visit: Visit) -> None:
 def test_a_phone_keeps_the_picture_in_view_while_controls_move(page: Page, visit: Visit) -> None:
     name, seen = page.name, visit(page.name, size=(390, 800))
     seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
-    first = f"#{name}-view-{page.views[0].name}-view"
+    first = f"#{name}-view-{page.first_view.name}-view"
     assert seen.tab.locator(first).bounding_box()["y"] < 450
     about = seen.tab.locator(".about.of-first")  # what is said of it is read in full, above the controls
-    assert about.is_visible() == bool(page.views[0].about) and about.text_content() == page.views[0].about
+    assert about.is_visible() == bool(page.first_view.about) and about.text_content() == page.first_view.about
     assert not seen.tab.locator(f"{first} > .about").is_visible()
     here = seen.tab.locator(f"#go-{name}").bounding_box()  # the row of pages scrolls sideways to the one that is open
     assert here["x"] >= 0 and here["x"] + here["width"] <= 390

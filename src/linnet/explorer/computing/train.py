@@ -11,7 +11,6 @@ from linnet.explorer.computing.padding import gradient_descent, gradient_flow
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
 
 POINTS = 121  # times of a run that are shown
@@ -22,7 +21,6 @@ SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
 def problem_of(
-    *,
     target: str,
     values: tuple[float, ...],
     in_dim: int,
@@ -54,21 +52,6 @@ def problem_of(
     return spiked_covariance(in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn)
 
 
-def start_of(problem: Problem, width: int, first_std: float, second_std: float, seed: int) -> tuple[Weights, float]:
-    """A Gaussian start of any width, and the threshold between lazy and active, (s1^2 + s2^2) h / 2."""
-    from linnet.inits import reduced_gaussian
-
-    start = reduced_gaussian(
-        key=seed,
-        in_dim=problem.in_dim,
-        out_dim=problem.out_dim,
-        width=width,
-        first_std=first_std,
-        second_std=second_std,
-    )
-    return start, (first_std**2 + second_std**2) * width / 2
-
-
 def horizon(problem: Problem, threshold: float, until: float) -> float:
     """How long to train: `until` times the time in which the weakest mode of the truth is learned from nothing."""
     from linnet.theories.mixed import crossing_times
@@ -81,6 +64,15 @@ def horizon(problem: Problem, threshold: float, until: float) -> float:
 
 def train(
     *,
+    target: str,
+    values: tuple[float, ...],
+    in_dim: int,
+    out_dim: int,
+    rank: int,
+    noise_std: float,
+    spike: float,
+    alignment: float,
+    samples: int,
     width: int,
     first_std: float,
     second_std: float,
@@ -88,23 +80,26 @@ def train(
     learning_rate: float,
     until: float,
     seed: int,
-    **task: Any,
 ) -> xr.Dataset:
     """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
 
     `learning_rate` is in units of `stable_learning_rate`, `until` in units of the time of `horizon`; `width`,
-    `first_std` and `second_std` are those of the start (`start_of`), `task` what `problem_of` takes.
+    `first_std` and `second_std` are those of the Gaussian start; the arguments before them, and `seed`, are those of
+    `problem_of`.
 
     Variables over `time`: `trained` and `predicted` singular values of the product (time, mode), decreasing; `loss`,
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
-    `threshold` the size at which a mode passes from lazy to active.
+    `threshold` the size at which a mode passes from lazy to active, (s1^2 + s2^2) h / 2.
     """
     import linnet as ln
 
-    problem = problem_of(**task, seed=seed)
-    start, threshold = start_of(problem, width, first_std, second_std, seed)
+    problem = problem_of(target, values, in_dim, out_dim, rank, noise_std, spike, alignment, samples, seed)
+    threshold = (first_std**2 + second_std**2) * width / 2
     if not np.isfinite(threshold) or threshold <= 0:
         raise ValueError("The start is zero in floating point: raise the width or the initial scales.")
+    start = ln.inits.reduced_gaussian(
+        key=seed, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first_std, second_std=second_std
+    )
     end = horizon(problem, threshold, until)
     if how == "flow":
         run = gradient_flow(problem, start, times=np.linspace(0, end, POINTS), rtol=RTOL, max_steps=MAX_STEPS)

@@ -10,13 +10,4 @@ from linnet.explorer.pages.train import PAGE as TRAIN
 from linnet.explorer.pages.two_phases import PAGE as TWO_PHASES
 from linnet.explorer.pages.your_data import PAGE as YOUR_DATA
 
-PAGES: tuple[Page, ...] = (
-    TRAIN,
-    PHASE_DIAGRAM,
-    DEPTH,
-    TWO_PHASES,
-    SPECTRAL_BIAS,
-    FEATURE_LEARNING,
-    CLAIMS,
-    YOUR_DATA,
-)
+PAGES: tuple[Page, ...] = (TRAIN, PHASE_DIAGRAM, DEPTH, TWO_PHASES, SPECTRAL_BIAS, FEATURE_LEARNING, CLAIMS, YOUR_DATA)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from linnet.explorer import drawing as draw
 from linnet.explorer.computing import depth as computing
-from linnet.explorer.controls import group, log, number, numbers, whole
-from linnet.explorer.page import Page, Part, View
-from linnet.explorer.pictures import depth as pictures
+from linnet.explorer.controls import State, group, log, number, numbers, whole
+from linnet.explorer.drawing import Figure
+from linnet.explorer.page import Data, Html, Page, Part, view
+from linnet.style import BLUE, ORANGE
 
 CONTROLS = (
     *group(
@@ -27,6 +31,76 @@ CONTROLS = (
     ),
 )
 
+
+@view("Modes over time", height=420)
+def modes(data: Data, state: State) -> Figure:
+    """Draw every mode over time, trained and predicted, and the threshold between lazy and active."""
+    times, traces = data["time"].values, []
+    for k, colour in enumerate(draw.shades(data.sizes["mode"])):
+        names = (f"S = {float(data['mode'][k]):g}", "mode equations" * (k == 0))
+        values = (data["trained"][:, k], data["predicted"][:, k])
+        traces += draw.comparison(times, *values, names, colour, legendrank=draw.LEGEND_LAST)
+    height = float(data["threshold"])
+    if height < 1.5 * float(data["mode"].max()):
+        traces.append(draw.level(times, height, "threshold cᴸ"))
+    return draw.figure(traces, x=f"time t (canonical), depth {data.attrs['depth']}", y="singular value")
+
+
+@view("The network", kind="html")
+def summary(data: Data, state: State) -> Html:
+    """Tell what was trained, and how far the mode equations are from it."""
+    from dash import html
+
+    apart = float(np.abs(data["trained"].values - data["predicted"].values).max())
+    return html.P(
+        f"{int(state['depth'])} layers with {int(state['width']):,} units in each hidden one, trained as a network of "
+        f"{data.attrs['reduced_widths']} units; its singular values are at most {apart:.2g} away from the mode "
+        f"equations. A mode is lazy below the threshold cᴸ = {float(data['threshold']):.3g} and active above it."
+    )
+
+
+@view("The order of learning by depth", "When the first and the last mode are half learned, by formula.", height=380)
+def order(data: Data, state: State) -> Figure:
+    """Draw when the first and the last mode are half learned, by depth."""
+    traces = [
+        draw.predicted(
+            data["depth"].values, data["half_time"].sel(which=which).values, f"{which} singular value", colour
+        )
+        for which, colour in (("largest", BLUE), ("smallest", ORANGE))
+    ]
+    return draw.figure(traces, x="depth L", y="time to half of it", log_y=True, xaxis={"dtick": 1})
+
+
+@view(
+    "The phase diagram by formula",
+    "White: a mode S of the truth is lazy above (σ²w)ᴸ = S². Hatched: the error bar is above 3%.",
+    height=420,
+)
+def diagram(data: Data, state: State) -> Figure:
+    """Draw the least test error over variance and width, and where each mode of the truth turns from active to lazy."""
+    x, y, depth = data["variance"].values, data["width"].values, int(data.attrs["depth"])
+    rows = np.stack([data["stable_rank"].values, data["best_time"].values], axis=-1).tolist()
+    hover = (
+        "σ² = %{x:.2e}, w = %{y:.3g}<br>least test error %{text}<br>stable rank %{customdata[0]:.2f}<br>"
+        "at t = %{customdata[1]:.3g}"
+    )
+    error = np.where(data["best_test"].values > 0, data["best_test"].values, np.nan)  # no error is negative: a gap
+    traces = [draw.error_heatmap(x, y, error, bar="least test error", hover=hover, customdata=rows)]
+    if not data["covered"].values.all():
+        traces.append(draw.hatching(x, y, ~data["covered"].values, log=True))
+    for strength in data.attrs["strengths"]:
+        traces.append(draw.guide(strength ** (2 / depth) / y, y, colour="#FFFFFF", dash="solid", hoverinfo="skip"))
+    return draw.figure(
+        traces,
+        x=f"variance σ² of the start, depth {depth}",
+        y="width w",
+        log_x=True,
+        log_y=True,
+        xaxis={**draw.map_axis(x, log=True), "dtick": 2},
+        yaxis=draw.map_axis(y, log=True),
+    )
+
+
 PAGE = Page(
     name="depth",
     title="Depth",
@@ -38,41 +112,10 @@ PAGE = Page(
         "predicted without training."
     ),
     controls=CONTROLS,
-    compute=computing.deep_modes,
-    uses=("depth", "coupling", "width", "values", "seed"),
-    views=(
-        View("modes", "Modes over time", pictures.modes, height=420),
-        View("about", "The network", pictures.summary, kind="html"),
-    ),
-    more=(
-        Part(
-            "order",
-            computing.mode_order,
-            (
-                View(
-                    "order",
-                    "The order of learning by depth",
-                    pictures.order,
-                    "When the first and the last mode are half learned, by formula.",
-                    height=380,
-                ),
-            ),
-            uses=("coupling", "values"),
-        ),
-        Part(
-            "map",
-            computing.depth_diagram,
-            (
-                View(
-                    "map",
-                    "The phase diagram by formula",
-                    pictures.diagram,
-                    "White: a mode S of the truth is lazy above (σ²w)ᴸ = S². Hatched: the error bar is above 3%.",
-                    height=420,
-                ),
-            ),
-            uses=("depth", "dim", "rank", "noise_std"),
-        ),
+    parts=(
+        Part("main", computing.deep_modes, (modes, summary)),
+        Part("order", computing.mode_order, (order,)),
+        Part("map", computing.depth_diagram, (diagram,)),
     ),
     ahead=("", *(f"depth={depth}" for depth in computing.DEPTHS if depth != 3)),
     freezes=True,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from linnet.explorer import drawing as draw
 from linnet.explorer.computing.feature_learning import feature_learning
-from linnet.explorer.controls import group, log, number, whole
-from linnet.explorer.page import Page, View
-from linnet.explorer.pictures import feature_learning as pictures
+from linnet.explorer.controls import State, group, log, number, whole
+from linnet.explorer.drawing import Figure, Options, Trace
+from linnet.explorer.page import Data, Page, Part, view
+from linnet.style import BLUE, GREEN, GREY, ORANGE, PINK
+
+ROUNDING = 1e-12  # nearer to one a cosine is rounding
 
 CONTROLS = (
     *group(
@@ -39,6 +45,70 @@ CONTROLS = (
     ),
 )
 
+
+@view(
+    "Neurons turning",
+    "Each line is a neuron's angle to the feature; t₁: the median |ρ| is predicted to pass 1.",
+    height=440,
+)
+def neurons(data: Data, state: State) -> Figure:
+    """Draw the angle of each neuron to the feature, in a colour for the sign of its second-layer weight."""
+    traces: list[Trace] = []
+    for sign, name, colour in ((1, "neurons with v(0) > 0", BLUE), (-1, "neurons with v(0) < 0", ORANGE)):
+        for i, k in enumerate(np.flatnonzero(data.sign.values == sign)):
+            more: Options = {"showlegend": i == 0, "legendgroup": name, "width": 1.5, "opacity": 0.75}
+            traces.append(draw.line(data.step.values, data.angle.values[:, k], name, colour=colour, **more))
+    degrees = {"range": [-4, 196], "tickvals": [0, 45, 90, 135, 180]}
+    return draw.figure(
+        traces, x="training step", y="angle to the feature Xᵀy (degrees)", yaxis=degrees, **_stages(data)
+    )
+
+
+@view(
+    "The two stages",
+    "The layers' ratio settles at 1 before the loss drops; triangles: the same times of the network.",
+    height=440,
+)
+def stages(data: Data, state: State) -> Figure:
+    """Draw the loss and the ratio of the layers, as trained and as the two-dimensional system has them."""
+    step, of = data.step.values, data.attrs
+    reached = [at for at in (of["first_step_trained"], of["second_step_trained"]) if np.isfinite(at)]
+    up: Options = {"colour": PINK, "size": 11, "marker": {"symbol": "triangle-up"}}
+    traces = [
+        *draw.comparison(step, data.loss, data.loss_predicted, ("loss / its start", "loss by (10)"), BLUE),
+        *draw.comparison(step, data.ratio, data.ratio_predicted, ("median ρ/(v√γ)", "the same by (10)"), ORANGE),
+        draw.line(step, data.mean_square, "mean ρ² / its limit", colour=GREEN, width=1.5),
+        draw.marks(reached, np.zeros(len(reached)), "times of the network", **up),
+    ]
+    return draw.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stages(data))
+
+
+@view(
+    "The tangent kernel",
+    "The tangent kernel says how a step on one sample changes the output on another; it is aligned when "
+    "its direction is that of the target's own kernel. Its norm is over that at its largest.",
+    height=380,
+    wide=True,
+)
+def kernel(data: Data, state: State) -> Figure:
+    """Draw how far the tangent kernel's direction is from the target-aligned one, and its size."""
+    step = data.step.values
+    away, foreseen = (1 - data[name].values for name in ("kernel_cosine", "kernel_cosine_predicted"))
+    away, foreseen = (np.where(values > ROUNDING, values, np.nan) for values in (away, foreseen))
+    traces = [
+        *draw.comparison(step, away, foreseen, ("1 − cosine to target", "the same by (10)"), GREEN),
+        draw.line(step, data.kernel_distance, "distance to target", colour=BLUE),
+        draw.line(step, data.kernel_norm, "norm / its largest", colour=GREY),
+    ]
+    return draw.figure(traces, x="training step", y="kernel (relative)", log_y=True, **_stages(data))
+
+
+def _stages(data: Data) -> Options:
+    """The predicted ends of both stages, where they lie within the run."""
+    lines = [(data.attrs["first_step"], "t₁", "dot"), (data.attrs["second_step"], "t₂", "dashdot")]
+    return draw.moments(line for line in lines if not line[0] > float(data.step[-1]))
+
+
 PAGE = Page(
     name="feature-learning",
     title="Feature learning",
@@ -51,31 +121,6 @@ PAGE = Page(
         "span of the samples: the rest of a neuron never moves. After Huang, Chen, Xu, Wang and Suzuki."
     ),
     controls=CONTROLS,
-    compute=feature_learning,
-    views=(
-        View(
-            "neurons",
-            "Neurons turning",
-            pictures.neurons,
-            about="Each line is a neuron's angle to the feature; t₁: the median |ρ| is predicted to pass 1.",
-            height=440,
-        ),
-        View(
-            "stages",
-            "The two stages",
-            pictures.stages,
-            about="The layers' ratio settles at 1 before the loss drops; triangles: the same times of the network.",
-            height=440,
-        ),
-        View(
-            "kernel",
-            "The tangent kernel",
-            pictures.kernel,
-            about="The tangent kernel says how a step on one sample changes the output on another; it is aligned when "
-            "its direction is that of the target's own kernel. Its norm is over that at its largest.",
-            height=380,
-            wide=True,
-        ),
-    ),
+    parts=(Part("main", feature_learning, (neurons, stages, kernel)),),
     freezes=True,
 )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linnet.explorer import drawing as draw
 from linnet.explorer.computing import phase_diagram as computing
-from linnet.explorer.controls import choice, group, log, number, numbers, switch, whole
-from linnet.explorer.page import Page, Part, View
-from linnet.explorer.pictures import phase_diagram as pictures
+from linnet.explorer.controls import State, choice, group, log, number, numbers, switch, whole
+from linnet.explorer.drawing import Figure, Options, Trace
+from linnet.explorer.page import Data, Html, Page, Part, view
+from linnet.style import LOSS, ORANGE, TEST_LOSS
 
 MAPS = {
     "": "nothing",
@@ -26,23 +33,192 @@ CONTROLS = (
     ),
     *group(
         "Map",
-        switch("borders", "Borders", True, "Of the regions, by theory.", computes=False),
-        choice("compare", "Compare with", MAPS, "Maps trained network by network, at their own d.", computes=False),
+        switch("borders", "Borders", True, "Of the regions, by theory."),
+        choice("compare", "Compare with", MAPS, "Maps trained network by network, at their own d."),
     ),
     *group(
         "Cell",
-        whole(
-            "cell_dim",
-            "Dimension of a trained cell",
-            60,
-            (20, 120),
-            "Click a cell: it is trained at this d.",
-            computes=False,
-        ),
-        whole("seed", "Seed", 0, (0, 999), "Of the trained cell.", computes=False),
-        numbers("cell", "Cell", (), (-3, 2.8), "Exponents of variance and width.", most=2, computes=False, hidden=True),
+        whole("cell_dim", "Dimension of a trained cell", 60, (20, 120), "Click a cell: it is trained at this d."),
+        whole("seed", "Seed", 0, (0, 999), "Of the trained cell."),
+        numbers("cell", "Cell", (), (-3, 2.8), "Exponents of variance and width.", most=2, hidden=True),
     ),
 )
+
+AXES: Options = {"x": "variance of the start, log<sub>d</sub> σ²", "y": "width, log<sub>d</sub> w"}
+BORDERS = (
+    "White: σ²w = |A*|, lazy above. White, dashed: σ⁴w = 1, a noisy start above. Thin: w = d and, dotted, w = K. "
+    "Hatched: the error bar is above 5%."
+)
+HOVER = (
+    "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"
+    "%{customdata[2]:.0f} steps to it"
+)
+WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colours that the browser makes lighter
+
+
+@view("a  Least test error", BORDERS, click={"cell": "xy"}, height=420)
+def error(data: Data, state: State) -> Figure:
+    """Draw panel a: the least test error, in the colours of the README's picture."""
+    drawn = _map(data, state, draw.error_heatmap, "best_test", bar="least test error")
+    if state["borders"]:
+        drawn["layout"]["annotations"] = _region_names(data)
+    return drawn
+
+
+@view("b  Stable rank at the least test error", click={"cell": "xy"}, height=420)
+def rank(data: Data, state: State) -> Figure:
+    """Draw panel b: the stable rank then."""
+    top = min(_largest_covered(data, "stable_rank"), 4.0 * int(state["rank"]))
+    return _map(data, state, draw.heatmap, "stable_rank", bar="stable rank", zmin=1, zmax=top)
+
+
+@view("c  Steps to the least test error", click={"cell": "xy"}, height=420)
+def steps(data: Data, state: State) -> Figure:
+    """Draw panel c: steps to it."""
+    return _map(
+        data, state, draw.heatmap, "best_step", bar="steps to it", zmin=0, zmax=_largest_covered(data, "best_step")
+    )
+
+
+def _largest_covered(data: Data, name: str) -> float:
+    """The largest value among the cells whose error bar is narrow."""
+    return float(np.nanmax(data[name].values[data["covered"].values], initial=1.0))
+
+
+def _map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
+    """A map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
+    x, y = data["gamma_variance"].values, data["gamma_width"].values
+    shown = [data[name].values for name in ("best_test", "stable_rank", "best_step", "error")]
+    under_pointer = {"hover": HOVER, "customdata": draw.numbers(np.stack(shown, axis=-1))}
+    traces = [heat(x, y, data[name].values, **under_pointer, **options)]
+    if not data["covered"].values.all():
+        traces.append(draw.hatching(x, y, ~data["covered"].values))
+    if state["borders"]:
+        traces += _borders(data)
+    if len(state["cell"]) == 2:
+        ring = {"symbol": "square-open", "line": {"width": 2.5, "color": ORANGE}}
+        traces.append(draw.marks([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
+    return _on_plane(data, traces)
+
+
+def _on_plane(data: Data, traces: list[Trace]) -> Figure:
+    """A figure over the exponents of variance and width."""
+    axes: Options = {
+        "xaxis": draw.map_axis(data["gamma_variance"].values),
+        "yaxis": draw.map_axis(data["gamma_width"].values),
+    }
+    return draw.figure(traces, **AXES, **axes)
+
+
+def _region_names(data: Data) -> list[Options]:
+    """The names of the three regions, each at a height, log_d w, between its borders."""
+    heights = {"active": 1.8, "lazy": 2.62, "infinite noise": 2.15}
+    border = _border_lines(data, np.array(list(heights.values())))
+    lazy, noisy = border["lazy"], border["infinite-noise"]
+    places = ((lazy[0] - 3) / 2, (lazy[1] + noisy[1]) / 2, max(lazy[2], noisy[2]) / 2)
+    return [
+        {
+            "x": float(place),
+            "y": height,
+            "text": f"<b>{name}</b>",
+            "showarrow": False,
+            "font": {"size": 13, "color": WHITE if name == "active" else BLACK},
+        }
+        for (name, height), place in zip(heights.items(), places, strict=True)
+    ]
+
+
+def _border_lines(data: Data, heights: np.ndarray) -> dict[str, np.ndarray]:
+    from linnet.theories.mixed import borders
+
+    dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
+    return borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
+
+
+def _borders(data: Data) -> list[Trace]:
+    """The lines between the regions of the plane, by theory."""
+    x, y = data["gamma_variance"].values, data["gamma_width"].values
+    heights = np.linspace(y[0], y[-1], 30)
+    border = _border_lines(data, heights)
+    look: Options = {"colour": WHITE, "hoverinfo": "skip"}
+    return [
+        draw.guide(border["lazy"], heights, dash="solid", width=2, **look),
+        draw.guide(border["infinite-noise"], heights, dash="dash", width=2, **look),
+        draw.level(x, float(border["width-dim"]), dash="solid", width=1, **look),
+        draw.level(x, float(border["width-rank"]), dash="dot", width=1, **look),
+    ]
+
+
+@view("The cell, trained", kind="html", wide=True)
+def cell_about(data: Data, state: State) -> Html:
+    """Tell what the trained cell is."""
+    from dash import html
+
+    off = float(data["predicted_best_test"] / data["best_test"] - 1)
+    claimed = (
+        "" if data.attrs["covered"] else " The formula is not claimed here: the start is too large or too unequal."
+    )
+    return html.P(
+        f"A network of {data.attrs['width']} hidden units at d = {data.attrs['dim']}, entries of variance "
+        f"{data.attrs['variance']:.3g}, {data.attrs['steps']} steps of {data.attrs['learning_rate']:.3g}: least test "
+        f"error {float(data['best_test']):.4g}, by the formula {float(data['predicted_best_test']):.4g} "
+        f"({off:+.1%}).{claimed}"
+    )
+
+
+@view("Its losses")
+def cell_losses(data: Data, state: State) -> Figure:
+    """Draw the losses of the trained cell beside the prediction."""
+    traces = []
+    for name, text, colour in (("test_loss", "test error", TEST_LOSS), ("loss", "training loss", LOSS)):
+        names = (f"{text}, trained", "predicted")
+        traces += draw.comparison(data["time"], data[name], data[f"predicted_{name}"], names, colour)
+    return draw.figure(traces, x="time t", y="error per entry", yaxis={"rangemode": "tozero"})
+
+
+@view("Its modes")
+def cell_modes(data: Data, state: State) -> Figure:
+    """Draw the modes of the trained cell beside the prediction."""
+    times, traces = data["time"].values, []
+    for i, colour in enumerate(draw.shades(data.sizes["mode"])):
+        names = ("trained", "predicted") if i == 0 else ("", "")
+        traces += draw.comparison(times, data["trained"][:, i], data["predicted"][:, i], names, colour)
+    height = float(data["threshold"])
+    if height < 2 * float(np.nanmax(data["trained"].values)):
+        traces.append(draw.level(times, height, "threshold σ²w"))
+    return draw.figure(traces, x="time t", y="mode uᵀAv of the target")
+
+
+@view("Trained maps", kind="html", wide=True)
+def compared_about(data: Data, state: State) -> Html:
+    """Tell how far the formula is from the trained map."""
+    from dash import html
+
+    off = np.abs(data["difference"].values)
+    off = off[np.isfinite(off)]
+    return html.P(
+        f"Left: {data.attrs['what']}, d = {data.attrs['dim']}, rank {data.attrs['rank']}, unit noise. Right: the "
+        f"formula, without training, in {off.size} cells where it is claimed: {np.median(off):.2f}% off in the "
+        f"median, {np.quantile(off, 0.9):.1f}% or less in nine of ten."
+    )
+
+
+@view("Trained test error")
+def compared(data: Data, state: State) -> Figure:
+    """Draw the trained map."""
+    x, y, hover = data["gamma_variance"], data["gamma_width"], "test error %{text}"
+    traces = [draw.error_heatmap(x, y, data["trained"].values, bar="test error", hover=hover)]
+    return _on_plane(data, traces + (_borders(data) if state["borders"] else []))
+
+
+@view("Formula / trained − 1")
+def difference(data: Data, state: State) -> Figure:
+    """Draw how far the formula is from the trained map."""
+    x, y, off = data["gamma_variance"], data["gamma_width"], data["difference"].values
+    reach = max(1.0, float(np.nanquantile(np.abs(off), 0.98)))
+    scale: Options = {"scale": draw.DIVERGING, "zmin": -reach, "zmax": reach}
+    return _on_plane(data, [draw.heatmap(x, y, off, bar="percent", hover="formula %{z:+.2f}% off", **scale)])
+
 
 PAGE = Page(
     name="phase-diagram",
@@ -54,35 +230,10 @@ PAGE = Page(
         "cell is a formula: nothing is trained until you click one.",
     ),
     controls=CONTROLS,
-    compute=computing.diagram,
-    views=(
-        View("error", "a  Least test error", pictures.draw_error, pictures.BORDERS, click={"cell": "xy"}, height=420),
-        View("rank", "b  Stable rank at the least test error", pictures.draw_rank, click={"cell": "xy"}, height=420),
-        View("steps", "c  Steps to the least test error", pictures.draw_steps, click={"cell": "xy"}, height=420),
+    parts=(
+        Part("main", computing.diagram, (error, rank, steps)),
+        Part("cell", computing.trained_cell, (cell_about, cell_losses, cell_modes), needs=("cell",)),
+        Part("compared", computing.compared, (compared_about, compared, difference), needs=("compare",)),
     ),
     ahead=("", "cell=-2,1.5"),
-    more=(
-        Part(
-            "cell",
-            computing.trained_cell,
-            (
-                View("cell_about", "The cell, trained", pictures.tell_cell, kind="html", wide=True),
-                View("cell_losses", "Its losses", pictures.draw_cell_losses),
-                View("cell_modes", "Its modes", pictures.draw_cell_modes),
-            ),
-            uses=("cell", "cell_dim", "rank", "strength", "ratio", "noise_std", "seed"),
-            needs=("cell",),
-        ),
-        Part(
-            "compared",
-            computing.compared,
-            (
-                View("compared_about", "Trained maps", pictures.tell_compared, kind="html", wide=True),
-                View("compared", "Trained test error", pictures.draw_compared),
-                View("difference", "Formula / trained − 1", pictures.draw_difference),
-            ),
-            uses=("compare",),
-            needs=("compare",),
-        ),
-    ),
 )

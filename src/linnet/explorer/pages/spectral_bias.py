@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from linnet.explorer.computing.label_noise import label_noise
-from linnet.explorer.computing.spectral_bias import CLOCKS, MODES, spectral_bias
-from linnet.explorer.controls import choice, group, log, number, numbers, whole
-from linnet.explorer.page import Page, Part, View
-from linnet.explorer.pictures import spectral_bias as pictures
+import numpy as np
+
+from linnet.explorer import drawing as draw
+from linnet.explorer.computing.spectral_bias import CLOCKS, MODES, label_noise, spectral_bias
+from linnet.explorer.controls import State, choice, group, log, number, numbers, whole
+from linnet.explorer.drawing import Figure, Options
+from linnet.explorer.page import Data, Page, Part, view
+from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK
 
 CONTROLS = (
     *group(
@@ -25,7 +28,84 @@ CONTROLS = (
         whole("seed", "Seed", 0, (0, 99), "Of data, start and noise."),
     ),
 )
-OF_MODES, OF_NOISE = ("gamma", "values", "clock"), ("gamma", "noise", "learning_rate", "seed")
+
+
+@view(
+    "Modes over time",
+    "Trained on whitened data, beside the exact formula; diamonds: half of the final height.",
+    height=440,
+)
+def modes(data: Data, state: State) -> Figure:
+    """Draw every mode of the product over time, trained and predicted, and when it stands at half its height."""
+    time, traces = data.time.values, []
+    for k, colour in enumerate(draw.shades(data.sizes["mode"])):
+        first = k == 0  # one entry of the legend for all predictions
+        names = (f"s = {float(data.mode[k]):g}", "Theorem C.12")
+        values = (data.trained.values[:, k], data.predicted.values[:, k])
+        more: Options = {"showlegend": first, "legendgroup": "predicted", "legendrank": draw.LEGEND_LAST}
+        traces += draw.comparison(time, *values, names, colour, **more)
+        if "jumps" in data:
+            more = {"showlegend": first, "legendgroup": "jumps"}
+            traces.append(draw.guide(time, data.jumps.values[:, k], "limit γ → 0", colour=colour, **more))
+    half: Options = {"colour": GREY, "size": 8, "marker": {"symbol": "diamond"}}
+    traces.append(draw.marks(data.half_times.values, data.mode.values / 2, "half height", **half))
+    return draw.figure(traces, x=f"time t ({data.time.attrs['units']})", y="singular values of W₂W₁")
+
+
+@view("Both layers", "Where no signal is, W₁ stays at √(2γ): small starts leave a first layer of low rank.", height=440)
+def layers(data: Data, state: State) -> Figure:
+    """Draw the singular values of each layer over time, and where Corollary 3.1 says they end."""
+    time, count, traces = data.time.values, data.sizes["mode"], []
+    for name, values, final, colour in (
+        ("W₁", data.first_layer.values, data.first_layer_final.values, BLUE),
+        ("W₂", data.second_layer.values, data.second_layer_final.values, ORANGE),
+    ):
+        for k in range(min(count + 1, values.shape[1])):  # of those without signal one is enough: they are the same
+            idle = k == count
+            shown: Options = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
+            label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
+            thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
+            traces.append(draw.trained(time, values[:, k], label, look, **shown, **thin))
+            shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final", "legendrank": draw.LEGEND_LAST}
+            traces.append(draw.predicted(time[[0, -1]], [final[k]] * 2, "end by Corollary 3.1", look, **shown))
+    axis = f"time t ({data.time.attrs['units']})"
+    return draw.figure(traces, x=axis, y="singular values of the layers", yaxis={"rangemode": "tozero"})
+
+
+@view(
+    "The mirror's potential",
+    "A mirror flow is gradient flow in other coordinates; its potential says what a singular value "
+    "of this size costs, between the two norms of its limits.",
+    height=380,
+    wide=True,
+)
+def potential(data: Data, state: State) -> Figure:
+    """Draw what the flow charges for one mode: the nuclear norm for small starts, the square for large ones."""
+    x = data.height.values
+    traces = [
+        draw.guide(x, x, "γ → 0: nuclear norm"),
+        draw.guide(x, x**2, "γ → ∞: Frobenius norm", dash="dashdot"),
+        draw.line(x, data.potential.values, f"Ψ at γ = {state['gamma']:.3g}", colour=BLUE, width=3),
+    ]
+    return draw.figure(traces, x="singular value D / the target's largest", y="Ψ(D) − Ψ(0), over that at 1")
+
+
+@view("Label noise", "5 orthogonal samples of 5 inputs, one output, width 200, 4000 steps.", height=400)
+def noise(data: Data, state: State) -> Figure:
+    """Draw the first layer's singular values with clean and with noisy labels."""
+    time, traces = data.time.values, []
+    for k, values in enumerate(data.clean.values.T):
+        grouped: Options = {"showlegend": k == 0, "legendgroup": "clean", "opacity": 0.6}
+        traces.append(draw.line(time, values, "clean labels", colour=GREY, width=4, **grouped))
+    for k, values in enumerate(data.noisy.values.T):
+        name, colour = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)
+        traces.append(draw.line(time, values, name, colour=colour, showlegend=k < 2, legendgroup=name))
+    traces.append(draw.predicted(time, data.decay.values, "√(2γ) exp(−ηδ²t/2)", PINK))
+    traces.append(draw.level(time, data.attrs["flattest"], "flattest solution", colour=GREEN))
+    shown = np.concatenate([data.noisy.values.ravel(), data.clean.values.ravel(), [data.attrs["flattest"]]])
+    low, high = np.log10(max(float(shown.min()), 1e-12)), np.log10(float(shown.max()))
+    decades = {"range": [low - 0.2, high + 0.2], "dtick": 1}
+    return draw.figure(traces, x="time t (canonical)", y="singular values of W₁", log_y=True, yaxis=decades)
 
 
 PAGE = Page(
@@ -40,48 +120,6 @@ PAGE = Page(
         "Flammarion."
     ),
     controls=CONTROLS,
-    compute=spectral_bias,
-    uses=OF_MODES,
-    views=(
-        View(
-            "modes",
-            "Modes over time",
-            pictures.modes,
-            about="Trained on whitened data, beside the exact formula; diamonds: half of the final height.",
-            height=440,
-        ),
-        View(
-            "layers",
-            "Both layers",
-            pictures.layers,
-            about="Where no signal is, W₁ stays at √(2γ): small starts leave a first layer of low rank.",
-            height=440,
-        ),
-        View(
-            "potential",
-            "The mirror's potential",
-            pictures.potential,
-            about="A mirror flow is gradient flow in other coordinates; its potential says what a singular value "
-            "of this size costs, between the two norms of its limits.",
-            height=380,
-            wide=True,
-        ),
-    ),
-    more=(
-        Part(
-            "noise",
-            label_noise,
-            (
-                View(
-                    "noise",
-                    "Label noise",
-                    pictures.noise,
-                    about="5 orthogonal samples of 5 inputs, one output, width 200, 4000 steps.",
-                    height=400,
-                ),
-            ),
-            uses=OF_NOISE,
-        ),
-    ),
+    parts=(Part("main", spectral_bias, (modes, layers, potential)), Part("noise", label_noise, (noise,))),
     freezes=True,
 )

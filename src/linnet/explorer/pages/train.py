@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from linnet.explorer import drawing as draw
 from linnet.explorer.computing.train import train
-from linnet.explorer.controls import choice, group, log, number, numbers, when, whole
+from linnet.explorer.controls import State, choice, group, log, number, numbers, when, whole
+from linnet.explorer.drawing import Figure
 from linnet.explorer.loading import TRAINING
-from linnet.explorer.page import Page, View
-from linnet.explorer.pictures.train import draw_losses, draw_modes, tell_cursor
+from linnet.explorer.page import Data, Html, Page, Part, view
+from linnet.style import ACTIVE, GUIDE, LAZY, LOSS, TEST_LOSS
 
 TARGETS = {"values": "singular values", "low_rank": "low rank + noise", "spiked": "spiked inputs"}
 NOISY = ("target", ("low_rank", "spiked"))
@@ -75,17 +79,81 @@ CONTROLS = (
     ),
     *group(
         "Time",
-        number(
-            "cursor",
-            "Cursor",
-            0.5,
-            (0, 1),
-            "Where in the run the modes are called lazy or active.",
-            computes=False,
-            plays=True,
-        ),
+        number("cursor", "Cursor", 0.5, (0, 1), "Where in the run the modes are called lazy or active.", plays=True),
     ),
 )
+
+
+def cursor_index(data: Data, state: State) -> int:
+    """Return the index of the saved time that is next to the cursor."""
+    times = data["time"].values
+    return int(np.argmin(np.abs(times - float(state["cursor"]) * times[-1])))
+
+
+@view("Singular values of the product", height=420)
+def modes(data: Data, state: State) -> Figure:
+    """Draw singular values over time, each in the colour of what it is at the cursor, lazy or active."""
+    times, at, threshold = data["time"].values, cursor_index(data, state), float(data["threshold"])
+    active = data["trained"].values[at] > threshold
+    traces = []
+    for word, colour, which in (("active at the cursor", ACTIVE, active), ("lazy at the cursor", LAZY, ~active)):
+        for order, i in enumerate(np.flatnonzero(which)):
+            hover = f"s{i + 1} = %{{y:.4g}} at t = %{{x:.4g}}<extra>trained, {word}</extra>"
+            shown = word if order == 0 else ""
+            traces.append(draw.trained(times, data["trained"].values[:, i], shown, colour, hovertemplate=hover))
+            hover = hover.replace("trained", "predicted")
+            traces.append(draw.predicted(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
+    top = float(np.nanmax([np.nanmax(data["trained"].values), data["learnable"].values.max()]))
+    if threshold <= 3 * top:
+        traces.append(draw.level(times, threshold, "threshold"))
+        top = max(top, threshold)
+    traces.append(draw.guide([times[at]] * 2, [0.0, top], "cursor", dash="solid", width=1))
+    ends = np.full(data.sizes["mode"], times[-1])
+    traces.append(draw.marks(ends, data["learnable"], "target", colour=GUIDE, size=6, meta="guide"))
+    return draw.figure(traces, x="time t", y="singular value of W₂W₁")
+
+
+@view("Losses", height=420)
+def losses(data: Data, state: State) -> Figure:
+    """Draw training loss and test error, trained and predicted."""
+    times, at = data["time"].values, cursor_index(data, state)
+    shown = {"loss": ("training loss", LOSS)}
+    if not np.allclose(data["loss"].values, data["test_loss"].values):
+        shown["test_loss"] = ("test error", TEST_LOSS)
+    traces = []
+    for name, (text, colour) in shown.items():
+        traces += draw.comparison(
+            times, data[name], data[f"predicted_{name}"], (f"{text}, trained", "predicted"), colour
+        )
+    values = np.concatenate([data[name].values for name in shown])
+    if (values > 0).any():
+        ends = [values[values > 0].min(), values.max()]
+        traces.append(draw.guide([times[at]] * 2, ends, "cursor", dash="solid", width=1))
+    return draw.figure(traces, x="time t", y="loss", log_y=True)
+
+
+@view("At the cursor", kind="html", wide=True)
+def at_cursor(data: Data, state: State) -> Html:
+    """Tell what stands at the cursor, mode by mode."""
+    from dash import html
+
+    at, threshold = cursor_index(data, state), float(data["threshold"])
+    rows = []
+    columns = (data["learnable"].values, data["trained"].values[at], data["predicted"].values[at])
+    for i, (aim, now, theory) in enumerate(zip(*columns, strict=True)):
+        word = "active" if now > threshold else "lazy"
+        rows.append(html.Tr([html.Td(text) for text in (i + 1, f"{aim:.4g}", f"{now:.4g}", f"{theory:.4g}", word)]))
+    head = html.Tr([html.Th(text) for text in ("mode", "target", "trained", "predicted", "regime")])
+    times = data["time"].values
+    off = float(np.nanmax(np.abs(data["trained"].values - data["predicted"].values)))
+    return [
+        html.P(
+            f"t = {times[at]:.4g} of {times[-1]:.4g}; threshold {threshold:.4g}; largest distance between trained and "
+            f"predicted singular values over the run: {off:.2g}."
+        ),
+        html.Table([html.Thead(head), html.Tbody(rows)]),
+    ]
+
 
 PAGE = Page(
     name="train",
@@ -97,12 +165,7 @@ PAGE = Page(
         "lazily, above it actively."
     ),
     controls=CONTROLS,
-    compute=train,
-    views=(
-        View("modes", "Singular values of the product", draw_modes, height=420),
-        View("losses", "Losses", draw_losses, height=420),
-        View("at", "At the cursor", tell_cursor, kind="html", wide=True),
-    ),
+    parts=(Part("main", train, (modes, losses, at_cursor)),),
     folders=TRAINING,
     ahead=("", "how=flow"),
     freezes=True,

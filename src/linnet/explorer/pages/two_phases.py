@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from linnet.explorer.computing.few_samples import few_samples
-from linnet.explorer.computing.two_phases import POPULATION, TRAINED_ON, two_phases
-from linnet.explorer.controls import choice, group, log, number, whole
-from linnet.explorer.page import Page, Part, View
-from linnet.explorer.pictures import two_phases as pictures
+import numpy as np
+
+from linnet.explorer import drawing as draw
+from linnet.explorer.computing.two_phases import POPULATION, TRAINED_ON, few_samples, two_phases
+from linnet.explorer.controls import State, choice, group, log, number, whole
+from linnet.explorer.drawing import Figure, Options
+from linnet.explorer.page import Data, Page, Part, view
+from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY
 
 SAMPLES = {one: one if one == POPULATION else f"{int(one):,} samples" for one in TRAINED_ON}
 
@@ -43,7 +46,116 @@ CONTROLS = (
         ),
     ),
 )
-OF_PLANE, OF_ERROR = ("spike", "alignment", "scale", "samples", "seed"), ("spike", "alignment", "ratio", "seed")
+STAR: Options = {"colour": ORANGE, "marker": {"symbol": "star"}}  # where the sliders or the target are
+
+
+@view(
+    "The plane of spike and target",
+    "Arrows: where the reduced dynamics goes, longer where faster; it rests where the curves cross.",
+    height=520,
+)
+def plane(data: Data, state: State) -> Figure:
+    """Draw the field, both nullclines, the trained path and the reduced dynamics, along the spike and across it."""
+    times = data.time.values
+    seen = "population" if state["samples"] == POPULATION else f"n = {state['samples']}"
+    labels = [f"t = {time:.3g}" for time in times]
+    quiet: Options = {"dash": "solid", "hoverinfo": "skip"}
+    traces = [
+        draw.guide(*_arrows(data), colour=GREY, width=1, opacity=0.7, **quiet),
+        draw.guide(*_pair(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
+        draw.guide(*_pair(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
+        draw.trained(*_pair(data.trained.values), f"trained, {seen}", PINK, text=labels),
+        draw.predicted(*_pair(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
+        draw.marks(*_pair(data.target.values[None]), "target β", size=14, **STAR),
+    ]
+    for name, text in (("first_time", "t₁"), ("second_time", "t₂")):
+        if np.isfinite(data.attrs[name]):
+            here = np.array([[np.interp(data.attrs[name], times, part) for part in data.reduced.values.T]])
+            named: Options = {"mode": "markers+text", "text": [f"{text} "], "textposition": "top left"}
+            traces.append(draw.marks(*_pair(here), colour=BLUE, size=9, hoverinfo="text", **named))
+    side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
+    names: Options = {"x": "along the spike, r̂₁ᵀW₁μ", "y": "across it, r̂₁ᵀW₁μ⊥"}
+    return draw.figure(traces, **names, xaxis=side, yaxis={"scaleanchor": "x", **side})
+
+
+@view(
+    "Components over time",
+    "t₁ plus the bound (20) is the paper's mark for the end; w₂ grows before w₁ has peaked.",
+    height=520,
+)
+def components(data: Data, state: State) -> Figure:
+    """Draw both components over time, trained and predicted, with the loss and the times of the phases."""
+    time, traces = data.time.values, []
+    for k, (name, colour) in enumerate((("w₁", BLUE), ("w₂", ORANGE))):
+        values = (data.trained_components.values[:, k], data.reduced_components.values[:, k])
+        traces += draw.comparison(time, *values, (f"{name} trained", f"{name} by (18)-(19)"), colour)
+    traces.append(draw.line(time, data.early.values, "w₁ by (17)", colour=GREEN, dash="dot"))
+    traces.append(draw.line(time, data.loss.values, "loss / its start", colour=GREY, width=1.5))
+    lines = [(data.attrs["first_time"], "t₁", "dot"), (data.attrs["second_time"], "t₁ + (20)", "dashdot")]
+    return draw.figure(traces, x="time t (canonical)", y="components along v₁, v₂", **draw.moments(lines))
+
+
+@view(
+    "Test error on few samples",
+    "Marks: least-norm fits of samples, where small starts end; bars: one standard error.",
+    height=440,
+)
+def error(data: Data, state: State) -> Figure:
+    """Draw the test error over the inputs per sample: the formula, and minimum-norm solutions of sampled data."""
+    drawn = data.error_drawn.values
+    spread = drawn.std(axis=1, ddof=1) / np.sqrt(drawn.shape[1])
+    bars = {"type": "data", "array": draw.numbers(spread), "thickness": 1.5}
+    traces = [
+        draw.guide(data.ratio, data.error_without_spike, "without a spike"),
+        draw.predicted(data.ratio, data.error, "eq. (27)", BLUE),
+        draw.marks(data.drawn_ratio, drawn.mean(axis=1), "least norm, d = 120", colour=PINK, error_y=bars),
+        draw.marks([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
+    ]
+    names: Options = {"x": "inputs per sample d/n", "y": "test error / signal power"}
+    return draw.figure(traces, **names, log_x=True, xaxis=_ticks(1, 2, 3, 5, 10, 20), yaxis={"rangemode": "tozero"})
+
+
+@view(
+    "Test error over spike and alignment",
+    "Divided by the power of the signal; a click sets spike and alignment.",
+    height=440,
+    click={"spike": "x", "alignment": "y"},
+)
+def error_map(data: Data, state: State) -> Figure:
+    """Draw the test error over spike and alignment at the slider's inputs per sample."""
+    hover = "ρ = %{x:.3g}, A = %{y:.3g}<br>error %{z:.4g}"
+    star: Options = {"marker": {"symbol": "star", "line": {"width": 1}}, "hoverinfo": "skip"}
+    traces = [
+        draw.heatmap(data.spike, data.alignment, data.error_map, bar="error", hover=hover, zmin=0),
+        draw.marks([state["spike"]], [state["alignment"]], size=14, colour=ORANGE, **star),
+    ]
+    axes: Options = {"xaxis": {"range": [-1, 2], **_ticks(0.1, 1, 10, 100)}, "yaxis": {"range": [0, 1]}}
+    return draw.figure(traces, x=f"spike ρ, at d/n = {state['ratio']:g}", y="alignment A", log_x=True, **axes)
+
+
+def _pair(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (point, 2) as x and y."""
+    return points[:, 0], points[:, 1]
+
+
+def _ticks(*values: float) -> Options:
+    """Ticks of an axis at these values, written in full."""
+    return {"tickvals": list(values), "ticktext": [str(value) for value in values]}
+
+
+def _arrows(data: Data, length: float = 0.055, barb: float = 0.35) -> tuple[np.ndarray, np.ndarray]:
+    """One broken line of arrows, its x and its y: the field's directions, longer where it is faster."""
+    grid = np.stack(np.meshgrid(data.along.values, data.across.values), axis=-1).reshape(-1, 2)
+    field = data.field.values.reshape(-1, 2)
+    speed = np.linalg.norm(field, axis=1)
+    moving = speed > 0
+    grid, field, speed = grid[moving], field[moving], speed[moving]
+    ahead = field / speed[:, None] * (length * (0.4 + 0.6 * (speed / speed.max()) ** 0.5))[:, None]
+    aside = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+    tip, gap = grid + ahead, np.full_like(grid, np.nan)
+    back = tip - barb * ahead
+    strokes = [grid, tip, gap, back + 0.6 * barb * aside, tip, back - 0.6 * barb * aside, gap]
+    return _pair(np.stack(strokes, axis=1).reshape(-1, 2))
 
 
 PAGE = Page(
@@ -57,47 +169,6 @@ PAGE = Page(
         "two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae."
     ),
     controls=CONTROLS,
-    compute=two_phases,
-    uses=OF_PLANE,
-    views=(
-        View(
-            "plane",
-            "The plane of spike and target",
-            pictures.plane,
-            about="Arrows: where the reduced dynamics goes, longer where faster; it rests where the curves cross.",
-            height=520,
-        ),
-        View(
-            "components",
-            "Components over time",
-            pictures.components,
-            about="t₁ plus the bound (20) is the paper's mark for the end; w₂ grows before w₁ has peaked.",
-            height=520,
-        ),
-    ),
-    more=(
-        Part(
-            "error",
-            few_samples,
-            (
-                View(
-                    "error",
-                    "Test error on few samples",
-                    pictures.error,
-                    about="Marks: least-norm fits of samples, where small starts end; bars: one standard error.",
-                    height=440,
-                ),
-                View(
-                    "map",
-                    "Test error over spike and alignment",
-                    pictures.error_map,
-                    about="Divided by the power of the signal; a click sets spike and alignment.",
-                    height=440,
-                    click={"spike": "x", "alignment": "y"},
-                ),
-            ),
-            uses=OF_ERROR,
-        ),
-    ),
+    parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (error, error_map))),
     freezes=True,
 )

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from linnet import style
 from linnet.explorer import as_python
+from linnet.explorer import drawing as draw
 from linnet.explorer.computing.example_tables import EXAMPLES, example_frame
 from linnet.explorer.computing.uploads import ROWS
 from linnet.explorer.controls import State, choice, log, text, whole
-from linnet.explorer.page import Page
+from linnet.explorer.drawing import Figure, Options, Trace
+from linnet.explorer.page import Data, Html, Page, Part, view
 from linnet.explorer.panels.upload import UPLOADED, UPLOADS, box, register
-from linnet.explorer.pictures import your_data as pictures
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import DataTable
 
@@ -63,7 +65,7 @@ def settings_of(state: State) -> tuple[DataTable, Settings]:
     return table, bounded_settings(table, **{name: state[name] for name in state if name not in OF_TABLE})
 
 
-def compute(**state: Any) -> xr.Dataset:
+def compute(**state: Any) -> Data:
     """The diagnosis of the chosen table (see `computing.diagnosing.diagnosed`)."""
     from linnet.explorer.computing.diagnosing import diagnosed
 
@@ -90,6 +92,187 @@ def script(state: State) -> str:
     return "\n".join([*lines, "print(diagnosis)", ""])
 
 
+WORD_COLOURS = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
+MAX_MODES = 10  # that are drawn
+COMPARED = {
+    "network_error": "the network",
+    "ridge_error": "ridge",
+    "partial_least_squares_error": "partial least squares",
+    "reduced_rank_regression_error": "reduced-rank regression",
+}
+
+
+@view("What was found", "The sentences that linnet diagnose prints.", kind="html", wide=True)
+def findings(data: Data, state: State) -> Html:
+    """Show the sentences of the command line, below the four numbers that matter most."""
+    from dash import html
+
+    tiles = {
+        "stop at step": f"{data.attrs['stop']}",
+        "held-out error": f"{float(data['network_error'].mean()):.3f}",  # as ridge's: no fold chose its own step
+        "ridge's": f"{float(data['ridge_error'].mean()):.3f}",
+        "modes learned actively": f"{int((data['learned'] != 'lazily').sum())} of {data.sizes['mode']}",
+    }
+    shown = [html.Div([html.Dt(term), html.Dd(value)]) for term, value in tiles.items()]
+    lines = data.attrs["findings"].splitlines()
+    sentences = [html.Li(line) for line in lines if not line.startswith(" ")]
+    table = [line.split("  ") for line in lines if line.startswith(" ")]
+    rates = [html.Tr([html.Td(cell.strip()) for cell in row if cell.strip()]) for row in table]
+    return [html.Dl(shown, className="tiles"), html.Ul(sentences, className="findings"), html.Table(html.Tbody(rates))]
+
+
+@view(
+    "Training and when to stop",
+    "Share of the variance that is not explained: means over folds; bands are one standard deviation, the bar the "
+    "steps within one standard error of the best.",
+)
+def curves(data: Data, state: State) -> Figure:
+    """Draw training and held-out error by step, with where to stop."""
+    steps, traces = _steps(data["cv_step"].values), []
+    for name, label, colour in (
+        ("cv_training_share", "training", style.GREY),
+        ("cv_error", "held out", style.TEST_LOSS),
+    ):
+        values = data[name].mean("seed")
+        mean, spread = values.mean("fold").values, values.std("fold", ddof=1).values
+        traces += _band(steps, np.maximum(mean - spread, mean / 100), mean + spread, colour)
+        traces.append(draw.line(steps, mean, label, colour=colour))
+    held = data["cv_error"].mean(("fold", "seed")).values
+    best, stop = int(held.argmin()), data.attrs["stop"]
+    near = _steps(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
+    broad: Options = {"colour": style.TEST_LOSS, "width": 7, "opacity": 0.4}
+    traces.append(draw.line(near, [held[best]] * 2, "within one standard error", **broad))
+    traces.append(draw.marks(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
+    if "stein_step" in data.attrs:
+        at = _steps(np.array([data.attrs["stein_step"]] * 2))
+        traces.append(draw.guide(at, [held.min(), held.max()], "Stein's estimate"))
+    fixed = {"automargin": False}  # ticks that come and go with the margin would move it for ever
+    return draw.figure(traces, x="step", y="share not explained", log_x=True, log_y=True, yaxis=fixed)
+
+
+@view("When each mode is learned", "The share of each mode's residual that is gone, on all rows.")
+def modes(data: Data, state: State) -> Figure:
+    """Draw how much of each mode is learned by step, in the colour of how."""
+    steps, shares = _steps(data["step"].values), data["share"].values
+    traces = _by_word(data, steps, shares)
+    if "predicted_share" in data:
+        for mode, values in enumerate(data["predicted_share"].values.T[:MAX_MODES]):
+            traces.append(draw.predicted(steps, values, "closed form" * (mode == 0), style.GUIDE))
+    low = max(float(shares[:, :MAX_MODES].min()), -0.5) - 0.05
+    return draw.figure(traces, x="step", y="share of the mode learned", log_x=True, yaxis={"range": [low, 1.1]})
+
+
+@view("The tangent kernel", "Along each mode, over its start; the dotted line is √2.")
+def kernels(data: Data, state: State) -> Figure:
+    """Draw the tangent kernel along each mode over its start."""
+    from linnet.observables.mode_regimes import ACTIVE_MOVEMENT
+
+    steps = _steps(data["step"].values)
+    traces = _by_word(data, steps, data["kernel"].values)
+    traces.append(draw.level(steps, ACTIVE_MOVEMENT, "threshold"))
+    return draw.figure(traces, x="step", y="tangent kernel over its start", log_x=True, log_y=True)
+
+
+@view(
+    "Sizes and thresholds",
+    "Modes below the threshold are learned lazily, above it actively; the band is its uncertainty.",
+)
+def thresholds(data: Data, state: State) -> Figure:
+    """Draw the size of each mode at the end, against its threshold."""
+    places, threshold, about = (data[name].values for name in ("mode", "threshold", "uncertainty"))
+    edges = np.concatenate([places - 0.5, places[-1:] + 0.5])
+    low, middle, high = (
+        np.append(values, values[-1])
+        for values in (np.maximum(threshold - about, threshold / 100), threshold, threshold + about)
+    )
+    traces = [*_band(edges, low, high, style.GUIDE), draw.guide(edges, middle, "threshold")]
+    for trace in traces:
+        trace["line"]["shape"] = "hv"
+    for word in dict.fromkeys(data["learned"].values.tolist()):
+        at = data["learned"].values == word
+        traces.append(draw.marks(places[at], data["size"].values[at], word, colour=WORD_COLOURS[word], size=9))
+    ticks = {"dtick": 1} if len(places) <= MAX_MODES else {}
+    return draw.figure(traces, x="mode of the cross-covariance", y="size at the end", log_y=True, xaxis=ticks)
+
+
+@view(
+    "Lazy or active at other starts",
+    "Modes that would be learned actively, for the product at the stopping step; the cross is this start.",
+)
+def other_starts(data: Data, state: State) -> Figure:
+    """Draw how many modes would be learned actively at other widths and scales of the start."""
+    scale, count = float(str(state["init_scale"])), data.sizes["mode"]
+    look: Options = {"hover": "width %{x:.3g}, scale %{y:.3g}: %{z} modes active", "zmin": 0, "zmax": count}
+    look["bar_ticks"] = {"dtick": 1} if count <= MAX_MODES else {}
+    heat = draw.heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **look)
+    cross = {"symbol": "x", "line": {"color": "white", "width": 1.5}}
+    here = draw.marks([data.attrs["width"]], [scale], "this start", colour=style.ORANGE, size=12, marker=cross)
+    return draw.figure([heat, here], x="width w", y="scale of the start", log_x=True, log_y=True)
+
+
+@view(
+    "Other linear methods", "Folds (points) and means (bars), as shares of the variance; all choices made without them."
+)
+def methods(data: Data, state: State) -> Figure:
+    """Draw held-out errors in the same folds."""
+    traces = []
+    for name, label in COMPARED.items():
+        colour, errors = style.ACTIVE if name == "network_error" else style.GREY, data[name].values
+        points = draw.marks(errors, [label] * len(errors), f"{label}, folds", colour=colour, size=7, showlegend=False)
+        bar = {"symbol": "line-ns-open", "line": {"width": 3}}
+        mean = draw.marks(
+            [errors.mean()], [label], f"{label}, mean", colour=colour, size=22, marker=bar, showlegend=False
+        )
+        traces += [points, mean]
+    return draw.figure(
+        traces,
+        x="held-out error",
+        yaxis={"type": "category", "automargin": False, "autorange": "reversed"},
+        margin={"l": 165, "r": 14, "t": 14, "b": 50},
+    )
+
+
+@view("With more or fewer rows", "Measured with two standard errors, and predicted.")
+def rows(data: Data, state: State) -> Figure:
+    """Draw the test error of ridge against the number of rows, measured and predicted."""
+    count = data["rows"].values
+    bars = {"type": "data", "array": draw.numbers(2 * data["measured_standard_error"].values)}
+    traces = [draw.marks(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
+    if np.isfinite(data["predicted_error"].values).any():
+        traces.append(draw.predicted(count, data["predicted_error"], "predicted", style.BLUE))
+    return draw.figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
+
+
+def _by_word(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
+    """A line for each mode in the colour of how it is learned, each word once in the legend."""
+    words = data["learned"].values[:MAX_MODES].tolist()
+    return [
+        draw.line(
+            x,
+            values[:, mode],
+            word,
+            colour=WORD_COLOURS[word],
+            showlegend=word not in words[:mode],
+            hovertemplate=f"mode {mode + 1}: step %{{x}}, %{{y:.3g}}<extra>{word}</extra>",
+        )
+        for mode, word in enumerate(words)
+    ]
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> list[Trace]:
+    """What lies between two curves, in a pale colour."""
+    edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
+    below, above = draw.line(x, low, **edge), draw.line(x, high, **edge)
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
+    return [below, above]
+
+
+def _steps(steps: np.ndarray) -> np.ndarray:
+    """Steps on a logarithmic axis, where the start has no place: it stands at one half."""
+    return np.maximum(steps, 0.5)
+
+
 PAGE = Page(
     name="your-data",
     title="Your data",
@@ -101,8 +284,7 @@ PAGE = Page(
         "table: whoever opens a link to an uploaded one must upload it too.",
     ),
     controls=CONTROLS,
-    compute=compute,
-    views=pictures.VIEWS,
+    parts=(Part("main", compute, (curves, findings, modes, thresholds, kernels, other_starts, methods, rows)),),
     own_script=script,
     beside=box,
     register=register,
