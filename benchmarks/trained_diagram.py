@@ -2,7 +2,6 @@
 
     python benchmarks/trained_diagram.py --dim 200 --grid 35 [--again] [--tf32] [--cache DIR] [--out FILE.npz]
     python benchmarks/trained_diagram.py --grid 9                                    a sample of the cells, for a CPU
-    XLA_FLAGS=--xla_force_host_platform_device_count=2 python benchmarks/trained_diagram.py       on two host devices
 
 Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
 the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products

@@ -14,12 +14,11 @@ from linnet.inits.weights import Weights
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
-from linnet.trainers import _loop as loop
 from linnet.trainers._states import Arrays, Params
 from linnet.trainers.diagrams import DiagramRuns, _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
-from linnet.trainers.diagrams._numpy_run import RunStart
-from linnet.trainers.diagrams._paired_step import BestRecord, bind, pair_params, paired_update, run_result
+from linnet.trainers.diagrams._numpy_run import Diagram, DiagramSettings, RunStart
+from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import train_runs
 from linnet.trainers.stopping import rule_of
 
@@ -47,30 +46,31 @@ def paired_descent(
     slots: int | None = None,
 ) -> DiagramRuns:
     """Train the runs that `make` draws when their turn comes, as `gaussian_diagram` does its own."""
-    plan, number = loop.Plan(paired_update(update), rule_of(stop), record=BestRecord()), resolve(dtype)
+    settings = DiagramSettings(update, rule_of(stop), steps, resolve(dtype))
 
-    def specs(runs: list[int], rows: int) -> dict[str, np.ndarray]:
-        loads = [_arrays(make(run), rows) for run in runs]
+    def specs(runs: list[int]) -> dict[str, np.ndarray]:
+        loads = [_arrays(make(run), in_dim + out_dim) for run in runs]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     return train_runs(
-        lambda rows: _slots.RunKind(plan, partial(_draw, number.name), bind, run_result),
+        Diagram(
+            settings,
+            lambda run: RunStart(**_arrays(make(run))),  # type: ignore[arg-type]
+            widths,
+            in_dim,
+            out_dim,
+            np.ones(len(widths)),
+        ),
+        lambda rows: _slots.RunKind(settings.plan, partial(_draw, settings.dtype.name, rows), bind, run_result),
         specs,
-        lambda run: RunStart(**_arrays(make(run))),  # type: ignore[arg-type]
-        widths,
         shared={},
-        sequential=update == "sequential",
-        in_dim=in_dim,
-        out_dim=out_dim,
-        steps=steps,
         slots=slots,
-        dtype=number,
         device=None,
     )
 
 
-def _draw(dtype: str, shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
-    first, second = spec["first"], spec["second"]
+def _draw(dtype: str, rows: int, shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
+    first, second = spec["first"][:rows], spec["second"][:, :rows]
     params = pair_params((first, second), narrow_network(second @ first, spec["threshold"]))
     slot = {name: spec[name] for name in ("target", "truth", "rate")}
     return jax.tree.map(lambda array: array.astype(dtype), (slot, params))

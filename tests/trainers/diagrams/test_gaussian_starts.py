@@ -76,7 +76,7 @@ def test_bits_do_not_depend_on_the_order_and_one_problem_needs_no_tasks(problems
 @pytest.mark.parametrize("compiled", [False, True])
 def test_rates_of_a_schedule_are_those_of_plain_numpy(problems, compiled, monkeypatch):
     if compiled:  # the way of other devices, on this one
-        monkeypatch.setattr(_runs, "one_processor", lambda device: False)
+        monkeypatch.setattr(_runs, "on_cpu", lambda device: False)
     rates = 0.01 / (1 + np.arange(40) / 10)
     options = arguments(problems, [2]) | {"learning_rates": Schedule(rates), "steps": 40, "stop": None}
     trained = gaussian_diagram(problems, **options)

@@ -76,5 +76,5 @@ def test_float32_agrees_to_its_precision(problem):
 
 
 def test_padded_widths_depend_on_the_network_alone():
-    assert [padded_width(w, 200, 120) for w in (1, 40, 41, 161, 320, 10**12)] == [40, 40, 80, 240, 320, 320]
-    assert padded_width(3, 10, 6) == 16
+    assert [padded_width(w, 600, 240) for w in (1, 210, 211, 840, 10**12)] == [210, 210, 840, 840, 840]
+    assert padded_width(3, 10, 6) == 16 and padded_width(1, 500, 300) == 800

@@ -97,7 +97,7 @@ def diagram(order=(0, 1, 2, 3, 4, 5), **options):
 )
 def test_slots_find_the_same(monkeypatch, dtype, update, rtol):
     here = diagram(dtype=dtype, update=update)
-    monkeypatch.setattr(_runs, "one_processor", lambda device: False)
+    monkeypatch.setattr(_runs, "on_cpu", lambda device: False)
     there = diagram(dtype=dtype, update=update)
     assert here.plan != there.plan
     assert here.reason.tolist() == there.reason.tolist() and len(set(here.reason)) > 1
@@ -108,7 +108,7 @@ def test_slots_find_the_same(monkeypatch, dtype, update, rtol):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_run_that_stops_at_its_last_step_needs_no_more_than_its_steps(monkeypatch, compiled):
-    monkeypatch.setattr(_runs, "one_processor", lambda device: not compiled)
+    monkeypatch.setattr(_runs, "on_cpu", lambda device: not compiled)
     run = pair(5, 5)
     half = 0.25 * ((run.problem.cross - run.weights.product) ** 2).sum()
     free = carried([run], stop=half)

@@ -6,7 +6,7 @@ the compiled loop, given numbers in place of arrays; the step is tested against 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from linnet.inits.structured import balanced
 from linnet.precision import computing
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Params, State
+from linnet.trainers.diagrams._paired_step import BestRecord, paired_update
+from linnet.trainers.stopping import Rule
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,42 @@ class RunStart:
 
 @dataclass(frozen=True)
 class DiagramSettings:
-    """What all runs of a diagram have in common.
+    """What all runs of a diagram have in common, and every process that trains some of them knows.
 
-    - `plan`: the stopping rule and the record
+    - `update`: `"sequential"` lets the second layer see the new first one
+    - `rule`: when to stop early
     - `steps`: maximum number of steps
-    - `sequential`: whether the second layer sees the new first one
     - `dtype`: of the run's arithmetic
     - `schedule`: what multiplies the learning rate at each step, or None
     """
 
-    plan: loop.Plan
+    update: str
+    rule: Rule
     steps: int
-    sequential: bool
     dtype: np.dtype
     schedule: np.ndarray | None = None
+
+    @property
+    def plan(self) -> loop.Plan:
+        """The update, the stopping rule and the record, as a loop takes them."""
+        return loop.Plan(paired_update(self.update), self.rule, record=BestRecord())
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """The runs of a diagram: their `settings`, the `start` of each by its number, and how large they are.
+
+    - `widths`: of the networks
+    - `in_dim`, `out_dim`: inputs and outputs of all of them
+    - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
+    """
+
+    settings: DiagramSettings
+    start: Callable[[int], RunStart]
+    widths: Sequence[int]
+    in_dim: int
+    out_dim: int
+    expected: np.ndarray
 
 
 def train(
@@ -54,19 +78,19 @@ def train(
     """Train a run to its end, unless it is cancelled: what is kept of it, and how many steps were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
-        pair, test = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth)
-        state, executed = loop.initial_state(pair.params, plan=settings.plan), 0
+        pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
+        state, executed = loop.initial_state(pair.params, plan=plan), 0
         highest = loop.ceiling(pair, pair.params)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
-            state, _ = loop.judge(pair, test, highest, state, plan=settings.plan)
+            state, _ = loop.judge(pair, test, highest, state, plan=plan)
             if state.step >= settings.steps:
                 break
             executed += 1
             if state.code:
                 break
             rate = pair.rate if schedule is None else pair.rate * schedule[state.step]
-            pair.move(rate, state.record["best_product"], sequential=settings.sequential)
+            pair.move(rate, state.record["best_product"], sequential=settings.update == "sequential")
             state.step = state.step + 1
         return _run_result(state), executed
 

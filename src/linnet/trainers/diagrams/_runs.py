@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,10 @@ from linnet._progress import bar
 from linnet.precision import devices
 from linnet.trainers._loop import Plan
 from linnet.trainers.diagrams import _slots, _workers
-from linnet.trainers.diagrams._numpy_run import RunStart
+from linnet.trainers.diagrams._numpy_run import Diagram
 
-# Floating-point operations of one step of the batch that keep a device busy.
-CPU_OPERATIONS = 400_000_000
-GPU_OPERATIONS = 20_000_000_000
+FILLING_OPERATIONS = 20_000_000_000  # floating-point operations of one step of a batch that keep a GPU busy
+SMALL_DIMS = 800  # inputs and outputs together, up to which all networks are trained at one width
 
 
 @dataclass(frozen=True)
@@ -58,62 +57,40 @@ class DiagramRuns:
 
 
 def train_runs(
+    diagram: Diagram,
     kind: Callable[[int], _slots.RunKind],
-    specs: Callable[[list[int], int], dict[str, np.ndarray]],
-    start: Callable[[int], RunStart],
-    widths: Sequence[int],
+    specs: Callable[[list[int]], dict[str, np.ndarray]],
     *,
     shared: dict[str, np.ndarray],
-    sequential: bool,
-    schedule: np.ndarray | None = None,
-    in_dim: int,
-    out_dim: int,
-    steps: int,
     slots: int | None,
-    dtype: np.dtype,
     device: str | None,
-    expected: np.ndarray | None = None,
     tf32: bool = False,
 ) -> DiagramRuns:
-    """Train the runs of all widths to their ends.
+    """Train all runs of a diagram to their ends: by workers on a CPU, elsewhere in compiled batches.
 
-    - `kind(rows)`, `specs(runs, rows)`: for compiled batches, which hold runs of one padded width
-    - `start(run)`, `sequential`, `schedule`: for the cores of a CPU; compiled batches have the schedule in `shared`
+    - `kind(rows)`, `specs(runs)`, `shared`: for compiled batches, which hold runs of one padded width
     """
-    plan = kind(0).plan
-    with bar("training a diagram", len(widths)) as advance:
-        if one_processor(device):
-            outcome = _workers.train_all(
-                start,
-                widths,
-                in_dim=in_dim,
-                out_dim=out_dim,
-                plan=plan,
-                steps=steps,
-                sequential=sequential,
-                schedule=schedule,
-                dtype=dtype,
-                place=devices(device)[0],
-                slots=slots,
-                expected=expected,
-                advance=advance,
-            )
-            return _diagram_runs(plan, outcome)
-        padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
+    settings, total = diagram.settings, len(diagram.widths)
+    with bar("training a diagram", total) as advance:
+        if on_cpu(device):
+            outcome = _workers.train_all(diagram, place=devices(device)[0], slots=slots, advance=advance)
+            return _diagram_runs(settings.plan, outcome)
+        sides = diagram.in_dim, diagram.out_dim
+        padded = np.array([padded_width(width, *sides) for width in diagram.widths], dtype=int)
         results: dict[str, np.ndarray] = {}
         executed, needed, plans = 0, 0, list[str]()
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
-            room = slots or slots_at_once(rows, in_dim, out_dim, device)
+            room = min(len(members), slots or slots_at_once(rows, *sides))
             outcome = _slots.train_all(
                 kind(rows),
-                lambda runs, of=members, rows=rows: specs(of[runs].tolist(), rows),  # type: ignore[misc]
-                np.full(len(members), steps),
-                slots=min(len(members), room),
-                refill=max(1, min(len(members), room) // 16),
+                lambda runs, of=members: specs(of[runs].tolist()),  # type: ignore[misc]
+                np.full(len(members), settings.steps),
+                slots=room,
+                refill=max(1, room // 16),
                 shared=shared,
-                expected=None if expected is None else expected[members],
-                dtype=dtype,
+                expected=diagram.expected[members],
+                dtype=settings.dtype,
                 device=device,
                 tf32=tf32,
                 advance=advance,
@@ -121,14 +98,13 @@ def train_runs(
             executed, needed = executed + outcome.executed, needed + outcome.needed
             plans.append(outcome.plan)
             for name, value in outcome.results.items():
-                results.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
-    return _diagram_runs(plan, _slots.RunResults(results, executed, needed, "; ".join(plans)))
+                results.setdefault(name, np.zeros((total, *value.shape[1:]), value.dtype))[members] = value
+    return _diagram_runs(settings.plan, _slots.RunResults(results, executed, needed, "; ".join(plans)))
 
 
-def one_processor(device: str | None = None) -> bool:
-    """Whether the cores of one CPU train the runs; several CPU devices have slots, as those of a GPU do."""
-    places = devices(device)
-    return len(places) == 1 and places[0].platform == "cpu"
+def on_cpu(device: str | None) -> bool:
+    """Whether the cores of a CPU train the runs."""
+    return devices(device)[0].platform == "cpu"
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
@@ -148,31 +124,15 @@ def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
     )
 
 
-def padded_width(width: int, in_dim: int, out_dim: int, device: str | None = None) -> int:
+def padded_width(width: int, in_dim: int, out_dim: int) -> int:
     """The width a network is trained at: reduced, then filled with silent units to one of few sizes."""
     whole = in_dim + out_dim
-    # each size is another compilation, which networks this small do not earn back
-    parts: tuple[int, ...] = (8,)
-    if _large_on_cpu(whole, device):
-        parts = (1, 2, 4, 6, 8)
-    elif whole > 800:
-        parts = (2, 8)
-    return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
+    quarter = -(-whole // 4)
+    # each size is another compilation, which small networks do not earn back
+    return quarter if whole > SMALL_DIMS and width <= quarter else whole
 
 
-def slots_at_once(rows: int, in_dim: int, out_dim: int, device: str | None = None) -> int:
+def slots_at_once(rows: int, in_dim: int, out_dim: int) -> int:
     """Runs trained at once: enough to fill the device, and no more, as slots idle when the last runs end."""
     operations = 6 * in_dim * out_dim * (rows + min(in_dim, out_dim))
-    if _on_cpu(device):
-        return int(np.clip(CPU_OPERATIONS // operations, 2, 32))
-    return int(np.clip(GPU_OPERATIONS // operations, 16, 4096))
-
-
-def _large_on_cpu(whole: int, device: str | None) -> bool:
-    """Whether a step is long enough for several CPU devices to be worth more than one compilation."""
-    return whole > 160 and _on_cpu(device)
-
-
-def _on_cpu(device: str | None) -> bool:
-    """Return whether runs are trained on a CPU."""
-    return devices(device)[0].platform == "cpu"
+    return int(np.clip(FILLING_OPERATIONS // operations, 16, 4096))

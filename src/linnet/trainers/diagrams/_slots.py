@@ -12,7 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -111,26 +111,22 @@ def train_all(
     return RunResults(queue.results, queue.executed, needed, "; ".join(queue.plans.values()))
 
 
+@dataclass
 class _Queue:
     """The queue of runs, and the results of those that have ended."""
 
-    def __init__(
-        self,
-        kind: RunKind,
-        specs: Callable[[list[int]], dict[str, np.ndarray]],
-        limits: np.ndarray,
-        shared: Mapping[str, np.ndarray],
-        refill: int,
-        advance: Callable[[int], None],
-        waiting: deque[int],
-    ) -> None:
-        self.kind, self.specs, self.limits, self.shared = kind, specs, limits, shared
-        self.refill, self.advance, self.waiting = refill, advance, waiting
-        self.results: dict[str, np.ndarray] = {}
-        self.executed = 0
-        self.unoptimized = False
-        self.plans: dict[Any, str] = {}
-        self.lock = threading.Lock()
+    kind: RunKind
+    specs: Callable[[list[int]], dict[str, np.ndarray]]
+    limits: np.ndarray
+    shared: Mapping[str, np.ndarray]
+    refill: int
+    advance: Callable[[int], None]
+    waiting: deque[int]
+    results: dict[str, np.ndarray] = field(default_factory=dict)
+    executed: int = 0
+    unoptimized: bool = False
+    plans: dict[Any, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def work(self, slots: int, dtype: DTypeLike | None, place: object, tf32: bool) -> None:
         """Train runs on one device until none waits; with fewer slots if memory does not suffice."""

@@ -25,10 +25,8 @@ from typing import IO, Any
 import numpy as np
 
 from linnet._workers import ENVIRONMENT
-from linnet.trainers import _loop as loop
 from linnet.trainers import stopping
 from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
-from linnet.trainers.diagrams._paired_step import BestRecord, paired_update
 
 MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
 RULE_KINDS = {
@@ -66,8 +64,8 @@ class WorkerProcess:
 
     def configure(self, settings: DiagramSettings) -> None:
         """Waits until the process knows the settings of the next runs."""
-        plain = {"steps": settings.steps, "sequential": settings.sequential, "dtype": settings.dtype.name}
-        message: dict[str, Any] = {"settings": json.dumps({"rule": _as_plain(settings.plan.rule), **plain})}
+        plain = {"update": settings.update, "steps": settings.steps, "dtype": settings.dtype.name}
+        message: dict[str, Any] = {"settings": json.dumps({"rule": _as_plain(settings.rule), **plain})}
         if settings.schedule is not None:
             message["schedule"] = settings.schedule
         self._request(message)
@@ -197,8 +195,8 @@ def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]])
 def _read_settings(message: Mapping[str, np.ndarray]) -> DiagramSettings:
     """Read the settings of the next runs from a message."""
     plain = json.loads(str(message["settings"]))
-    plan = loop.Plan(paired_update("simultaneous"), _as_rule(plain["rule"]), record=BestRecord())
-    return DiagramSettings(plan, plain["steps"], plain["sequential"], np.dtype(plain["dtype"]), message.get("schedule"))
+    plain |= {"rule": _as_rule(plain["rule"]), "dtype": np.dtype(plain["dtype"])}
+    return DiagramSettings(**plain, schedule=message.get("schedule"))
 
 
 def _as_plain(rule: stopping.Rule) -> Any:

@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,8 +25,7 @@ from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
-from linnet.trainers._loop import Plan
-from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
+from linnet.trainers.diagrams._numpy_run import Diagram, train
 from linnet.trainers.diagrams._slots import RunResults
 from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, Lost, WorkerProcess
 from linnet.trainers.stopping import Rule
@@ -41,47 +40,27 @@ THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T thr
 PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
 
-def train_all(
-    start: Callable[[int], RunStart],
-    widths: Sequence[int],
-    *,
-    in_dim: int,
-    out_dim: int,
-    plan: Plan,
-    steps: int,
-    sequential: bool,
-    schedule: np.ndarray | None,
-    dtype: np.dtype,
-    place: Any,
-    slots: int | None = None,
-    expected: np.ndarray | None = None,
-    advance: Callable[[int], None] = lambda ended: None,
-) -> RunResults:
+def train_all(diagram: Diagram, *, place: Any, slots: int | None, advance: Callable[[int], None]) -> RunResults:
     """Train every run until its stopping rule or divergence ends it, or to its last step.
 
-    - `start(run)`: called when a worker is free, by one worker at a time
-    - `widths`: of the networks, which set the memory they are to have
-    - `plan`: the stopping rule and the record, that of `_paired_step`
-    - `sequential`: whether the second layer sees the new first one
-    - `schedule`: what multiplies the learning rates at each step, or None
+    - `diagram`: its `start` is called when a worker is free, by one worker at a time
     - `place`: the JAX device of the processor
     - `slots`: runs carried at once; by default one by each core, or fewer where that is faster
-    - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(1)`: called when a run has ended
 
     Workers for which there is no memory are left out. Where an allocation fails all the same, a worker leaves its run
     to the others, with a warning. The same holds for a process that fails or is killed; where none can be started,
     threads train the runs. Only rules of linnet itself are judged in other processes: they cannot import a notebook's.
     """
-    total = len(widths)
-    hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
+    total, settings, in_dim, out_dim = len(diagram.widths), diagram.settings, diagram.in_dim, diagram.out_dim
+    hidden = np.minimum(np.array(diagram.widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
-    able = bool(sys.executable) and _is_own_rule(plan.rule)
+    able = bool(sys.executable) and _is_own_rule(settings.rule)
     room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + WORKER_BYTES))
     threads, processes = _threads_and_processes(
         6 * in_dim * out_dim * hidden,
-        min(steps, USUAL_STEPS),
+        min(settings.steps, USUAL_STEPS),
         slots or cores(),
         room,
         fixed=slots is not None,
@@ -93,13 +72,12 @@ def train_all(
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
     LOG.info(summary)
-    order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
-    settings = DiagramSettings(plan, steps, sequential, dtype, schedule)
-    workers = _Workers(start, settings, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
+    order = np.argsort(-diagram.expected * hidden, kind="stable")
+    workers = _Workers(diagram, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
         workers.train_all()
     results = {name: np.array([workers.ends[run][name] for run in range(total)]) for name in workers.ends[0]}
-    needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < steps))).sum())
+    needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < settings.steps))).sum())
     return RunResults(results, workers.executed, needed, summary)
 
 
@@ -132,8 +110,7 @@ def _is_own_rule(rule: Rule) -> bool:
 class _Workers:
     """The runs that wait, the results of the others, and the number of steps they took."""
 
-    start: Callable[[int], RunStart]
-    settings: DiagramSettings
+    diagram: Diagram
     place: Any
     advance: Callable[[int], None]
     waiting: deque[int]
@@ -161,7 +138,7 @@ class _Workers:
 
     def _train_waiting(self) -> None:
         """Train one run after another until none waits."""
-        with computing(self.settings.dtype), jax.default_device(self.place):
+        with computing(self.diagram.settings.dtype), jax.default_device(self.place):
             process = self._ready_process() if self.processes else None
             try:
                 while (run := self._next_run(process)) is not None:
@@ -195,7 +172,7 @@ class _Workers:
             process = IDLE_PROCESSES.take() or WorkerProcess()
             with self.lock:
                 self.started.append(process)
-            process.configure(self.settings)
+            process.configure(self.diagram.settings)
             return process
         except Exception as error:  # there may be no memory, or no more processes
             LOG.info("runs are carried by threads: %s", error)
@@ -232,9 +209,9 @@ class _Workers:
     def _train(self, run: int, process: WorkerProcess | None) -> None:
         """Train one run, here or in a process, and keep its result."""
         with self.drawing:  # one at a time: the first may be compiled, and `make` is not asked to be thread-safe
-            start = self.start(run)
+            start = self.diagram.start(run)
         if process is None:
-            end, executed = train(start, self.settings, cancelled=lambda: self.cancelled)
+            end, executed = train(start, self.diagram.settings, cancelled=lambda: self.cancelled)
         else:
             end, executed = process.train(start)
         with self.lock:

@@ -16,13 +16,12 @@ from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
-from linnet.trainers import _loop as loop
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
-from linnet.trainers.diagrams._numpy_run import RunStart
-from linnet.trainers.diagrams._paired_step import BestRecord, bind, pair_params, paired_update, run_result
+from linnet.trainers.diagrams._numpy_run import Diagram, DiagramSettings, RunStart
+from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
 from linnet.trainers.schedules import Rate, Schedule, check_function
 from linnet.trainers.stopping import Rule, rule_of
@@ -125,45 +124,32 @@ def gaussian_diagram(
     if schedule is not None:
         shared["schedule"] = schedule.astype(number)
 
-    def specs(runs: list[int], rows: int) -> dict[str, np.ndarray]:
+    def specs(runs: list[int]) -> dict[str, np.ndarray]:
         roots = [diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run]) for run in runs]
-        return {
-            "key": data[runs],
-            "roots": np.stack(roots),
-            "width": sizes[runs],
-            "variance": variance[runs],
-            "rate": rates[runs],
-            "task": task[runs],
-        }
+        numbers = {"key": data, "width": sizes, "variance": variance, "rate": rates, "task": task}
+        return {"roots": np.stack(roots), **{name: values[runs] for name, values in numbers.items()}}
 
     def start(run: int) -> RunStart:
-        roots = diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run])
-        both = _draw_layers(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
-        first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
-        chosen = task[run]
-        return RunStart(
-            first, second.T, targets[chosen], truths[chosen], rates[run], threshold=variance[run] * sizes[run]
+        spec = {name: values[0] for name, values in specs([run]).items()}
+        both = _draw_layers(
+            spec["key"], spec["roots"], spec["width"], np.sqrt(spec["variance"]), in_dim=in_dim, out_dim=out_dim
         )
+        first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
+        threshold = spec["variance"] * spec["width"]
+        return RunStart(first, second.T, targets[task[run]], truths[task[run]], spec["rate"], threshold)
 
-    plan = loop.Plan(paired_update(update), rule_of(stop), record=BestRecord())
+    settings = DiagramSettings(update, rule_of(stop), limit, number, schedule)
+    plan = settings.plan
     # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
     expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
     return train_runs(
+        Diagram(settings, start, widths, in_dim, out_dim, expected),
         lambda rows: _slots.RunKind(plan, DrawPair(in_dim, out_dim, rows, number.name, several), bind, run_result),
         specs,
-        start,
-        widths,
         shared=shared,
-        sequential=update == "sequential",
-        schedule=schedule,
-        in_dim=in_dim,
-        out_dim=out_dim,
-        steps=limit,
         slots=slots,
-        dtype=number,
         device=device,
-        expected=expected,
         tf32=flag("tf32", tf32),
     )
 
