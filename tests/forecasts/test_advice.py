@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts import StartRegimes, ThresholdCurve, all_folds, cross_validate, start_regimes, threshold_curve
-from linnet.forecasts._findings import active_modes
+from linnet.forecasts._regime_map import active_modes
 from linnet.forecasts._ridge import leave_one_out
 from linnet.forecasts._rows import Rows
 

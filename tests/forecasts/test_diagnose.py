@@ -202,7 +202,7 @@ def test_columns_of_text_are_dropped_in_python_too():
 def test_a_kill_while_writing_leaves_the_earlier_dataset(tmp_path, monkeypatch):
     import xarray as xr
 
-    from linnet.forecasts import _report
+    from linnet.forecasts import _diagnosis_page
 
     class Diagnosed:
         """One whose process is killed when half of its file is written."""
@@ -214,12 +214,12 @@ def test_a_kill_while_writing_leaves_the_earlier_dataset(tmp_path, monkeypatch):
         path.write_bytes(b"half")
         raise KeyboardInterrupt
 
-    (tmp_path / _report.DATA).write_bytes(b"whole")
+    (tmp_path / _diagnosis_page.DATA).write_bytes(b"whole")
     monkeypatch.setattr(xr.Dataset, "to_netcdf", dying)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
-        _report.write(Diagnosed(), tmp_path)
-    assert (tmp_path / _report.DATA).read_bytes() == b"whole"
-    assert [file.name for file in tmp_path.iterdir()] == [_report.DATA]
+        _diagnosis_page.write(Diagnosed(), tmp_path)
+    assert (tmp_path / _diagnosis_page.DATA).read_bytes() == b"whole"
+    assert [file.name for file in tmp_path.iterdir()] == [_diagnosis_page.DATA]
 
 
 @pytest.mark.parametrize("key", ["a", 1.5, float("nan"), None, {}, np.ma.masked, -1])

@@ -11,7 +11,7 @@ from linnet._arguments import count, positive, representable, shown
 from linnet._memory import check_fits
 from linnet.forecasts._rows import condensed_batch, condensed_problem
 from linnet.forecasts.curves import FLAT_CHANGE, Curves
-from linnet.forecasts.folds import Fold
+from linnet.forecasts.folds import Fold, check_folds
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
@@ -63,28 +63,24 @@ def cross_validate(
         >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
         ((4, 1), True)
     """
-    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
-        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    folds = check_folds(folds)
     if not isinstance(starts, (list, tuple)) or not starts:
         raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
     starts = [check_weights(start, "starts") for start in starts]
-    if learning_rate is not None:
-        learning_rate = positive("learning_rate", learning_rate)
     check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
-    training = _Training(list(folds), starts, steps, longest, float(least_time))
-    rate = learning_rate or FIRST_RATE_SHARE * training.stable_rate
-    curves = training.curves(rate, restless=learning_rate is not None)
-    for _ in range(0 if learning_rate else MAX_HALVINGS):
+    training = _Training(folds, starts, steps, longest, float(least_time))
+    if learning_rate is not None:
+        rates = np.array([positive("learning_rate", learning_rate)])
+    else:
+        rates = FIRST_RATE_SHARE * training.stable_rate / 2.0 ** np.arange(MAX_HALVINGS + 1)
+    for rate in rates:
+        curves = training.curves(float(rate), restless=learning_rate is not None)
         if curves is not None:
-            break
-        rate /= 2
-        curves = training.curves(rate, restless=False)
-    if curves is None:
-        raise ValueError(
-            f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large; the largest stable one "
-            f"is about {training.stable_rate:.3g}."
-        )
-    return curves
+            return curves
+    raise ValueError(
+        f"`learning_rate` must be one at which no fold diverges: {rates[-1]:.3g} is too large; the largest stable one "
+        f"is about {training.stable_rate:.3g}."
+    )
 
 
 def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:

@@ -47,8 +47,7 @@ class Curves:
     @cached_property
     def standard_error(self) -> Float[np.ndarray, " time"]:
         """Its standard error over folds."""
-        folds = self.errors.mean(axis=2)
-        return folds.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+        return standard_error(self.errors.mean(axis=2))
 
     @property
     def best(self) -> int:
@@ -65,14 +64,9 @@ class Curves:
         """The steps around it whose error exceeds the least by at most one standard error of the paired difference."""
         folds = self.errors.mean(axis=2)
         excess = folds - folds[self.best]
-        spread = excess.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
-        near = excess.mean(axis=1) <= spread
-        near[self.best] = True
-        low = high = self.best
-        while low > 0 and near[low - 1]:
-            low -= 1
-        while high + 1 < len(near) and near[high + 1]:
-            high += 1
+        far = np.flatnonzero(~(excess.mean(axis=1) <= standard_error(excess)))  # the best itself is near
+        low = far[far < self.best].max(initial=-1) + 1
+        high = far[far > self.best].min(initial=len(folds)) - 1
         return int(self.steps[low]), int(self.steps[high])
 
     @property
@@ -114,4 +108,9 @@ def chosen_elsewhere(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarr
 
 def paired(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
     """The mean of differences within folds, and its standard error."""
-    return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
+    return float(gaps.mean()), float(standard_error(gaps))
+
+
+def standard_error(values: Float[np.ndarray, "*choice fold"]) -> Float[np.ndarray, "*choice"]:
+    """The standard error of means over folds, the last axis."""
+    return values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1])

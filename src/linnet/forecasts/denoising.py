@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import non_negative, real_array
-from linnet.forecasts.noise_levels import bulk_misfit, conservative_level, noise_level, noise_profile
+from linnet.forecasts.noise_levels import bulk_edge, bulk_misfit, conservative_level, noise_level, noise_profile
 from linnet.theories.denoising import SpectralRisk
 from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values
 from linnet.theories.spectral_bias import half_times
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 _THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
 _CUTS = 26  # singular values that are half learned at the times looked at
 MIN_SIDE = 40  # of a matrix whose bulk is tested
-MAX_MISFIT = (
-    0.08  # of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
-)
+# of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
+MAX_MISFIT = 0.08
 MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
@@ -104,19 +103,23 @@ class Denoised:
         """The squared error of the data themselves, expected from the noise."""
         return self.matrix.size * self.noise_std**2
 
+    @property
+    def _noise_text(self) -> str:
+        """The noise, with its error where it was estimated."""
+        return f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g}" if self.noise_error else "")
+
     def __repr__(self) -> str:
-        size = f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
-        noise = f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g}" if self.noise_error else "")
+        rows, columns = self.matrix.shape
         return (
-            f"Denoised({size}, rank {self.rank}, noise {noise}, threshold {self.threshold:.4g}, time {self.time:.4g})"
+            f"Denoised({rows} x {columns}, rank {self.rank}, noise {self._noise_text}, threshold {self.threshold:.4g}, "
+            f"time {self.time:.4g})"
         )
 
     def _repr_html_(self) -> str:
         share = self.risk / self.risk_of_data if self.risk_of_data else float("nan")
-        noise = f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g} (estimated)" if self.noise_error else " (given)")
         rows = {
             "matrix": f"{self.matrix.shape[0]} × {self.matrix.shape[1]}",
-            "noise (standard deviation)": noise,
+            "noise (standard deviation)": f"{self._noise_text} ({'estimated' if self.noise_error else 'given'})",
             "rank": f"{self.rank} (sum of the shares kept: {self.effective_rank:.2f})",
             "threshold g": f"{self.threshold:.4g}",
             "stopping time": f"{self.time:.4g}",
@@ -221,21 +224,15 @@ def _denoise_whole(data: np.ndarray, given: float | None) -> Denoised:
     evened = _best_filter(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
     if after > most or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
-        _warn_of_misfit(misfit)
+        warnings.warn(
+            f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
+            "the law of such noise. A larger noise is taken, so that the rank is not overestimated; give `noise_std` "
+            "if you know it.",
+            stacklevel=3,
+        )
         return replace(careful, noise_misfit=misfit)
     matrix = evened.matrix * np.outer(rows, columns)
     return replace(evened, matrix=matrix, noise_misfit=misfit, row_stds=rows * evened.noise_std, column_stds=columns)
-
-
-def _warn_of_misfit(misfit: float) -> None:
-    """Warn that the noise is not independent and of one variance."""
-    warnings.warn(
-        f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
-        "the law "
-        "of such noise. A larger noise is taken, so that the rank is not overestimated; give `noise_std` if you know "
-        "it.",
-        stacklevel=4,
-    )
 
 
 def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoised:
@@ -271,18 +268,22 @@ def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
     """The filter of least estimated risk for one noise."""
     left, values, right = np.linalg.svd(data, full_matrices=False)
     noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
-    if noise <= 1e-14 * values[0]:
-        return _keep_everything(data, values, noise, error)
-    search = _Search(values, data.shape, noise)
-    path = search.grid()
-    threshold, time, risk = search.best(path)
-    filtered = mode_values(values, threshold, [time])[0]
-    nothing = float((values**2).sum()) - data.size * noise**2
-    if nothing <= risk:  # the zero matrix is the network before it starts
-        time, risk, filtered = 0.0, nothing, np.zeros_like(values)
+    if noise <= 1e-14 * values[0]:  # without noise the data are the truth: the network trained to its end
+        path = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
+        filtered = np.where(values > 1e-12 * values[0], values, 0.0)
+        matrix, threshold, time, risk = data.copy(), float(values[0]), np.inf if filtered.any() else 0.0, 0.0
+    else:
+        search = _Search(values, data.shape, noise)
+        path = search.grid()
+        threshold, time, risk = search.best(path)
+        filtered = mode_values(values, threshold, [time])[0]
+        nothing = float((values**2).sum()) - data.size * noise**2
+        if nothing <= risk:  # the zero matrix is the network before it starts
+            time, risk, filtered = 0.0, nothing, np.zeros_like(values)
+        matrix = (left * filtered) @ right
     shares = filtered / np.where(values > 0, values, 1.0)
     return Denoised(
-        matrix=(left * filtered) @ right,
+        matrix=matrix,
         threshold=threshold,
         time=time,
         risk=risk,
@@ -301,7 +302,7 @@ class _Search:
 
     def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):
         self.values, self.noise, self.risk = values, noise, SpectralRisk(values, shape)
-        self.edge = noise * (np.sqrt(shape[0]) + np.sqrt(shape[1]))
+        self.edge = bulk_edge(noise, shape)
 
     def grid(self) -> DenoisingPath:
         """All thresholds and times looked at first."""
@@ -342,22 +343,3 @@ def _kept_shares(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, 
     kept = values > 0
     order = np.argsort(values[kept])
     return (filtered[kept] / values[kept])[order], values[kept][order]
-
-
-def _keep_everything(data: np.ndarray, values: np.ndarray, noise: float, error: float) -> Denoised:
-    """Without noise the data are the truth: the network trained to its end."""
-    rank = int((values > 1e-12 * max(values[0], np.finfo(float).tiny)).sum())
-    empty = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
-    return Denoised(
-        matrix=data.copy(),
-        threshold=float(values[0]),
-        time=np.inf if rank else 0.0,
-        risk=0.0,
-        rank=rank,
-        effective_rank=float(rank),
-        noise_std=noise,
-        noise_error=error,
-        values=values,
-        filtered=values.copy(),
-        path=empty,
-    )

@@ -19,7 +19,7 @@ from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, MIN_GAIN, SURE_STANDARD_ERRORS, ScaleTrial, helpful_factor
+from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, helpful_factor, is_sure
 from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import start, stds
@@ -205,11 +205,7 @@ def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes)
     if now <= 0:
         return None
     gain, spread = flows.gain(now)
-    return (
-        float(np.sqrt(flows.best / now))
-        if gain > max(SURE_STANDARD_ERRORS * spread, MIN_GAIN * flows.mean.min())
-        else None
-    )
+    return float(np.sqrt(flows.best / now)) if is_sure(gain, spread, flows.mean.min()) else None
 
 
 def _try_scale(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:

@@ -126,7 +126,7 @@ class Diagnosis:
 
     def findings(self) -> list[str]:
         """What was found, in at most 24 lines."""
-        from linnet.forecasts._findings import findings
+        from linnet.forecasts._diagnosis_sentences import findings
 
         lines = findings(self)
         return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "More is on the page."]
@@ -136,7 +136,7 @@ class Diagnosis:
 
     def write(self, out: object) -> Path:
         """Writes a page of its own and the numbers beside it (netCDF) into the folder `out`; returns the page."""
-        from linnet.forecasts._report import write
+        from linnet.forecasts._diagnosis_page import write
 
         return write(self, path_of("out", out))
 

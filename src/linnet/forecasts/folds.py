@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import count, flag, representable, samples, shown
+from linnet._arguments import count, flag, representable, samples
 from linnet._randomness import Key, generator
 from linnet.forecasts._rows import Rows
-from linnet.forecasts.scaling import CHOICES, scaler, target_scaler
+from linnet.forecasts.scaling import check_scale, scaler, target_scaler
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,11 @@ def row_roots(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(weights * len(weights) / weights.sum())
 
 
-def _check_scale(scale: object) -> None:
-    """Refuse a scaling that does not exist."""
-    if not isinstance(scale, str) or scale not in CHOICES:
-        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
+def check_folds(folds: object) -> list[Fold]:
+    """One or more folds as a list."""
+    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    return list(folds)
 
 
 @representable
@@ -110,5 +111,5 @@ def all_folds(
         (4, (15, 3))
     """
     X, Y = samples(X, Y)
-    _check_scale(scale)
+    check_scale(scale)
     return [prepare(X, Y, held, scale, centre=flag("centre", centre)) for held in split(len(X), folds, key)]

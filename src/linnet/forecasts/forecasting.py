@@ -163,7 +163,7 @@ class Forecast:
 
     def findings(self) -> list[str]:
         """What the forecast says, in sentences."""
-        from linnet.forecasts._telling import findings
+        from linnet.forecasts._forecast_summary import findings
 
         return findings(self)
 
@@ -172,18 +172,18 @@ class Forecast:
 
     def to_dataset(self) -> xr.Dataset:
         """The forecast as a dataset along `time` and `mode` (docs/schema.md)."""
-        from linnet.forecasts._telling import dataset
+        from linnet.forecasts._forecast_summary import dataset
 
         return dataset(self)
 
     def plot(self) -> Figure:
         """Losses, modes and kernels by step, in the house's style; needs matplotlib."""
-        from linnet.forecasts._drawing import picture
+        from linnet.forecasts._forecast_figure import picture
 
         return picture(self)
 
     def _repr_html_(self) -> str:
-        from linnet.forecasts._telling import html
+        from linnet.forecasts._forecast_summary import html
 
         return html(self)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet import _arguments as arguments
-from linnet._arguments import representable
+from linnet._arguments import matrix_shape, real_array, representable
 from linnet.theories.noise_bulk import bulk_quantile, ratio_of
 
 # Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
 _SHARES = np.linspace(0.1, 0.75, 14)
+_MISFIT_SHARES = np.linspace(0.2, 0.95, 16)
 # Sampling error of the estimate in units of 1/sqrt(entries of the matrix), measured on pure noise (docs/denoising.md).
 _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
@@ -43,8 +43,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
         [0.994, 0.017]
     """
-    s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
-    rows, columns = arguments.matrix_shape("shape", shape)
+    s = np.sort(real_array("values", values, ndim=1))[::-1]
+    rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
         raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
     rows, columns = float(rows), float(columns)  # type: ignore[assignment]
@@ -59,12 +59,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         )
     aside, levels = 0, np.array([np.nan])
     for _ in range(s.size):
-        rest, sides = s[aside:], (rows - aside, columns - aside)
-        ratio, larger = ratio_of(*sides), max(sides)
-        places = np.array([bulk_quantile(share, ratio) for share in _SHARES]) * np.sqrt(larger)
-        levels = np.quantile(rest, _SHARES) / places
-        edge = levels.mean() * (np.sqrt(rows) + np.sqrt(columns)) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
-        standing = int((s > edge).sum())
+        levels = _levels_of_quantiles(s, (rows, columns), aside, _SHARES)
+        standing = _standing_out(s, (rows, columns), float(levels.mean()))
         if standing <= aside or s.size - standing < _MIN_SINGULAR_VALUES:
             break
         aside = standing
@@ -73,19 +69,29 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))
 
 
-def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """How far the bulk of singular values is from the law of one noise: the spread of what its quantiles say, "
-    "relative."""
-    s = np.sort(values)[::-1]
-    level, _ = noise_level(s, shape)
-    edge = level * (np.sqrt(shape[0]) + np.sqrt(shape[1])) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
-    aside = min(int((s > edge).sum()), s.size - _MIN_SINGULAR_VALUES)
+def bulk_edge(noise: float, shape: tuple[int, int]) -> float:
+    """The largest singular value of a large matrix of independent noise."""
+    return float(noise * (np.sqrt(shape[0]) + np.sqrt(shape[1])))
+
+
+def _standing_out(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
+    """The number of singular values beyond the edge of the bulk."""
+    return int((s > bulk_edge(noise, shape) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)).sum())
+
+
+def _levels_of_quantiles(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
+    """The noise by each quantile of the singular values, the `aside` largest left out."""
     sides = (shape[0] - aside, shape[1] - aside)
-    ratio, larger = ratio_of(*sides), max(sides)
-    shares = np.linspace(0.2, 0.95, 16)
-    places = np.array([bulk_quantile(share, ratio) for share in shares]) * np.sqrt(larger)
-    said = np.quantile(s[aside:], shares) / places
-    return float(np.ptp(said) / (2 * said.mean()))
+    places = np.array([bulk_quantile(share, ratio_of(*sides)) for share in shares]) * np.sqrt(max(sides))
+    return np.quantile(s[aside:], shares) / places
+
+
+def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
+    """How far the bulk is from the law of one noise: the relative spread of the noise by its quantiles."""
+    s = np.sort(values)[::-1]
+    aside = min(_standing_out(s, shape, noise_level(s, shape)[0]), s.size - _MIN_SINGULAR_VALUES)
+    levels = _levels_of_quantiles(s, shape, aside, _MISFIT_SHARES)
+    return float(np.ptp(levels) / (2 * levels.mean()))
 
 
 def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -106,8 +112,7 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
         if outside is None:  # once: a quiet column that is taken for signal would look quieter at every turn
             level, _ = noise_level(values, data.shape)
-            edge = 1.1 * level * (np.sqrt(data.shape[0]) + np.sqrt(data.shape[1]))
-            outside = min(int((values > edge).sum()), values.size // 3)
+            outside = min(int((values > 1.1 * bulk_edge(level, data.shape)).sum()), values.size // 3)
         rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
         factor = size(rest, 1)
         rows, columns = rows * factor, columns * size(rest / factor[:, None], 0)
@@ -122,4 +127,4 @@ def conservative_level(values: np.ndarray, shape: tuple[int, int]) -> float:
     top = s[: max(2, s.size // 3) + 1]
     gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny)
     begins = int(np.argmax(gaps)) + 1
-    return float(s[begins] / (np.sqrt(shape[0]) + np.sqrt(shape[1])))
+    return float(s[begins] / bulk_edge(1.0, shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import last
 
-RATES_PER_BATCH = 12  # rates trained together
+RATES_PER_BATCH = 12  # rates trained together, as many as in RATES_AROUND_BORDER
 RATE_GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
 MAX_OVER_GUESS = 100.0  # times the first guess: beyond it the search gives up
 MARGIN = 0.05  # by which a rate beyond the border is tried, relative
@@ -98,24 +99,68 @@ def largest_stable_rate(
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
-    problem, weights = small.problem, small.weights
-    low, first_border = known, None
-    for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
-        low, high = _find_border(problem, weights, low, guess, steps)
-        if high is None:
-            break
-        *below, above = _diverges(problem, weights, low * RATES_AROUND_BORDER, steps)
-        if any(below):
-            first = below.index(True)
-            lower = known if first == 0 else float(low * RATES_AROUND_BORDER[first - 1])
-            low = _refine_border(problem, weights, lower, float(low * RATES_AROUND_BORDER[first]), steps)
-            *below, above = _diverges(problem, weights, low * RATES_AROUND_BORDER, steps)
-        candidate = StableRate(float(low), steps, not any(below), bool(above))
-        if candidate.checked or any(below):
-            return candidate
-        first_border = first_border or candidate
-        low = (1 + MARGIN) * low
-    return first_border or StableRate(float(low), steps, True, False)
+    return _Search(small.problem, small.weights, steps).largest_stable(known, guess)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Descent at many rates from one start, and the border between those that are stable and those that diverge."""
+
+    problem: Problem
+    weights: Weights
+    steps: int
+
+    def largest_stable(self, known: float, guess: float) -> StableRate:
+        """The border, from a rate that is known to be stable and one that is near the border."""
+        low, first_border = known, None
+        for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
+            low, high = self.find_border(low, guess)
+            if high is None:
+                break
+            *below, above = self.diverges(low * RATES_AROUND_BORDER)
+            if any(below):
+                first = below.index(True)
+                lower = known if first == 0 else float(low * RATES_AROUND_BORDER[first - 1])
+                low = self.refine_border(lower, float(low * RATES_AROUND_BORDER[first]))
+                *below, above = self.diverges(low * RATES_AROUND_BORDER)
+            candidate = StableRate(float(low), self.steps, not any(below), bool(above))
+            if candidate.checked or any(below):
+                return candidate
+            first_border = first_border or candidate
+            low = (1 + MARGIN) * low
+        return first_border or StableRate(float(low), self.steps, True, False)
+
+    def find_border(self, low: float, guess: float) -> tuple[float, float | None]:
+        """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
+        high, top = None, max(guess, low * RATE_GROWTH**RATES_PER_BATCH)
+        while high is None:
+            if low > MAX_OVER_GUESS * guess:
+                return low, None
+            low, high = self.narrow_border(low, np.geomspace(low, top, RATES_PER_BATCH + 1)[1:])
+            top = low * RATE_GROWTH**RATES_PER_BATCH
+        return self.refine_border(low, high), high
+
+    def refine_border(self, low: float, high: float) -> float:
+        """The highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
+        while high / low > 1.004:
+            low, lowest = self.narrow_border(low, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1])
+            high = lowest or high
+        return low
+
+    def narrow_border(self, low: float, rates: np.ndarray) -> tuple[float, float | None]:
+        """Try rates above `low` in one batch; return the highest stable below the lowest that diverges, and that."""
+        wrong = self.diverges(rates)
+        if not wrong.any():
+            return float(rates[-1]), None
+        first = int(np.argmax(wrong))
+        return (float(rates[first - 1]) if first else low), float(rates[first])
+
+    def diverges(self, rates: np.ndarray) -> np.ndarray:
+        """Whether descent diverges at each of `rates`, of which there are always as many: compiled once."""
+        copies = Weights.stack([self.weights] * len(rates))
+        options: dict[str, Any] = {"save_every": last(), "keep": "losses", "throw": False}
+        run = gradient_descent(self.problem, copies, learning_rate=rates, steps=self.steps, **options)
+        return np.asarray(run.status.reason) == "diverged"
 
 
 def _first_guess(problem: Problem, weights: Weights) -> float:
@@ -127,51 +172,6 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
     layers = sum(float(np.linalg.norm(layer, ord=2)) ** 2 for layer in (weights.first, weights.second))
     pull = float(np.linalg.norm(problem.cross, ord=2))
     return 4.0 / max(top * layers, pull, np.finfo(float).tiny)
-
-
-def _find_border(
-    problem: Problem, weights: Weights, low: float, guess: float, steps: int
-) -> tuple[float, float | None]:
-    """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
-    high, top = None, max(guess, low * RATE_GROWTH**RATES_PER_BATCH)
-    while high is None:
-        if low > MAX_OVER_GUESS * guess:
-            return low, None
-        low, high = _narrow_border(problem, weights, low, high, np.geomspace(low, top, RATES_PER_BATCH + 1)[1:], steps)
-        top = low * RATE_GROWTH**RATES_PER_BATCH
-    return _refine_border(problem, weights, low, high, steps), high
-
-
-def _refine_border(problem: Problem, weights: Weights, low: float, high: float, steps: int) -> float:
-    """The highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
-    while high / low > 1.004:
-        low, lowest = _narrow_border(
-            problem, weights, low, high, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1], steps
-        )
-        high = lowest or high
-    return low
-
-
-def _narrow_border(
-    problem: Problem, weights: Weights, low: float, high: float | None, rates: np.ndarray, steps: int
-) -> tuple[float, float | None]:
-    """Try rates in one batch; return the highest that is stable below the lowest that diverges, and that one."""
-    wrong = _diverges(problem, weights, rates, steps)
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        return (float(rates[first - 1]) if first else low), float(rates[first])
-    return float(rates[-1]), high
-
-
-def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int) -> np.ndarray:
-    """Whether descent diverges at each of `rates`, trained in one batch."""
-    asked = len(rates)
-    rates = np.concatenate([rates, np.repeat(rates[-1:], RATES_PER_BATCH - asked)])  # always as many: compiled once
-    copies = Weights.stack([weights] * RATES_PER_BATCH)
-    run = gradient_descent(
-        problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
-    )
-    return (np.asarray(run.status.reason) == "diverged")[:asked]
 
 
 @representable

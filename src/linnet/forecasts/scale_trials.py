@@ -43,16 +43,17 @@ class ScaleTrial:
     @property
     def helps(self) -> bool:
         """Whether the error is lower by more than two standard errors, and by more than 1%."""
-        return self.gain > max(
-            SURE_STANDARD_ERRORS * self.gain_error, MIN_GAIN * float(self.curves.honest_error().mean())
-        )
+        return is_sure(self.gain, self.gain_error, self.curves.honest_error().mean())
 
     @property
     def harms(self) -> bool:
         """Whether the error is higher by more than two standard errors, and by more than 1%."""
-        return -self.gain > max(
-            SURE_STANDARD_ERRORS * self.gain_error, MIN_GAIN * float(self.curves.honest_error().mean())
-        )
+        return is_sure(-self.gain, self.gain_error, self.curves.honest_error().mean())
+
+
+def is_sure(gain: float, standard_error: float, level: float) -> bool:
+    """Whether an error is lower by more than two standard errors, and by more than 1% of `level`."""
+    return bool(gain > max(SURE_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
 
 
 def helpful_factor(curves: Curves, mean_error: np.ndarray) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import flag, real_array, representable
+from linnet._arguments import flag, real_array, representable, shown
 
 CHOICES = ("none", "std", "whiten")
 
@@ -74,8 +74,7 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
         >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "std").scale.tolist()
         [1.0, 1.0]
     """
-    if not isinstance(choice, str) or choice not in CHOICES:
-        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")
+    check_scale(choice)
     X = real_array("values", values, ndim=2)
     shares = np.full(len(X), 1 / len(X)) if weights is None else _row_shares(weights, len(X))
     mean = shares @ X if flag("centre", centre) and weights is not None else X.mean(axis=0)
@@ -95,6 +94,12 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
     if rank == 0:
         raise ValueError("`scale` 'whiten' needs inputs that vary: all columns are constant.")
     return Scaler(mean, ones, right[:rank].T / singular[:rank])
+
+
+def check_scale(choice: object) -> None:
+    """Refuse a scaling that does not exist."""
+    if not isinstance(choice, str) or choice not in CHOICES:
+        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(choice)}.")
 
 
 def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:

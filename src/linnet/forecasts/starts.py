@@ -25,16 +25,11 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
     "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves. `scale` multiplies both.
     """
     scale = _checked_scale(scale)
-    if isinstance(init, str):
-        if init not in INIT_NAMES:
-            raise ValueError(
-                f"`init` must be one of {', '.join(INIT_NAMES)}, a pair of standard deviations, or Weights: got "
-                f"{init!r}."
-            )
+    if isinstance(init, str) and init in INIT_NAMES:
         share = 3.0 if init == "pytorch" else 1.0
         return scale / math.sqrt(share * in_dim), scale / math.sqrt(share * width)
     try:
-        first, second = init
+        first, second = [] if isinstance(init, str) else [*init]
     except (TypeError, ValueError):
         raise ValueError(
             f"`init` must be one of {', '.join(INIT_NAMES)}, a pair of standard deviations, or Weights: got {init!r}."

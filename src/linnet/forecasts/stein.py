@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import of_kind, partly_representable, shown
+from linnet._arguments import of_kind, partly_representable
 from linnet.forecasts.forecasting import Forecast
-from linnet.forecasts.scaling import CHOICES
+from linnet.forecasts.scaling import check_scale
 from linnet.problems.problem import Problem
 from linnet.theories.denoising import sure
 from linnet.theories.mixed import mode_slopes, mode_values
@@ -71,8 +71,7 @@ def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | 
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
     of_kind("forecast", forecast, Forecast, "`ln.forecast`")
-    if not isinstance(scale, str) or scale not in CHOICES:
-        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
+    check_scale(scale)
     if scale != "whiten" or problem.inputs is None or problem.outputs is None:
         return None
     n, d = problem.inputs.shape

@@ -9,13 +9,12 @@ from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
 from linnet.forecasts.curves import chosen_elsewhere, paired
-from linnet.forecasts.folds import Fold
+from linnet.forecasts.folds import Fold, check_folds
 from linnet.theories.one_output import flow
 
 RELATIVE_THRESHOLDS = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
-TIMES_PER_THRESHOLD = (
-    96  # a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
-)
+# a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
+TIMES_PER_THRESHOLD = 96
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,7 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
         >>> bool(0.2 < curve.mean.min() < 1)
         True
     """
-    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
-        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    folds = check_folds(folds)
     if folds[0].outputs.shape[1] != 1:
         raise ValueError(f"`folds` must have one target: got {folds[0].outputs.shape[1]}.")
     problems = [fold.problem for fold in folds]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts._findings import active_modes, critical_thresholds
+from linnet.forecasts._regime_map import active_modes, critical_thresholds
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import MAX_STEPS

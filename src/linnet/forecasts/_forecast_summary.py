@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.forecasting import Forecast
 
 MAX_MODES_LISTED = 12  # modes listed one by one
+NEVER = "-"  # in place of a step: the mode is not half learned in this run
 
 
 def findings(forecast: Forecast) -> list[str]:
@@ -29,17 +30,16 @@ def findings(forecast: Forecast) -> list[str]:
         gone = (start - end) / (start - floor) if start > floor else 1.0
         lines[0] = lines[0][:-1] + f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})."
     lines.append(regime_sentence(forecast.learned))
-    for mode, (word, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True)):
-        if mode == MAX_MODES_LISTED:
-            lines.append(f"  and {len(forecast.half_steps) - MAX_MODES_LISTED} weaker modes.")
-            break
-        when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
-        r = forecast.regimes
+    for mode in _mode_rows(forecast):
+        when = f"half learned at step {mode['half learned']}"
         lines.append(
-            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {forecast.shares[-1, mode]:.0%} at the end, "
-            f"{word} (size {r.sizes[mode]:.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
-            f"kernel x {forecast.kernel[-1, mode]:.3g})."
+            f"  mode {mode['mode']}: strength {mode['strength']}, "
+            f"{'not half learned in this run' if mode['half learned'] == NEVER else when}, {mode['at the end']} at the "
+            f"end, {mode['learned']} (size {mode['size']}, threshold {mode['threshold'].replace('±', '+-')}, kernel x "
+            f"{mode['kernel moved by']})."
         )
+    if (weaker := len(forecast.half_steps) - MAX_MODES_LISTED) > 0:
+        lines.append(f"  and {weaker} weaker modes.")
     if forecast.held_out is not None:
         what = "held-out" if forecast.validation_loss is not None else "test"
         if forecast.best_step == last:
@@ -58,11 +58,9 @@ def findings(forecast: Forecast) -> list[str]:
 
 def regime_sentence(words: list[str]) -> str:
     """How many modes are learned lazily, actively, or crossing."""
-    counts = {word: words.count(word) for word in ("lazily", "crossing", "actively")}
-    parts = [f"{number} {word}" for word, number in counts.items() if number]
-    plural = "mode is" if len(words) == 1 else "modes are"
-    parts = [part.replace("crossing", "crossing the threshold") for part in parts]
-    return f"{len(words)} {plural} learned: {', '.join(parts)}."
+    names = {"lazily": "lazily", "crossing": "crossing the threshold", "actively": "actively"}
+    parts = [f"{words.count(word)} {name}" for word, name in names.items() if word in words]
+    return f"{len(words)} {'mode is' if len(words) == 1 else 'modes are'} learned: {', '.join(parts)}."
 
 
 def dataset(forecast: Forecast) -> xr.Dataset:
@@ -109,21 +107,27 @@ def dataset(forecast: Forecast) -> xr.Dataset:
 
 def html(forecast: Forecast) -> str:
     """The sentences about the run and the modes as a table, for notebooks."""
-    r, rows = forecast.regimes, []
-    for mode in range(min(MAX_MODES_LISTED, len(r.strengths))):
-        half = forecast.half_steps[mode]
-        cells = [
-            f"{mode + 1}",
-            f"{r.strengths[mode]:.3g}",
-            "-" if np.isnan(half) else f"{half:.0f}",
-            f"{forecast.shares[-1, mode]:.0%}",
-            forecast.learned[mode],
-            f"{r.sizes[mode]:.2g}",
-            f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
-            f"{forecast.kernel[-1, mode]:.3g}",
-        ]
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    heads = ("mode", "strength", "half learned", "at the end", "learned", "size", "threshold", "kernel moved by")
-    header = "".join(f"<th>{name}</th>" for name in heads)
+    modes = _mode_rows(forecast)
+    header = "".join(f"<th>{name}</th>" for name in modes[0])
+    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in mode.values()) + "</tr>" for mode in modes]
     lines = "".join(f"<p>{escape(line)}</p>" for line in findings(forecast) if not line.startswith(" "))
     return f"<div>{lines}<table><tr>{header}</tr>{''.join(rows)}</table></div>"
+
+
+def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
+    """The strongest modes, one by one: what is told of each."""
+    r = forecast.regimes
+    return [
+        {
+            "mode": f"{mode + 1}",
+            "strength": f"{r.strengths[mode]:.3g}",
+            "half learned": NEVER if np.isnan(half) else f"{half:.0f}",
+            "at the end": f"{forecast.shares[-1, mode]:.0%}",
+            "learned": word,
+            "size": f"{r.sizes[mode]:.2g}",
+            "threshold": f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
+            "kernel moved by": f"{forecast.kernel[-1, mode]:.3g}",
+        }
+        for mode, (word, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True))
+        if mode < MAX_MODES_LISTED
+    ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from linnet.forecasts._columns import count_of
-from linnet.forecasts._telling import regime_sentence
+from linnet.forecasts._forecast_summary import regime_sentence
 from linnet.forecasts.curves import paired
 from linnet.forecasts.rates import pytorch_rates
-from linnet.forecasts.scale_trials import MIN_GAIN, SURE_STANDARD_ERRORS, helpful_factor
+from linnet.forecasts.scale_trials import SURE_STANDARD_ERRORS, helpful_factor, is_sure
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
@@ -52,25 +51,6 @@ def learned_words(diagnosis: Diagnosis) -> list[str]:
     return [LEARNED[word] for word in diagnosis.regimes.words]
 
 
-def critical_thresholds(diagnosis: Diagnosis) -> np.ndarray:
-    """For each mode, the threshold of the start's two standard deviations below which it is learned actively."""
-    first, second = diagnosis.stds
-    now = (first**2 + second**2) * diagnosis.settings["width"] / 2
-    return now * diagnosis.regimes.critical_factors**2
-
-
-def active_modes(
-    diagnosis: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
-) -> Int[np.ndarray, "scale width"]:
-    """How many modes would be learned actively at other `widths` and `scales` (times the chosen one) of the start."""
-    critical, (first, second) = critical_thresholds(diagnosis), diagnosis.stds
-    # PyTorch's second layer shrinks as the width grows; given standard deviations stay
-    shrinks = diagnosis.settings["init"] in ("pytorch", "gaussian")
-    seconds = second * np.sqrt(diagnosis.settings["width"] / widths) if shrinks else np.full_like(widths, second)
-    threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2
-    return (threshold[..., None] < critical).sum(axis=-1)
-
-
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     """The learning rates for our loss and for those of PyTorch, as rows of text."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
@@ -104,17 +84,16 @@ def _regimes_sentence(diagnosis: Diagnosis) -> str:
 def _border_sentence(diagnosis: Diagnosis) -> str:
     """Say which change of the start would make lazy modes active, or active ones lazy."""
     judged, scale = diagnosis.regimes, diagnosis.advised_scale
-    all_active = judged.active == len(judged.words)
-    word, other = ("lazily", "lazy") if all_active else ("actively", "active")
     if diagnosis.gain_over_mean[0] <= 0:
         return ""
+    wanted = "lazy" if judged.active == len(judged.words) else "active"
     if scale is None:
-        return f"No scale of the start makes every mode certainly {other}: they share hidden units."
-    which = "The mode would be" if len(judged.words) == 1 else "All modes would be"
+        return f"No scale of the start makes every mode certainly {wanted}: they share hidden units."
+    which, they_are = ("The mode", "it is") if len(judged.words) == 1 else ("All modes", "they are")
     return (
-        f"{which} learned {word} from an init {judged.advised_factor:.2g} times this one (--init-scale {scale:.3g}): "
-        "that changes how they are learned, not by itself the error."
-    ).replace("they are learned", "it is learned" if len(judged.words) == 1 else "they are learned")
+        f"{which} would be learned {LEARNED[wanted]} from an init {judged.advised_factor:.2g} times this one "
+        f"(--init-scale {scale:.3g}): that changes how {they_are} learned, not by itself the error."
+    )
 
 
 def _kernels_sentence(diagnosis: Diagnosis) -> str:
@@ -150,55 +129,49 @@ def _learning_times(diagnosis: Diagnosis) -> list[str]:
             steps = times[mode] / rate
             return f"time {times[mode]:.2g} ({steps:.2g} steps)" if steps < 10 else f"step {half[mode]:.0f}"
 
-        lines.append(
-            f"Mode {early + 1} is half learned at {when(early)}"
-            + (f", mode {late + 1} at {when(late)}." if late != early else ".")
-        )
-    if known.size < len(half):
-        left = count_of(len(half) - known.size, "mode")
-        verb = "is" if len(half) - known.size == 1 else "are"
-        lines.append(f"{left} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
+        last = f", mode {late + 1} at {when(late)}" if late != early else ""
+        lines.append(f"Mode {early + 1} is half learned at {when(early)}{last}.")
+    if left := len(half) - known.size:
+        verb = "is" if left == 1 else "are"
+        lines.append(f"{count_of(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
     return lines
 
 
 def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say when to stop, and what the held-out error is then."""
     c = diagnosis.curves
-    honest = c.honest_error()
-    level, spread = (digits(part) for part in paired(honest))
+    level, spread = (_in_digits(part) for part in paired(c.honest_error()))
     error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
-    low, high = c.range
     gain, doubt = diagnosis.gain_over_mean
     if gain <= 0:
-        lines = [
-            f"No step is better than the mean of the targets: {error}, that of the mean is {digits(-gain)} +- "
-            f"{digits(doubt)} lower (within folds). There is nothing here that the network can learn."
-        ]
+        line = (
+            f"No step is better than the mean of the targets: {error}, that of the mean is {_in_digits(-gain)} +- "
+            f"{_in_digits(doubt)} lower (within folds). There is nothing here that the network can learn."
+        )
     elif c.mean[c.best] < EXACT_ERROR:
-        first = int(c.steps[np.argmax(c.mean < EXACT_ERROR)])
-        lines = [
-            f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
-        ]
+        first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
+        line = f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
     elif c.still_falling:
         fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
         certain = fall > SURE_STANDARD_ERRORS * spread
-        lines = [
+        advice = f"train longer (--steps {2 * c.step})" if certain else "that training longer helps is not certain"
+        line = (
             f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
-            f"half of the run ({error}); "
-            + (f"train longer (--steps {2 * c.step})." if certain else "that training longer helps is not certain.")
-        ]
+            f"half of the run ({error}); {advice}."
+        )
     elif c.flat_from is not None:
-        lines = [
+        line = (
             f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within 0.1% of its least until "
             f"step {c.steps[-1]}: training longer changes nothing."
-        ]
+        )
     else:
-        late = c.mean[-1] / c.mean[c.best] - 1
-        lines = [
+        (low, high), late = c.range, c.mean[-1] / c.mean[c.best] - 1
+        line = (
             f"Stop at step {c.step}: {error}. By the differences within folds (paired, less noisy than the error "
-            "itself) "
-            f"steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} higher."
-        ]
+            f"itself) steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} "
+            "higher."
+        )
+    lines = [line]
     if 0 < gain <= SURE_STANDARD_ERRORS * doubt:
         lines.append(f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {doubt:.3f}.")
     if diagnosis.stein is not None:
@@ -210,25 +183,20 @@ def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
     """Compare the network with other methods in the same folds."""
     network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
     methods = {"the network": network, **diagnosis.rivals}
-    listed = ", ".join(f"{name} {digits(errors.mean())}" for name, errors in methods.items())
+    listed = ", ".join(f"{name} {_in_digits(errors.mean())}" for name, errors in methods.items())
     lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
     if max(network.mean(), ridge.mean()) < EXACT_ERROR:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
-    gap = network - ridge
-    mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
     unit = max(ridge.mean(), EXACT_ERROR)
-    if abs(mean) <= 2 * spread:
-        lines.append(
-            f"The network is no different from ridge ({mean / unit:+.1%} +- {spread / unit:.1%}): ridge is simpler."
-        )
+    mean, spread = (part / unit for part in paired(network - ridge))
+    if abs(mean) <= SURE_STANDARD_ERRORS * spread:
+        verdict = f"The network is no different from ridge ({mean:+.1%} +- {spread:.1%}): ridge is simpler."
     elif mean > 0:
-        lines.append(f"The network does not beat ridge: its error is {mean / unit:.1%} larger. Use ridge.")
+        verdict = f"The network does not beat ridge: its error is {mean:.1%} larger. Use ridge."
     else:
-        lines.append(
-            f"The network beats ridge here: its error is {-mean / unit:.1%} smaller ({-mean / spread:.1f} standard "
-            "errors)."
-        )
-    return lines
+        errors = f"{-mean / spread:.1f} standard errors"
+        verdict = f"The network beats ridge here: its error is {-mean:.1%} smaller ({errors})."
+    return [*lines, verdict]
 
 
 def _trial_sentence(diagnosis: Diagnosis) -> str:
@@ -238,17 +206,16 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
         return ""
     before = ""
     if helpful_factor(c, diagnosis.comparison.mean_error) is not None:
-        level = float(diagnosis.comparison.mean_error.mean())
         before = (
-            f"The start itself hurts: before training its error is {float(c.mean[0]):.3g} of the variance, that of the "
-            f"mean is {level:.3g}. "
+            f"The start itself hurts: before training its error is {c.mean[0]:.3g} of the variance, that of the mean "
+            f"is {diagnosis.comparison.mean_error.mean():.3g}. "
         )
     error = f"{trial.curves.honest_error().mean():.4f}"
     tried = f"{before}Tried in the same folds, --init-scale {trial.init_scale:.2g}: held-out error {error}"
     gain = f"{abs(trial.gain):.4f} +- {trial.gain_error:.4f}"
     if trial.helps:
         return f"{tried}, lower by {gain}, stopped at step {trial.curves.step}. Take that scale."
-    return f"{tried}, " + (f"higher by {gain}: keep this one." if trial.harms else f"no different ({gain}).")
+    return f"{tried}, higher by {gain}: keep this one." if trial.harms else f"{tried}, no different ({gain})."
 
 
 def _scale_of_start(diagnosis: Diagnosis) -> str:
@@ -258,25 +225,23 @@ def _scale_of_start(diagnosis: Diagnosis) -> str:
     if curve is None or now <= 0 or curve.mean.min() < EXACT_ERROR:
         return ""
     gain, spread = curve.gain(now)
-    low, high = curve.mean.min(), curve.mean.max()
+    (smallest, largest), low, high = np.sqrt(curve.thresholds[[0, -1]] / now), curve.mean.min(), curve.mean.max()
     across = (
-        f"over starts from {np.sqrt(curve.thresholds[0] / now):.2g} to {np.sqrt(curve.thresholds[-1] / now):.2g} "
-        "times this "
-        f"one the least held-out error of the exact flow goes from {low:.4f} to {high:.4f}"
+        f"over starts from {smallest:.2g} to {largest:.2g} times this one the least held-out error of the exact flow "
+        f"goes from {low:.4f} to {high:.4f}"
     )
-    if gain <= max(SURE_STANDARD_ERRORS * spread, MIN_GAIN * low):
-        best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
-        return f"Does the scale of the start matter? Hardly: {across}; {best}."
-    return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
+    if is_sure(gain, spread, low):
+        return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
+    best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
+    return f"Does the scale of the start matter? Hardly: {across}; {best}."
 
 
 def _samples_sentence(diagnosis: Diagnosis) -> str:
     """Say how the test error falls with the number of rows."""
     curve = diagnosis.samples
     first, last = curve.samples[[0, -1]]
-    text = (
-        f"Rows: ridge's test error falls from {curve.measured[0]:.3f} at {first} to {curve.measured[-1]:.3f} at {last}"
-    )
+    before, after = curve.measured[[0, -1]]
+    text = f"Rows: ridge's test error falls from {before:.3f} at {first} to {after:.3f} at {last}"
     if np.isnan(curve.gap):
         return f"{text}; a prediction needs more rows than inputs."
     return (
@@ -290,20 +255,17 @@ def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
     checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
     rows = rate_table(diagnosis)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return [
         f"The loss is half the squared error, summed over targets, averaged over rows. Time is steps times rate: step "
         f"{diagnosis.stop} is time {diagnosis.stop * rate:.3g}. The largest stable rate was tried for {stable.steps} "
-        "steps "
-        f"({checked}).",
+        f"steps ({checked}).",
         *table,
     ]
 
 
-def digits(error: float) -> str:
+def _in_digits(error: float) -> str:
     """An error with four decimals; one that is out of all proportion, by an outlier, in four digits."""
     return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
 
