@@ -41,16 +41,18 @@ def label_noise(weights: ln.Weights) -> ln.Trajectory:
     return ln.label_noise_descent(PROBLEM, weights, learning_rate=0.02, steps=40, noise_std=0.5, key=1)
 
 
-@pytest.mark.parametrize("train", [momentum, label_noise])
-def test_units_at_zero_change_nothing(train, monkeypatch):
+@pytest.mark.parametrize(
+    ("train", "sweep"), [(momentum, loop._advance_and_observe), (label_noise, loop._drawing_sweep.on_cpu)]
+)
+def test_units_at_zero_change_nothing(train, sweep, monkeypatch):
     """The bits may differ, as sums of other lengths are rounded in another order: 1e-12 is ten thousand roundings."""
-    weights, before = start(5, batch=2), compiled(loop._advance_and_observe)
+    weights, before = start(5, batch=2), compiled(sweep)
     filled = train(weights)
     train(start(7, batch=2))
-    assert compiled(loop._advance_and_observe) - before == 1
+    assert compiled(sweep) - before == 1
     monkeypatch.setattr(_start, "RUN_WIDTHS", ())
     plain = train(weights)
-    assert compiled(loop._advance_and_observe) - before == 2
+    assert compiled(sweep) - before == 2
     assert filled.reduced.first.shape == (41, 2, 5, 12)
     for found, expected in [
         (filled.weights.first, plain.weights.first),

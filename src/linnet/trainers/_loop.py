@@ -27,7 +27,7 @@ from linnet._progress import bar
 from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._choice import select
-from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import steps_per_call
 from linnet.trainers._start import without_filling
@@ -185,7 +185,7 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    sweep = _optimized_sweep if plan.optimized else _advance_and_observe
+    sweep = _optimized_sweep if plan.optimized else _drawing_sweep if "key" in params else _advance_and_observe
     state, highest, seen = _begin(objective, test, params, plan=plan)
     parts = [seen]
     until = np.zeros(1, dtype=np.int64)
@@ -326,3 +326,4 @@ def _swept(
 
 _advance_and_observe = jax.jit(_swept, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
 _optimized_sweep = jax.jit(_swept, static_argnames=("plan",))
+_drawing_sweep = JitDrawing(_swept, static_argnames=("plan",))

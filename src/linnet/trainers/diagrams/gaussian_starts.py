@@ -16,7 +16,7 @@ from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
-from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._compiling import JitDrawing
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
@@ -169,7 +169,7 @@ def _one_per_run(name: str, values: ArrayLike, total: int) -> np.ndarray:
     return np.broadcast_to(array, total)
 
 
-@partial(jax.jit, static_argnames=("in_dim", "out_dim"), compiler_options=QUICK_COMPILATION)
+@partial(JitDrawing, static_argnames=("in_dim", "out_dim"))
 def _draw_layers(
     key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int
 ) -> tuple[Array, Array]:
