@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,10 +17,10 @@ from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import OfProduct, batch_axes, member
-from linnet.trainers._pauses import steps_per_call
+from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
-from linnet.trainers._tail import SquareLoss
+from linnet.trainers._tail import RestOfFlow, SquareLoss
 from linnet.trainers._updates import forces
 
 MAX_ROUND_STEPS = 2000  # most flows take a few hundred
@@ -88,42 +88,29 @@ class FlowRun:
         return float(self.settings.times[-1]) - self.where
 
     def _try_closed_form(self) -> bool:
-        """Whether the rest of the flow has a closed form; if so, fill the later states with it."""
-        if self.spectrum is None:
-            return False
-        ending = self.spectrum.tail(
-            *self.layers, left=self.left, rtol=self.settings.rtol, atol=float(self.settings.atol)
-        )
-        if ending is None:
-            return False
-        late, times = self._remaining_times
-        self.states[0][late], self.states[1][late] = ending.states(times)
-        self.pending = False
-        return True
+        """Fill in the rest of the flow if it has a closed form; return whether it has."""
+        return self.spectrum is not None and self._fill_in(self.spectrum.closed_end)
 
     def _try_implicit_solver(self, soon: float) -> bool:
-        """Write down the rest of the run by an implicit solver, unless its end is `soon` reached; return whether it
+        """Fill in the rest of the flow by an implicit solver, unless its end is `soon` reached; return whether it
         arrived."""
         most = self.settings.max_steps - self.taken
         if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
             return False
-        late, times = self._remaining_times
-        faded = self.spectrum.fade(
-            *self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol), most=most
-        )
-        self.stiff = faded is not None
-        if faded is None:
+        self.stiff = self._fill_in(partial(self.spectrum.fade, most=most))
+        return self.stiff
+
+    def _fill_in(self, rest_of_flow: Callable[..., RestOfFlow | None]) -> bool:
+        """Fill in the states that are still to be found, and end the run; return whether `rest_of_flow` has them."""
+        late = np.isnan(self.states[0]).all(axis=(-1, -2))
+        times = np.maximum(self.settings.times[late] - self.where, 0.0)
+        rest = rest_of_flow(*self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol))
+        if rest is None:
             return False
-        self.states[0][late], self.states[1][late], steps = faded
+        self.states[0][late], self.states[1][late], steps = rest
         self.taken += steps
         self.pending = False
         return True
-
-    @property
-    def _remaining_times(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return which states are still to be found, and how long after this one they are."""
-        late = np.isnan(self.states[0]).all(axis=(-1, -2))
-        return late, np.maximum(self.settings.times[late] - self.where, 0.0)
 
 
 def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
@@ -162,7 +149,7 @@ def follow(
             FlowRun(
                 tuple(layer[i] for layer in begun),
                 _settings_of_member(settings, i),
-                None if spectrum is None else spectrum.of_member(i),
+                None if spectrum is None else member(spectrum, i),
             )
             for i in range(len(begun[0]))
         ]
@@ -209,9 +196,7 @@ def _advance_round(objective: OfProduct, runs: list[FlowRun], one_round: Any, st
 
 def _steps_per_round(*layers: Array) -> int:
     """Return the number of steps of a round, one of few values, since each is compiled."""
-    first, second = layers[0], layers[-1]
-    inner = sum(6.0 * layer.size * (first.shape[-1] + second.shape[-2]) for layer in layers[1:-1])
-    most = steps_per_call(first, 13 * (8.0 * first.size * second.shape[-2] + inner))  # stages, and products in each
+    most = steps_per_call(layers[0], 13 * operations_per_step(layers))  # stages, and products in each
     return next((length for length in (MAX_ROUND_STEPS, 500, 200) if length <= most), MIN_ROUND_STEPS)
 
 

@@ -6,9 +6,10 @@ seen)`, a module-level function written with jax.numpy that returns the moved `p
 carries; `hyper` is a dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what
 the objective saw.
 
-`stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
+`take_step` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
 carries a batch that starts together and saves states on the way; `diagrams/_slots` fills slots again as runs end.
-`started`, `ceiling` and `judged` serve NumPy's numbers too: `diagrams/_numpy_run` judges runs that are not compiled.
+`initial_state`, `ceiling` and `judge` serve NumPy's numbers too: `diagrams/_numpy_run` judges runs that are not
+compiled.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from linnet.reductions.reduction import Reduction
 from linnet.trainers._choice import select
 from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
 from linnet.trainers._objective import batch_axes
-from linnet.trainers._pauses import steps_per_call
+from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._start import without_filling
 from linnet.trainers._states import (
     Array,
@@ -191,7 +192,7 @@ def run(
     until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
         done = 0
-        operations = _operations_per_step(params)
+        operations = operations_per_step(layers_of(params))
         for until, keep in _chunks_of_steps(
             wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
         ):
@@ -242,13 +243,6 @@ def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[
             yield np.array([stop]), np.array([False])
         yield np.array([save]), np.array([True])
         done = save
-
-
-def _operations_per_step(params: Params) -> float:
-    """Count the operations of one step: three products of matrices, and the elementwise work beside them."""
-    layers = layers_of(params)
-    inner = sum(6.0 * layer.size * (layers[0].shape[-1] + layers[-1].shape[-2]) for layer in layers[1:-1])
-    return 8.0 * params["first"].size * params["second"].shape[-2] + inner
 
 
 def _state_bytes(params: Params, keep: str) -> int:

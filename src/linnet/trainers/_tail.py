@@ -13,6 +13,7 @@ a saddle is never taken for the end.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -25,6 +26,7 @@ MAX_MAGNITUDE = 1e35  # layers and problems beyond it are left to the solver
 MAX_ENTRIES = 1500  # k d, from which on the eigendecomposition would take more than seconds
 MAX_RESIDUAL = 1e-8  # |S| below which the closed form is exact to float64
 TOLERANCE_SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
+RestOfFlow = tuple[np.ndarray, np.ndarray, int]  # both layers at the times after a state, and the steps taken
 _EPS = float(np.finfo(float).eps)
 
 
@@ -54,6 +56,7 @@ class SquareLoss:
     target: Float[np.ndarray, "*batch output input"]
     scales: Float[np.ndarray, "*batch input"] | None
     basis: Float[np.ndarray, "*batch coordinate input"] | None
+    NDIM: ClassVar = {"target": 2, "scales": 1, "basis": 2}
 
     @classmethod
     def of(cls, problem: Problem, reduction: Reduction) -> SquareLoss | None:
@@ -65,27 +68,24 @@ class SquareLoss:
         factor = problem.factor
         return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
 
-    def of_member(self, index: int) -> SquareLoss:
-        """Build it for one member of a batch."""
-        ranks = ((self.target, 2), (self.scales, 1), (self.basis, 2))
-        target, scales, basis = (
-            value if value is None or value.ndim == ndim else value[index] for value, ndim in ranks
-        )
-        assert target is not None
-        return SquareLoss(target, scales, basis)
-
-    def tail(self, first: np.ndarray, second: np.ndarray, *, left: float, rtol: float, atol: float) -> Ending | None:
-        """What is left of the flow from a state, or None while it is too far from its end."""
+    def closed_end(
+        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
+    ) -> RestOfFlow | None:
+        """The rest of the flow from a state in closed form, or None while it is too far from its end."""
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        tail = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
-        return None if tail is None else Ending(tail, np.asarray(first, dtype=np.float64), self.basis)
+        tail = find(inside, second, self.target, self.scales, left=times[-1], rtol=rtol, atol=atol)
+        if tail is None:
+            return None
+        S = tail.pushed(times)
+        moved = tail.second.T @ S if self.basis is None else tail.second.T @ S @ self.basis.T
+        return np.asarray(first, dtype=np.float64) + moved, tail.second + S @ tail.first.T, 0
 
     def fade(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
-    ) -> tuple[np.ndarray, np.ndarray, int] | None:
-        """Both layers at `times` after a state and the steps of an implicit solver, or None if the solver gives up."""
+    ) -> RestOfFlow | None:
+        """The rest of the flow from a state by an implicit solver, or None if the solver gives up."""
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
@@ -98,22 +98,6 @@ class SquareLoss:
         """Return whether squares of fourth powers of the layers might overflow or vanish."""
         parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
         return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
-
-
-@dataclass(frozen=True)
-class Ending:
-    """A tail, in the coordinates of the run."""
-
-    tail: Tail
-    first: Float[np.ndarray, "hidden coordinate"]
-    basis: Float[np.ndarray, "coordinate input"] | None
-
-    def states(self, times: Float[np.ndarray, " time"]) -> tuple[np.ndarray, np.ndarray]:
-        """Both layers at these times after the state."""
-        S = self.tail.pushed(times)
-        moved = self.tail.second.T @ S
-        first = self.first + (moved if self.basis is None else moved @ self.basis.T)
-        return first, self.tail.second + S @ self.tail.first.T
 
 
 def find(

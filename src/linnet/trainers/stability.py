@@ -6,7 +6,7 @@ import numpy as np
 
 from linnet._arguments import representable
 from linnet.inits.layers import Layers, check_layers
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
@@ -40,36 +40,26 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     refuse_diverged("weights", weights)
     if problem.cost is not None:
         return None
+    norms = np.array([_largest_norm(layer) for layer in check_layers(weights).layers])
     f = problem.factor
+    top = float((f.scales**2).max())
+    solution, target = _largest_norm(problem.min_norm_solution()), _largest_norm(f.target * f.scales[..., None, :])
     if isinstance(weights, Layers):
-        return _stable_rate_of_layers(problem, check_layers(weights))
-    weights = check_weights(weights)
-    top = float((f.scales**2).max())
-    layers = [np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() ** 2 for layer in (weights.first, weights.second)]
-    solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
-    bound = max(layers)  # of the imbalance, without forming a hidden x hidden matrix
-    residual = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
-    residual += float(np.sqrt(layers[0] * layers[1])) * top
-    start = top * float(sum(layers)) + residual
-    end = top * float(bound + np.hypot(bound, 2 * solution))
+        start = _curvature_bound(norms, top, target + top * float(np.prod(norms)))
+        end = _curvature_bound(np.hypot(norms, solution ** (1 / weights.depth)), top, 0.0)
+    else:
+        first, second = (float(norm) ** 2 for norm in norms)
+        bound = max(first, second)  # of the imbalance, without forming a hidden x hidden matrix
+        start = top * (first + second) + (target + float(np.sqrt(first * second)) * top)
+        end = top * float(bound + np.hypot(bound, 2 * solution))
     if not max(start, end) > 0:
         raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
     return 1.0 / max(start, end)
 
 
-def _stable_rate_of_layers(problem: Problem, layers: Layers) -> float:
-    """Return a stable step size of a network of any depth, from bounds of the curvature at both ends."""
-    f = problem.factor
-    top = float((f.scales**2).max())
-    norms = np.array([np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() for layer in layers.layers])
-    solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
-    target = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
-    at_end = np.hypot(norms, solution ** (1 / layers.depth))
-    start = _curvature_bound(norms, top, target + top * float(np.prod(norms)))
-    end = _curvature_bound(at_end, top, 0.0)
-    if not max(start, end) > 0:
-        raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
-    return 1.0 / max(start, end)
+def _largest_norm(matrices: np.ndarray) -> float:
+    """The largest singular value of a matrix, or of all matrices of a batch."""
+    return float(np.linalg.norm(matrices, ord=2, axis=(-2, -1)).max())
 
 
 def _curvature_bound(norms: np.ndarray, top: float, residual: float) -> float:

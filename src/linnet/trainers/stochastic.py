@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -116,13 +116,10 @@ def with_keys(key: Key, params: Params) -> Params:
     return {**params, "key": jax.random.split(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
 
 
-_MINIBATCH_UPDATES: dict[int, Update] = {}
-
-
+@cache  # one function for each size, so that the compiled loop is found again
 def _minibatch_update(size: int) -> Update:
     """Return the update of mini-batches of one size."""
-    # one function per size, so that the compiled loop is found again
-    return _MINIBATCH_UPDATES.setdefault(size, partial(_minibatch_step, size))
+    return partial(_minibatch_step, size)
 
 
 def _minibatch_step(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,23 +14,14 @@ from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, U
 from linnet.trainers._updates import forces
 from linnet.trainers.diagrams._largest_value import largest_value
 
+# What a run moves: the layers of the network, and of the narrow one beside it. First layers are kept transposed: of the
+# layouts of the three products of a step, CPUs are fastest at these.
+NAMES = ("first_transposed", "second", "narrow_first_transposed", "narrow_second")
+
 
 def pair_params(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
-    """What a run moves, from (first, second) of the network and of the narrow one.
-
-    First layers are kept transposed: of the layouts of the three products of a step, CPUs are fastest at these.
-    """
-    return _as_params(network[0].T, network[1], narrow[0].T, narrow[1])
-
-
-def _as_params(first: Array, second: Array, narrow_first: Array, narrow_second: Array) -> Arrays:
-    """Return what a run moves, by name, from layers that are transposed as the step wants them."""
-    return {
-        "first_transposed": first,
-        "second": second,
-        "narrow_first_transposed": narrow_first,
-        "narrow_second": narrow_second,
-    }
+    """What a run moves, from (first, second) of the network and of the narrow one."""
+    return dict(zip(NAMES, (network[0].T, network[1], narrow[0].T, narrow[1]), strict=True))
 
 
 @dataclass(frozen=True)
@@ -113,31 +105,26 @@ def _squared_distance(one: Array, other: Array | float) -> Array:
 
 def paired_update(name: str) -> Update:
     """The step of both networks by the name of the network's update."""
-    if not isinstance(name, str) or name not in ("simultaneous", "sequential"):
+    if not isinstance(name, str) or name not in _PAIRED_UPDATES:
         own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
         raise ValueError(
             f"`update` must be 'simultaneous' or 'sequential': got {shown(name)}.{'' if isinstance(name, str) else own}"
         )
-    return _sequential if name == "sequential" else _simultaneous
+    return _PAIRED_UPDATES[name]
 
 
-def _simultaneous(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """Step both layers of both networks at once."""
-    return _step_pair(params, hyper["learning_rate"], seen, sequential=False)
-
-
-def _sequential(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """Step the first layer of the network, then the second; the narrow network as always."""
-    return _step_pair(params, hyper["learning_rate"], seen, sequential=True)
-
-
-def _step_pair(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arrays:
-    """Step both networks."""
+def _step_pair(
+    sequential: bool, objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen
+) -> Params:
+    """Step both networks: both layers at once, or of the network the first layer, then the second."""
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
-    residual, pull = seen[2:]
-    first, second = _step_network(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
-    narrow = _step_network(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
-    return _as_params(first, second, *narrow)
+    first, second, narrow_first, narrow_second = (params[name] for name in NAMES)
+    residual, pull = (hyper["learning_rate"] * missing for missing in seen[2:])
+    network = _step_network(first, second, residual, sequential=sequential)
+    return dict(zip(NAMES, network + _step_network(narrow_first, narrow_second, pull, sequential=False), strict=True))
+
+
+_PAIRED_UPDATES = {"simultaneous": partial(_step_pair, False), "sequential": partial(_step_pair, True)}
 
 
 def _step_network(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
