@@ -1,10 +1,13 @@
-"""Datasets of figures and tables: variables with their names in words, and cells one by one."""
+"""Datasets of figures and tables: variables with their names in words, cells one by one, entries by label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,3 +79,60 @@ def scalars(cell: xr.Dataset) -> dict[str, Any]:
         {'loss': 0.25, 'dim': 20}
     """
     return {str(name): array.item() for name, array in cell.variables.items() if array.ndim == 0}
+
+
+def read_cells(
+    results: xr.Dataset,
+    axes: tuple[str, ...],
+    read: Callable[[xr.Dataset], Mapping[str, Any]],
+    **further: tuple[str, ...],
+) -> xr.Dataset:
+    """Return what `read` returns of each cell as one dataset over the axes.
+
+    **Arguments:**
+
+    - `results`: what was trained
+    - `axes`: whose combinations of values are the cells
+    - `read`: from the part of the results at one cell to numbers and arrays by name
+    - `further`: the dimensions of arrays, by their names
+
+    **Example:**
+
+        >>> import xarray as xr
+        >>> from linnet.reproduction.datasets import read_cells
+        >>> results = xr.Dataset({"loss": (("dim", "seed"), [[1, 2], [3, 4]])}, {"dim": [10, 20]})
+        >>> read_cells(results, ("dim",), lambda cell: {"mean": cell["loss"].mean()})["mean"].values.tolist()
+        [1.5, 3.5]
+    """
+    import xarray as xr
+
+    rows = [read(cell) for cell in cells_of(results, *axes)]
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    sizes = [results.sizes[axis] for axis in axes]
+    variables = {
+        name: ((*axes, *further.get(name, ())), column.reshape(*sizes, *column.shape[1:]))
+        for name, column in columns.items()
+    }
+    return xr.Dataset(variables, {axis: results[axis].values for axis in axes})
+
+
+def by_label(array: xr.DataArray, label: str) -> dict[str, float]:
+    """Return the entries of an array by labels, which are made of its coordinates.
+
+    **Example:**
+
+        >>> import xarray as xr
+        >>> from linnet.reproduction.datasets import by_label
+        >>> rates = xr.DataArray([0.5, 0.25], {"dim": [10, 20]})
+        >>> by_label(rates, "d = {dim}")
+        {'d = 10': 0.5, 'd = 20': 0.25}
+    """
+    axes = [str(axis) for axis in array.dims]
+    places = product(*(array[axis].values.tolist() for axis in axes))
+    labels = [label.format(**dict(zip(axes, place, strict=True))) for place in places]
+    return dict(zip(labels, array.values.ravel().tolist(), strict=True))
+
+
+def fixed_of(results: xr.Dataset) -> dict[str, Any]:
+    """Return the fixed parameters of the sweep that left these results."""
+    return json.loads(results.attrs["configuration"])["fixed"]

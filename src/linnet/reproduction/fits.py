@@ -19,8 +19,12 @@ def line(x: object, y: object) -> tuple[float, float]:
 
 
 def exponent(x: Any, y: Any) -> tuple[float, float]:
-    """The p of y ~ x^p, from the line through the logarithms, and its standard error."""
-    return line(np.log(x), np.log(y))
+    """The p of y ~ x^p, from the line through the logarithms, and its standard error.
+
+    Where each `x` has several `y` (x, ...), every one of them is a point.
+    """
+    points = np.asarray(y, dtype=float)
+    return line(np.repeat(np.log(x), points[0].size), np.log(points).ravel())
 
 
 def slopes(x: Any, y: Any) -> tuple[float, float]:
@@ -66,3 +70,14 @@ def first_index(reached: np.ndarray, otherwise: str) -> int:
     if not reached.any():
         raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
     return int(reached.argmax())
+
+
+def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
+    """Return from when on a margin (time,) is not negative, straight between two states; NaN if it is so at the end."""
+    below = np.flatnonzero(margin < 0)
+    if not below.size:
+        return float(times[0])
+    last = int(below[-1])
+    if last + 1 == len(times):
+        return float("nan")
+    return float(times[last] - margin[last] * (times[last + 1] - times[last]) / (margin[last + 1] - margin[last]))

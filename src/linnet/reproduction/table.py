@@ -5,7 +5,7 @@ Cells hold what was trained; what a theory says of them is computed when a table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -68,8 +68,7 @@ class Table:
         if isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
             named = {name: values.values() if isinstance(values, Mapping) else values for name, values in rows.items()}
             rows = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
-        makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
-        return {heading: [make(row) for row in rows] for heading, make in makers.items()}
+        return columns_of(rows, self.columns)
 
     def text(self, results: xr.Dataset) -> str:
         """The table in Markdown, its columns aligned, with its title above and its note below."""
@@ -78,6 +77,13 @@ class Table:
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
         lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
         return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
+
+
+def columns_of(rows: Iterable[Any], columns: Mapping[str, str | Callable[[Any], str]]) -> Columns:
+    """Return the entries of every column: each row through the function or the format of its heading."""
+    listed = list(rows)
+    makers = {heading: make.format if isinstance(make, str) else make for heading, make in columns.items()}
+    return {heading: [make(row) for row in listed] for heading, make in makers.items()}
 
 
 def trial_sweep(

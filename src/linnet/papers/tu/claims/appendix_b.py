@@ -74,7 +74,7 @@ def projections_of_the_start(trial: Trial) -> Numbers:
                 np.linalg.norm(w.first @ w.first.T - one, 2),
                 np.linalg.norm(w.second.T @ w.second - two, 2),
             )
-    fits = [exponent(np.repeat(ratios, seeds), gap.ravel()) for gap in gaps]
+    fits = [exponent(ratios, gap) for gap in gaps]
     return {
         "rates": [rate for rate, _ in fits],
         "constants": [float((gap * np.sqrt(ratios)[:, None]).max()) for gap in gaps],

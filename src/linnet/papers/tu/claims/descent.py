@@ -106,12 +106,12 @@ def bounded_descent(trial: Trial) -> Numbers:
 )
 def distance_to_equation(trial: Trial) -> Numbers:
     wide = regions.TABLE.rows(trial)["powers"]
-    squared = np.median(wide.distance, axis=1)
+    squared = wide.distance.median("replicate").values
     rate, error = exponent(wide.dim**wide.gamma_width, squared)
-    relative = np.sqrt(squared / 2).tolist()  # |Y|^2/d^2 is about 2
+    relative = np.sqrt(squared / 2)  # |Y|^2/d^2 is about 2
     return {
-        "dim": wide.dim,
-        "powers": wide.gamma_width.tolist(),
+        "dim": wide.dim.item(),
+        "powers": wide.gamma_width.values,
         "relative": relative,
         "widest": relative[-1],
         "value": rate,

@@ -50,14 +50,14 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
 )
 def errors_of_the_regions(trial: Trial) -> Numbers:
     cells = plane_table.TABLE.rows(trial)
-    active, deep = cells.region == "active", cells.gap >= DEEP
-    error = cells.best_test / np.median(cells.best_test[cells.region == "lazy"])
+    error = cells.best_test / cells.best_test[cells.region == "lazy"].median()
+    active, deep = error[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
     return {
-        "dim": cells.dim,
-        "cells": int(active.sum()),
-        "deep": float((error[active & deep] < 0.5).mean()),
-        "band": float(np.median(error[active & ~deep])),
-        "value": float((error[active] < 0.5).mean()),
+        "dim": cells.dim.item(),
+        "cells": active.size,
+        "deep": (active[deep] < 0.5).mean().item(),
+        "band": active[~deep].median().item(),
+        "value": (active < 0.5).mean().item(),
     }
 
 
@@ -79,17 +79,18 @@ OVER = Above(
 )
 def ranks_of_the_regions(trial: Trial) -> Numbers:
     cells = plane_table.TABLE.rows(trial)
-    own = float(ln.observables.stable_rank(np.asarray(plane.task(cells.dim, 0, trial.seed).truth)))
-    active, deep, rank = cells.region == "active", cells.gap >= DEEP, cells.stable_rank / own
-    right = np.abs(rank - 1) < 0.35
+    own = ln.observables.stable_rank(np.asarray(plane.task(cells.dim.item(), 0, trial.seed).truth))
+    rank = cells.stable_rank / own
+    active, deep = rank[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
+    right = abs(active - 1) < 0.35
     return {
-        "dim": cells.dim,
-        "cells": int(active.sum()),
+        "dim": cells.dim.item(),
+        "cells": active.size,
         "own": own,
-        "deep": float(right[active & deep].mean()),
-        "most": float(rank[active & ~deep].max()),
-        "lazy": rank[cells.region == "lazy"].tolist(),
-        "value": float(right[active].mean()),
+        "deep": right[deep].mean().item(),
+        "most": active[~deep].max().item(),
+        "lazy": rank[cells.region == "lazy"].values,
+        "value": right.mean().item(),
     }
 
 
@@ -108,15 +109,15 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
 )
 def equation_below_d(trial: Trial) -> Numbers:
     cells = plane_table.TABLE.rows(trial)
-    strip, small = (cells.gamma_width > 0.5) & (cells.gamma_width < 1), cells.gamma_variance <= -1
-    share = cells.distance / np.sqrt(2)  # |Y|^2/d^2 is about 2
+    strip = cells.isel(cell=(cells.gamma_width > 0.5) & (cells.gamma_width < 1))
+    share, small = strip.distance / np.sqrt(2), strip.gamma_variance <= -1  # |Y|^2/d^2 is about 2
     return {
-        "dim": cells.dim,
-        "cells": int(strip.sum()),
-        "small": float((share[strip & small] < 0.2).mean()),
-        "most": float(share[strip & small].max()),
-        "far": float(share[strip & ~small].max()),
-        "value": float((share[strip] < 0.2).mean()),
+        "dim": cells.dim.item(),
+        "cells": share.size,
+        "small": (share[small] < 0.2).mean().item(),
+        "most": share[small].max().item(),
+        "far": share[~small].max().item(),
+        "value": (share < 0.2).mean().item(),
     }
 
 
@@ -141,11 +142,11 @@ def distance_outside(trial: Trial) -> Numbers:
     cells = plane_table.TABLE.rows(trial)
     outside, inside = cells.distance[~cells.inside], cells.distance[cells.inside]
     return {
-        "dim": cells.dim,
-        "inside": float((inside > DISTANCE).mean()),
-        "median": float(np.median(outside)),
-        "far": float((outside > np.exp(-1)).mean()),
-        "value": float((outside > DISTANCE).mean()),
+        "dim": cells.dim.item(),
+        "inside": (inside > DISTANCE).mean().item(),
+        "median": outside.median().item(),
+        "far": (outside > np.exp(-1)).mean().item(),
+        "value": (outside > DISTANCE).mean().item(),
     }
 
 

@@ -8,8 +8,9 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, threshold_of
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import in_every_row, in_last_rows, rows_by_place, slope, tasks_of
+from linnet.papers.tu.tables.timeline import by_place, slope, tasks_of
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.datasets import cells_of
 from linnet.reproduction.fits import exponent, highest
 
 FACTOR = Limit(0.2, "between the printed time and half of it, which the next order in log d blurs")
@@ -35,11 +36,14 @@ BOTH = timeline.FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
     "at the start: {noise:.2f} sigma^2 w",
 )
 def growth_of_lazy_values(trial: Trial) -> Numbers:
-    by_place = rows_by_place(trial, *timeline.SPECTRA)
-    grown = in_every_row(by_place, lambda row: row.noise[:, 1].mean())
-    noise = in_last_rows(by_place, lambda row: row.noise[:, 0].mean())
-    behind = in_last_rows(by_place, lambda row: (row.noise[:, 0] * row.threshold / (0.5 * row.smallest)).mean())
-    return {"grown": grown, "noise": noise, "behind": behind, "value": highest(grown.values())}
+    means = timeline.stages(trial, *timeline.SPECTRA).mean("seed")
+    grown, largest = by_place(means.noise_grown), means.isel(dim=-1)
+    return {
+        "grown": grown,
+        "noise": by_place(largest.noise),
+        "behind": by_place(largest.noise_behind),
+        "value": highest(grown.values()),
+    }
 
 
 @claim(
@@ -91,12 +95,13 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
     reads="s_K at T2 is {sizes:.2f} sigma^2 w and grows like d to the powers {powers:.2f}",
 )
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
-    by_place = rows_by_place(trial, *timeline.SPECTRA)
-    powers = {name: slope(rows, [row.second for row in rows]) for name, rows in by_place.items()}
-    sizes = in_last_rows(by_place, lambda row: row.second.mean())
-    second = [powers[name] for name in powers if "1/2" in name]
-    mean, error = np.mean([one.value for one in second]), np.linalg.norm([one.error for one in second]) / len(second)
-    return {"sizes": sizes, "powers": powers, "value": float(mean), "uncertainty": float(error)}
+    stages = timeline.stages(trial, *timeline.SPECTRA)
+    sizes = by_place(stages.second.isel(dim=-1).mean("seed"))
+    slopes = [slope(cell.second) for cell in cells_of(stages, "place", "spectrum")]
+    powers = dict(zip(sizes, slopes, strict=True))
+    two = [power for name, power in powers.items() if "1/2" in name]
+    mean, error = np.mean([one.value for one in two]), np.linalg.norm([one.error for one in two]) / len(two)
+    return {"sizes": sizes, "powers": powers, "value": mean, "uncertainty": error}
 
 
 @claim(
@@ -114,7 +119,7 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
     "{shares.lowest:.2f} to {shares.highest:.2f}",
 )
 def beyond_the_signal(trial: Trial) -> Numbers:
-    shares = in_every_row(rows_by_place(trial, *timeline.SPECTRA), lambda row: row.rest.max())
+    shares = by_place(timeline.stages(trial, *timeline.SPECTRA).rest.max("seed"))
     return {"shares": shares, "value": highest(shares.values())}
 
 
@@ -155,7 +160,7 @@ def settled_values(trial: Trial) -> Numbers:
     sizes = np.array([np.sqrt((gap**2).mean()) for gap in gaps])
     rate, error = exponent(np.array(dims, dtype=float), sizes)
     return {
-        "arrived": highest(in_every_row(rows_by_place(trial), lambda row: row.left.max()).values()),
+        "arrived": timeline.stages(trial).left.max().item(),
         "dims": list(dims),
         "sizes": sizes.tolist(),
         "shift": gaps[-1].mean(axis=0).tolist(),
@@ -184,10 +189,9 @@ def settled_values(trial: Trial) -> Numbers:
     reads="T3 - T1 over d log(a_K d/sigma^2 w)/a_K: {printed:.2f}, and {own:.2f} of the ODE's own time",
 )
 def time_of_growth(trial: Trial) -> Numbers:
-    by_place = rows_by_place(trial, "(1)")
-    printed, ratios = (measured(by_place, lambda row: row.printed_share) for measured in (in_every_row, in_last_rows))
-    own = in_last_rows(by_place, lambda row: row.own_share)
-    return {"printed": printed, "ratios": ratios, "own": own, "value": highest(ratios.values())}
+    means = timeline.stages(trial, "(1)").squeeze("spectrum").mean("seed")
+    ratios, own = by_place(means.printed_share.isel(dim=-1)), by_place(means.own_share.isel(dim=-1))
+    return {"printed": by_place(means.printed_share), "ratios": ratios, "own": own, "value": highest(ratios.values())}
 
 
 @claim(
@@ -201,11 +205,7 @@ def time_of_growth(trial: Trial) -> Numbers:
     "{shares.highest:.2f}; with the printed maximum the bound is {longer:.2f} times as long",
 )
 def time_of_settling(trial: Trial) -> Numbers:
-    def share(row: timeline.Stages) -> float:
-        lengths = ln.theories.mixed.stage_lengths(timeline.SPECTRA[row.name], *row.gammas, dim=row.dim)
-        return (row.settled * np.log(row.dim)).max() / (lengths["settling"] * row.dim)
-
-    shares = in_every_row(rows_by_place(trial, *timeline.SPECTRA), share)
+    shares = by_place(timeline.stages(trial, *timeline.SPECTRA).settling.max("seed"))
     gaps = [1 - sum(gammas) for gammas in timeline.PLACES.values()]
     longer = highest(misprints.final_alignment(gap) / min(1.0, 2 * gap) for gap in gaps)
     return {"shares": shares, "longer": longer, "value": highest(shares.values())}
@@ -230,7 +230,10 @@ def time_of_settling(trial: Trial) -> Numbers:
     "time to the learned signal",
 )
 def short_transition(trial: Trial) -> Numbers:
-    by_place = rows_by_place(trial)
-    shares = in_last_rows(by_place, lambda row: row.near.mean())
-    shrinks = {name: shares[name] / float(rows[0].near.mean()) for name, rows in by_place.items()}
-    return {"shares": shares, "shrinks": shrinks, "value": highest(shares.values())}
+    near = timeline.stages(trial).near.mean("seed")
+    shares = by_place(near.isel(dim=-1))
+    return {
+        "shares": shares,
+        "shrinks": by_place(near.isel(dim=-1) / near.isel(dim=0)),
+        "value": highest(shares.values()),
+    }

@@ -8,6 +8,7 @@ import linnet as ln
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables import active_region, border, regions
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.datasets import by_label
 from linnet.reproduction.fits import exponent, highest, lowest
 
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")
@@ -30,7 +31,7 @@ REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 def lazy_bound(trial: Trial) -> Numbers:
     lazy = regions.TABLE.rows(trial)["lazy"]
     share = lazy.best_test / np.minimum(lazy.signal, lazy.noise)
-    return {"dim": lazy.dim, "median": float(np.median(share)), "value": float(share.min())}
+    return {"dim": lazy.dim.item(), "median": share.median().item(), "value": share.min().item()}
 
 
 @claim(
@@ -62,22 +63,18 @@ def lazy_bound(trial: Trial) -> Numbers:
     "d^{growth:.2f}",
 )
 def error_at_the_end(trial: Trial) -> Numbers:
-    rows, growth = active_region.TABLE.rows(trial), []
-    largest = [row for row in rows if row.dim == rows[-1].dim]
-    for name in active_region.SPECTRA:
-        mine = [row for row in rows if row.name == name]
-        terms = [sum(ln.theories.mixed.error_terms(*GAMMAS, dim=row.dim).values()) for row in mine]
-        ratios = [float(row.end.mean()) / term for row, term in zip(mine, terms, strict=True)]
-        growth.append(exponent([row.dim for row in mine], ratios)[0])
-    first = {row.name: row.end.mean() for row in reversed(rows)}
+    means = active_region.TABLE.rows(trial).mean("seed")
+    dims, largest = means["dim"].values.tolist(), means.isel(dim=-1)
+    terms = [sum(ln.theories.mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
+    growth = [exponent(dims, errors / terms)[0] for errors in means.end.values.T]
     return {
-        "ends": {f"a = {row.name}, d = {row.dim}": float(row.end.mean()) for row in rows},
-        "leasts": {f"a = {row.name}": float(row.least.mean()) for row in largest},
-        "shorts": {f"a = {row.name}": float(row.short.mean()) for row in largest},
-        "change": {f"a = {row.name}": float(row.end.mean() - first[row.name]) for row in largest},
+        "ends": by_label(means.end, "a = {spectrum}, d = {dim}"),
+        "leasts": by_label(largest.least, "a = {spectrum}"),
+        "shorts": by_label(largest.short, "a = {spectrum}"),
+        "change": by_label(largest.end - means.end.isel(dim=0), "a = {spectrum}"),
         "growth": highest(growth),
-        "least": highest(row.least.mean() for row in largest),
-        "value": highest(row.end.mean() for row in largest),
+        "least": largest.least.max().item(),
+        "value": largest.end.max().item(),
     }
 
 
@@ -104,14 +101,14 @@ def error_at_the_end(trial: Trial) -> Numbers:
     "is learned, d = {dims:.0f}: {shares:.3f}; sigma^2 w grows like d to the power {slopes:.2f}",
 )
 def lazy_border(trial: Trial) -> Numbers:
-    kinds = {line.name: line for line in border.TABLE.rows(trial)}
-    shares = {name: line.shares.mean(axis=1).tolist() for name, line in kinds.items()}
+    borders = border.TABLE.rows(trial)
+    shares = borders.share.mean("seed")
     return {
-        "dims": next(iter(kinds.values())).dims.tolist(),
-        "shares": shares,
-        "slopes": {name: line.growth[0] for name, line in kinds.items()},
-        "claimed": {name: line.claimed for name, line in kinds.items()},
-        "value": highest(max(part) for part in shares.values()) / lowest(min(part) for part in shares.values()),
+        "dims": borders["dim"].values,
+        "shares": dict(zip(border.TARGETS, shares.values, strict=True)),
+        "slopes": {name: border.growth(borders.threshold.sel(target=name)).value for name in border.TARGETS},
+        "claimed": border.TARGETS,
+        "value": highest(shares.values.ravel()) / lowest(shares.values.ravel()),
     }
 
 
@@ -140,13 +137,16 @@ def error_against_time(trial: Trial) -> Numbers:
     from scipy.stats import spearmanr
 
     deep = regions.TABLE.rows(trial)["depths"]
-    depth = -deep.gamma_variance
+    order = {
+        name: np.mean([spearmanr(-deep.gamma_variance, column).statistic for column in deep[name].values.T])
+        for name in ("best_test", "best_step")
+    }
     return {
-        "ends": deep.gamma_variance[[-1, 0]].tolist(),
-        "tests": np.median(deep.best_test, axis=1)[::-1].tolist(),
-        "steps": np.median(deep.best_step, axis=1)[::-1].tolist(),
-        "falls": float(np.mean([spearmanr(depth, column).statistic for column in deep.best_test.T])),
-        "value": float(np.mean([spearmanr(depth, column).statistic for column in deep.best_step.T])),
+        "ends": deep.gamma_variance.values[[-1, 0]],
+        "tests": deep.best_test.median("replicate").values[::-1],
+        "steps": deep.best_step.median("replicate").values[::-1],
+        "falls": order["best_test"],
+        "value": order["best_step"],
     }
 
 
@@ -174,16 +174,16 @@ def error_against_time(trial: Trial) -> Numbers:
 )
 def narrow_networks(trial: Trial) -> Numbers:
     rows = regions.TABLE.rows(trial)
-    shares, square = (rows[group].best_test / rows["wide"].best_test[1] for group in ("narrow", "wide"))
+    shares, square = (rows[group].best_test.values / rows["wide"].best_test.values[1] for group in ("narrow", "wide"))
     estimates = [Estimate.of_mean(own) for own in shares]
     worst = max(estimates[1:], key=lambda estimate: estimate.value)
     return {
-        "dim": rows["narrow"].dim,
+        "dim": rows["narrow"].dim.item(),
         "rank": regions.RANK,
         "ratios": dict(zip(map(str, regions.NARROW), estimates, strict=True)),
-        "below_rank": float((shares[0] / shares[3]).mean()),
-        "square": float(square[0].mean()),
-        "worst": float(shares[1].max()),
+        "below_rank": (shares[0] / shares[3]).mean(),
+        "square": square[0].mean(),
+        "worst": shares[1].max(),
         "allowed": highest(estimate.value - ERRORS * estimate.error for estimate in estimates[1:]),
         "value": worst.value,
         "uncertainty": worst.error,

@@ -10,7 +10,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import in_every_row, in_last_rows, rows_by_place, slope, tasks_of
+from linnet.papers.tu.tables.timeline import by_place, slope, tasks_of
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
@@ -18,30 +18,23 @@ FIT = Limit(0.15, "of an exponent, from three tasks at two or three dimensions: 
 BOUND = Limit(1.0, "a bound is kept or it is not")
 
 
-def powers(
-    trial: Trial,
-    claimed: dict[str, Callable[[float], float]],
-    x: Callable[[timeline.Stages, str], np.ndarray] = lambda row, stage: row.defect[stage],
-) -> Numbers:
-    """Return how x falls with d at each stage and place, beside the claimed exponents; `value` is the largest excess,
-    in standard errors, `excess` its mean over the places at each stage."""
-    exponents, wanted, sizes = {}, {}, {}
-    for place, rows in rows_by_place(trial).items():
-        for stage, power in claimed.items():
-            name = f"{stage} at {place}"
-            exponents[name] = slope(rows, [x(row, stage) for row in rows])
-            wanted[name] = power(rows[0].gammas[1])
-            sizes[name] = float(x(rows[-1], stage).mean())
+def powers(trial: Trial, claimed: dict[str, Callable[[float], float]]) -> Numbers:
+    """Return how x falls with d at each moment and place, beside the claimed exponents; `value` is the largest excess,
+    in standard errors, `excess` its mean over the places at each moment."""
+    x, exponents, wanted, sizes = timeline.stages(trial).defect, {}, {}, {}
+    for place, (_, width) in timeline.PLACES.items():
+        for moment, power in claimed.items():
+            name, own = f"{moment} at {place}", x.sel(place=place, moment=moment)
+            exponents[name], wanted[name], sizes[name] = slope(own), power(width), float(own[-1].mean())
     excess = {name: exponents[name].value + wanted[name] for name in exponents}
     return {
         "claimed": wanted,
         "found": exponents,
         "excess": {
-            stage: float(np.mean([excess[f"{stage} at {place}"] for place in rows_by_place(trial)]))
-            for stage in claimed
+            moment: np.mean([excess[f"{moment} at {place}"] for place in timeline.PLACES]) for moment in claimed
         },
         "x": sizes,
-        "dims": [row.dim for row in rows],
+        "dims": x["dim"].values,
         "value": highest(excess[name] / exponents[name].error for name in exponents),
     }
 
@@ -69,11 +62,15 @@ def powers(
     reads="T1/d is {first:.2f}; half-way s_1 is at {linear.lowest:.2f} to {linear.highest:.2f} of sigma^2 w",
 )
 def lazy_stage(trial: Trial) -> Numbers:
-    by_place = rows_by_place(trial)
-    first = {name: [float(row.reached["T1"].mean()) for row in rows] for name, rows in by_place.items()}
-    spread = {name: highest(times) / lowest(times) for name, times in first.items()}
-    linear = in_every_row(by_place, lambda row: row.linear.mean())
-    return {"first": first, "linear": linear, "spread": spread, "value": highest(spread.values())}
+    stages = timeline.stages(trial)
+    first = stages.reached.sel(stage="T1").mean("seed")
+    spread = by_place(first.max("dim") / first.min("dim"))
+    return {
+        "first": dict(zip(spread, first.values, strict=True)),
+        "linear": by_place(stages.linear.mean("seed")),
+        "spread": spread,
+        "value": highest(spread.values()),
+    }
 
 
 EXCESS = Below(
@@ -123,12 +120,12 @@ def early_alignment(trial: Trial) -> Numbers:
     reads=X_READS + "; afterwards s_(K+1) is at most {behind:.2f} s_K",
 )
 def kept_alignment(trial: Trial) -> Numbers:
-    claimed = {"T2": lambda width: (width - 1) / 2, "T1 and later": lambda width: min(0.25, (width - 1) / 8)}
-    by_place = rows_by_place(trial)
+    claimed = {"T2": lambda width: (width - 1) / 2, timeline.LATER: lambda width: min(0.25, (width - 1) / 8)}
+    means = timeline.stages(trial).mean("seed")
     return {
-        **powers(trial, claimed, lambda row, stage: row.highest if "later" in stage else row.defect[stage]),
-        "ratios": in_every_row(by_place, lambda row: row.defect["T3"].mean() / row.defect["T1"].mean()),
-        "behind": in_last_rows(by_place, lambda row: row.noise[:, 2].mean()),
+        **powers(trial, claimed),
+        "ratios": by_place(means.defect.sel(moment="T3") / means.defect.sel(moment="T1")),
+        "behind": by_place(means.noise_later.isel(dim=-1)),
     }
 
 
@@ -201,12 +198,12 @@ def final_alignment(trial: Trial) -> Numbers:
         [float(ln.theories.mixed.alignment_defect(task.cross, task.truth, 2)) for task in tasks_of(trial, dim, draws)]
         for dim in dims
     ]
-    rate, error = exponent(np.repeat(dims, draws).astype(float), np.ravel(defects))
-    gaps = (0.6, 1.0, 2.0)
+    rate, error = exponent(dims, defects)
+    gaps, ends = (0.6, 1.0, 2.0), timeline.stages(trial).defect.sel(moment=timeline.END)
     return {
         "dims": list(dims),
         "x": [float(np.mean(values)) for values in defects],
-        "trained": {name: slope(rows, [row.end for row in rows]) for name, rows in rows_by_place(trial).items()},
+        "trained": {place: slope(ends.sel(place=place)) for place in timeline.PLACES},
         "printed": [misprints.final_alignment(gap) for gap in gaps],
         "gaps": list(gaps),
         "power": -rate,

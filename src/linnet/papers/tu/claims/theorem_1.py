@@ -54,7 +54,7 @@ def weak_bound(trial: Trial) -> Numbers:
 def strong_bound(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     apart, constants = runs.distances, runs.constants
-    early, late = (exponent(np.repeat(runs.ratios, apart.shape[2]), apart[state].ravel())[0] for state in (0, -1))
+    early, late = (exponent(runs.ratios, apart[state])[0] for state in (0, -1))
     return {"trend": exponent(runs.ratios, constants)[0], "early": early, "late": late, "value": highest(constants)}
 
 

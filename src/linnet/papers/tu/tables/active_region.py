@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of
-from linnet.reproduction.table import trial_sweep
+from linnet.reproduction import Columns, Numbers, Table, Trial
+from linnet.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
+from linnet.reproduction.table import columns_of, trial_sweep
 
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
@@ -25,43 +23,26 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-active-region", active_cells, axes, seeds=seeds, fixed=fixed, together="seed")
 
 
-@dataclass(frozen=True)
-class ActiveNetworks:
-    """Test errors of the networks of one dimension and spectrum (seed,), in units of the noise.
-
-    At T3, at their least, at T*, and at T* without its term for the alignment; and what lazy noise predicts at T*.
-    """
-
-    dim: int
-    name: str
-    third: np.ndarray
-    least: np.ndarray
-    end: np.ndarray
-    short: np.ndarray
-    predicted: float
+def read(networks: Dataset) -> Dataset:
+    """Return test errors of every network in units of the noise, (dim, spectrum, seed): `third` at T3, the `least`,
+    `end` at T*, `short` at T* without its term for the alignment; and what lazy noise predicts at T*, `predicted`."""
+    return read_cells(networks, ("dim", "spectrum", "seed"), read_network)
 
 
-def read(networks: Dataset) -> list[ActiveNetworks]:
-    """Return one row for every dimension and spectrum of the sweep."""
-    return [read_row(cell) for cell in cells_of(networks, "dim", "spectrum")]
-
-
-def read_row(networks: Dataset) -> ActiveNetworks:
-    """Return the curves of one dimension and spectrum at the times the theory names."""
-    dim, name = int(networks["dim"]), str(networks["spectrum"].values)
-    spectrum, threshold = SPECTRA[name], threshold_of(dim, GAMMAS)
-    smallest = min(spectrum) * dim
+def read_network(network: Dataset) -> Numbers:
+    """Return one curve at the times the theory names."""
+    dim, spectrum = int(network["dim"]), SPECTRA[network["spectrum"].item()]
+    threshold, smallest = threshold_of(dim, GAMMAS), min(spectrum) * dim
     third = float(ln.theories.mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
     end = ln.theories.mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
     short = end - ln.theories.mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
-    times, errors = (networks[what].transpose("seed", "state").values for what in ("times", "test_error"))
-    if max(third, end) > times[:, -1].min():
+    times, errors = network["times"].values, network["test_error"].values
+    if max(third, end) > times[-1]:
         raise RuntimeError(
             f"T* = {end:.3g} is not reached at d = {dim}: the runs are too short for what is read off them"
         )
-    at = [np.array([np.interp(t, *curve) for curve in zip(times, errors, strict=True)]) for t in (third, end, short)]
-    predicted = predicted_error(dim, len(spectrum), threshold, end)
-    return ActiveNetworks(dim, name, at[0], errors.min(axis=1), at[1], at[2], predicted)
+    at = dict(zip(("third", "end", "short"), np.interp([third, end, short], times, errors), strict=True))
+    return {**at, "least": errors.min(), "predicted": predicted_error(dim, len(spectrum), threshold, end)}
 
 
 def predicted_error(dim: float, rank: int, threshold: float, time: float) -> float:
@@ -77,10 +58,26 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
 
 
-def spread(errors: np.ndarray) -> str:
+def spread(errors: DataArray) -> str:
     """Return the mean and standard deviation of the errors of several tasks."""
     deviation = errors.std(ddof=1)
     return f"{errors.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
+
+
+def columns(networks: Dataset) -> Columns:
+    """Return a row for each dimension and spectrum."""
+    return columns_of(
+        cells_of(read(networks), "dim", "spectrum"),
+        {
+            "d": "{.dim:d}",
+            "a": "{.spectrum:s}",
+            "at T3": lambda row: spread(row.third),
+            "at its least": lambda row: spread(row.least),
+            "at T*": lambda row: spread(row.end),
+            "at T* without alignment": lambda row: spread(row.short),
+            "at T*, predicted": lambda row: f"{row.predicted[0]:.3f}",
+        },
+    )
 
 
 TABLE = Table(
@@ -88,14 +85,6 @@ TABLE = Table(
     title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
     sweep=sweep,
     read=read,
-    columns={
-        "d": "{.dim}",
-        "a": "{.name}",
-        "at T3": lambda row: spread(row.third),
-        "at its least": lambda row: spread(row.least),
-        "at T*": lambda row: spread(row.end),
-        "at T* without alignment": lambda row: spread(row.short),
-        "at T*, predicted": "{.predicted:.3f}",
-    },
+    columns=columns,
     note="Errors ‖A - A*‖²/‖E‖², mean ± standard deviation over the tasks; γ(σ²) = -1.85, γ(w) = 2.25.",
 )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
-from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.datasets import Dataset
+from linnet.reproduction import Columns, Estimate, Numbers, Table, Trial
+from linnet.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
 from linnet.reproduction.fits import exponent, first_index
-from linnet.reproduction.table import trial_sweep
+from linnet.reproduction.table import columns_of, trial_sweep
 
 TARGETS = {"low rank": 1.0, "full rank": 0.5}  # how |B| grows with d: the claimed gamma_sigma2 + gamma_w of the border
 LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
@@ -25,42 +23,22 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-border", border_cells, axes, seeds=5, fixed=fixed, together="seed")
 
 
-@dataclass(frozen=True)
-class Border:
-    """Where targets of one kind turn lazy: sigma^2 w over the dimensions (dim, seed), and how it grows."""
-
-    name: str
-    claimed: float
-    dims: np.ndarray
-    crossings: np.ndarray
-    shares: np.ndarray  # the crossings over |B|
-
-    @property
-    def middle(self) -> np.ndarray:
-        return np.exp(np.log(self.crossings).mean(axis=1))
-
-    @property
-    def growth(self) -> tuple[float, float]:
-        """The p of sigma^2 w ~ d^p, and its standard error."""
-        return exponent(np.repeat(self.dims, self.crossings.shape[1]), self.crossings.ravel())
+def read(networks: Dataset) -> Dataset:
+    """Return where each target turns lazy, (target, dim, seed): `threshold`, the least lazy sigma^2 w, and its `share`
+    of |B|."""
+    return read_cells(networks, ("target", "dim", "seed"), read_target)
 
 
-def read(networks: Dataset) -> list[Border]:
-    """Return one border for every kind of target in the sweep."""
-    thresholds, preference = (
-        networks[what].transpose("target", "dim", "seed", "level").values for what in ("threshold", "preference")
-    )
-    borders = []
-    for i, name in enumerate(networks["target"].values.tolist()):
-        crossings = [
-            crossing(*pair)
-            for pair in zip(*(x[i].reshape(-1, x.shape[-1]) for x in (thresholds, preference)), strict=True)
-        ]
-        dims = networks["dim"].values.astype(float)
-        crossed = np.array(crossings).reshape(len(dims), -1)
-        sizes = thresholds[i, ..., -1] / LEVELS[-1]  # |B|: thresholds are multiples of it
-        borders.append(Border(name, TARGETS[name], dims, crossed, crossed / sizes))
-    return borders
+def read_target(network: Dataset) -> Numbers:
+    """Return the threshold at which one target turns lazy."""
+    thresholds = network["threshold"].values
+    threshold = crossing(thresholds, network["preference"].values)
+    return {"threshold": threshold, "share": threshold / (thresholds[-1] / LEVELS[-1])}
+
+
+def growth(thresholds: DataArray) -> Estimate:
+    """Return the p of sigma^2 w ~ d^p of targets of one kind, (dim, seed)."""
+    return Estimate(*exponent(thresholds["dim"], thresholds))
 
 
 def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
@@ -76,18 +54,19 @@ def columns(networks: Dataset) -> Columns:
     """Return where each kind of target turns lazy in every dimension, and the exponent of the line through all of
     them."""
     borders = read(networks)
-    rows = [(border, i) for border in borders for i in range(len(border.dims))]
-    return {
-        "target": [border.name for border, _ in rows],
-        "d": [f"{border.dims[i]:.0f}" for border, i in rows],
-        "lazy above σ²w": [f"{border.middle[i]:.2f}" for border, i in rows],
-        "over the norm of B": [f"{border.shares[i].mean():.3f}" for border, i in rows],
-        "least to largest of the targets": [
-            f"{border.crossings[i].min():.2f} to {border.crossings[i].max():.2f}" for border, i in rows
-        ],
-        "exponent over all d": [f"{border.growth[0]:.2f} ± {border.growth[1]:.2f}" for border, _ in rows],
-        "claimed": [f"{border.claimed:g}" for border, _ in rows],
-    }
+    growths = {name: growth(borders["threshold"].sel(target=name)) for name in TARGETS}
+    return columns_of(
+        cells_of(borders, "target", "dim"),
+        {
+            "target": "{.target:s}",
+            "d": "{.dim:d}",
+            "lazy above σ²w": lambda row: f"{np.exp(np.log(row.threshold).mean()):.2f}",
+            "over the norm of B": lambda row: f"{row.share.mean():.3f}",
+            "least to largest of the targets": lambda row: f"{row.threshold.min():.2f} to {row.threshold.max():.2f}",
+            "exponent over all d": lambda row: f"{growths[row.target.item()]:.2f}",
+            "claimed": lambda row: f"{TARGETS[row.target.item()]:g}",
+        },
+    )
 
 
 TABLE = Table(

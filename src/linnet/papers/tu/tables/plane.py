@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import plane_cells
 from linnet.reproduction import Columns, Table, Trial, plane
-from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import trial_sweep
+from linnet.reproduction.datasets import Dataset, fixed_of
+from linnet.reproduction.table import columns_of, trial_sweep
 
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
@@ -24,56 +21,34 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-plane", plane_cells, axes, fixed=fixed, block=points**2)
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells, one entry each: their region, and what their runs left behind."""
+def read(networks: Dataset) -> Dataset:
+    """Return the cells of the sweep in one line.
 
-    dim: int
-    gamma_variance: np.ndarray
-    gamma_width: np.ndarray
-    region: np.ndarray
-    best_test: np.ndarray
-    stable_rank: np.ndarray
-    best_step: np.ndarray
-    distance: np.ndarray  # largest root mean square distance to eq. (1) over the run
-
-    @property
-    def gap(self) -> np.ndarray:
-        """Delta of Theorem 2, how far a cell is from the lazy border."""
-        return 1 - self.gamma_variance - self.gamma_width
-
-    @property
-    def inside(self) -> np.ndarray:
-        """Where Theorems 1 and 2 speak."""
-        return np.isin(self.region, ("lazy", "active"))
-
-
-def read(networks: Dataset) -> Cells:
-    """Return the cells of the sweep in one line."""
-    order = ("gamma_width", "gamma_variance")
-    width, variance = (part.ravel() for part in np.meshgrid(*(networks[name].values for name in order), indexing="ij"))
-    flat = {
-        name: networks[name].squeeze("replicate").transpose(*order).values.ravel()
-        for name in ("best_test", "stable_rank", "best_step", "log_distance")
-    }
-    distance, dim = np.exp(flat.pop("log_distance") / 2), json.loads(networks.attrs["configuration"])["fixed"]["dim"]
-    region = np.asarray(ln.theories.mixed.phase(variance, width))
-    return Cells(dim, variance, width, region, distance=distance, **flat)
+    Beside what their runs left behind: their `region`, whether it is `inside` Theorems 1 and 2, the `gap` Delta of
+    Theorem 2, how far a cell is from the lazy border, and the largest root mean square `distance` to eq. (1).
+    """
+    cells = networks.squeeze("replicate").stack(cell=("gamma_width", "gamma_variance")).reset_index("cell")
+    variance, width = cells["gamma_variance"], cells["gamma_width"]
+    region = ("cell", np.asarray(ln.theories.mixed.phase(variance.values, width.values)))
+    cells = cells.assign(region=region, gap=1 - variance - width, distance=np.exp(cells["log_distance"] / 2))
+    return cells.assign(inside=cells["region"].isin(("lazy", "active")), dim=fixed_of(networks)["dim"])
 
 
 def columns(networks: Dataset) -> Columns:
     """Return a row for each region, medians over its cells."""
     cells = read(networks)
-    rows = [(name, cells.region == name) for name in NAMES if (cells.region == name).any()]
-    return {
-        "region": [name for name, _ in rows],
-        "cells": [str(int(part.sum())) for _, part in rows],
-        "least test error": [f"{np.median(cells.best_test[part]):.3f}" for _, part in rows],
-        "stable rank": [f"{np.median(cells.stable_rank[part]):.2f}" for _, part in rows],
-        "after steps": [f"{np.median(cells.best_step[part]):.0f}" for _, part in rows],
-        "RMS distance to eq. (1)": [f"{np.median(cells.distance[part]):.3f}" for _, part in rows],
-        "above 0.14": [f"{(cells.distance[part] > 0.14).mean():.0%}" for _, part in rows],
-    }
+    return columns_of(
+        (cells.isel(cell=cells.region == name) for name in NAMES if name in cells.region),
+        {
+            "region": lambda part: part.region[0].item(),
+            "cells": lambda part: str(part.sizes["cell"]),
+            "least test error": lambda part: f"{part.best_test.median():.3f}",
+            "stable rank": lambda part: f"{part.stable_rank.median():.2f}",
+            "after steps": lambda part: f"{part.best_step.median():.0f}",
+            "RMS distance to eq. (1)": lambda part: f"{part.distance.median():.3f}",
+            "above 0.14": lambda part: f"{(part.distance > 0.14).mean():.0%}",
+        },
+    )
 
 
 TABLE = Table(

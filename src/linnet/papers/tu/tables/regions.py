@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
 from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import trial_sweep
+from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import columns_of, trial_sweep
 
 RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
@@ -43,64 +40,47 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-regions", case_cells, axes, fixed=fixed, together="replicate")
 
 
-@dataclass(frozen=True)
-class Group:
-    """Cells of one group: exponents (case,), and of every task (case, replicate) what its run left behind.
+def read(networks: Dataset) -> dict[str, Dataset]:
+    """Return the cells of each group, (case, replicate): lazy ones, growing depth, narrow and wide networks, growing
+    width at one threshold.
 
     Test errors are per entry, `signal` and `noise` the mean squares of the entries of A* and E, and `distance` is the
     largest |A - A_sc|^2/d^2 over the run, with A_sc the self-consistent dynamics.
     """
-
-    dim: int
-    gamma_variance: np.ndarray
-    gamma_width: np.ndarray
-    best_test: np.ndarray
-    best_step: np.ndarray
-    stable_rank: np.ndarray
-    distance: np.ndarray
-    signal: np.ndarray
-    noise: np.ndarray
-
-    @property
-    def lazy_bound(self) -> np.ndarray:
-        """What Theorem 2 says of the lazy region: the test error is never below this."""
-        return np.minimum(self.signal, self.noise) / 3
+    cells = networks.squeeze("dim").transpose("case", "replicate")
+    exponents = {name: cells[name].isel(replicate=0) for name in ("gamma_variance", "gamma_width")}
+    cells = cells.assign(exponents | {"distance": np.exp(cells["log_distance"])})
+    groups = np.array([name.split()[0] for name in cells["case"].values])
+    return {group: cells.isel(case=groups == group) for group in GROUPS}
 
 
-def read(networks: Dataset) -> dict[str, Group]:
-    """Return the groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one
-    threshold."""
-    return {group: Group(**_arrays(networks, group)) for group in GROUPS}
+def region_of(cell: Dataset) -> str:
+    """Return the region in which a cell lies by the theory."""
+    return str(ln.theories.mixed.phase(float(cell.gamma_variance), float(cell.gamma_width)))
 
 
-def _arrays(networks: Dataset, group: str) -> dict[str, Any]:
-    """Collect what the runs of one group left behind, by the names of `Group`."""
-    names = [name for name in networks["case"].values.tolist() if name.split()[0] == group]
-    chosen = networks.squeeze("dim").sel(case=names).transpose("case", "replicate")
-    same = ("best_test", "best_step", "stable_rank", "signal", "noise")
-    exponents = {name: chosen[name].values[:, 0] for name in ("gamma_variance", "gamma_width")}
-    own = {"dim": int(networks["dim"].item()), "distance": np.exp(chosen["log_distance"].values)}
-    return {**exponents, **own, **{name: chosen[name].values for name in same}}
+def lazy_bound(cell: Dataset) -> str:
+    """Return what Theorem 2 says of a lazy cell: its test error is never below this."""
+    return f"{(np.minimum(cell.signal, cell.noise) / 3).median():.3f}" if region_of(cell) == "lazy" else ""
 
 
 def columns(networks: Dataset) -> Columns:
     """Return every case with the median over its tasks, and the range of the test error."""
-    dim = int(networks["dim"].item())
-    rows = [(name, group, i) for name, group in read(networks).items() for i in range(len(group.best_test))]
-    regions = [str(ln.theories.mixed.phase(group.gamma_variance[i], group.gamma_width[i])) for _, group, i in rows]
-    bounds = [f"{np.median(group.lazy_bound[i]):.3f}" for _, group, i in rows]
-    return {
-        "group": [name for name, _, _ in rows],
-        "γ(σ²)": [f"{group.gamma_variance[i]:.2f}" for _, group, i in rows],
-        "w": [f"{round(dim ** group.gamma_width[i])}" for _, group, i in rows],
-        "region": regions,
-        "least test error": [f"{np.median(group.best_test[i]):.3f}" for _, group, i in rows],
-        "of the tasks": [f"{group.best_test[i].min():.3f} to {group.best_test[i].max():.3f}" for _, group, i in rows],
-        "if lazy, at least": [bound if name == "lazy" else "" for bound, name in zip(bounds, regions, strict=True)],
-        "after steps": [f"{np.median(group.best_step[i]):.0f}" for _, group, i in rows],
-        "stable rank": [f"{np.median(group.stable_rank[i]):.2f}" for _, group, i in rows],
-        "RMS distance to eq. (1)": [f"{np.sqrt(np.median(group.distance[i])):.4f}" for _, group, i in rows],
-    }
+    return columns_of(
+        (cell for cells in read(networks).values() for cell in cells_of(cells, "case")),
+        {
+            "group": lambda cell: cell.case.item().split()[0],
+            "γ(σ²)": "{.gamma_variance:.2f}",
+            "w": lambda cell: f"{round(float(cell.dim**cell.gamma_width))}",
+            "region": region_of,
+            "least test error": lambda cell: f"{cell.best_test.median():.3f}",
+            "of the tasks": lambda cell: f"{cell.best_test.min():.3f} to {cell.best_test.max():.3f}",
+            "if lazy, at least": lazy_bound,
+            "after steps": lambda cell: f"{cell.best_step.median():.0f}",
+            "stable rank": lambda cell: f"{cell.stable_rank.median():.2f}",
+            "RMS distance to eq. (1)": lambda cell: f"{np.sqrt(cell.distance.median()):.4f}",
+        },
+    )
 
 
 TABLE = Table(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import update_cells
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
-from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction import Numbers, Table, Trial
+from linnet.reproduction.datasets import Dataset, cells_of, scalars
 from linnet.reproduction.table import trial_sweep
 
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
@@ -27,29 +25,13 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-updates", update_cells, axes, fixed=fixed, together="replicate")
 
 
-class Order(NamedTuple):
-    """The networks of one step size and order, medians over the replicates.
-
-    `distance` is the root mean square one to eq. (1), `times` how often that of both layers at once.
-    """
-
-    c: float
-    update: str
-    distance: float
-    times: float
-    best_test: float
-    taken: float
-
-
-def read(networks: Dataset) -> list[Order]:
-    """Return one row for each step size and order."""
-    middle = networks[["log_distance", "best_test", "taken"]].squeeze("dim").median("replicate")
-    rows = []
-    for cell in cells_of(middle, "c", "update"):
-        own, both = (float(np.exp(one["log_distance"] / 2)) for one in (cell, middle.sel(c=cell["c"], update=SAME)))
-        measured = own, own / both, float(cell["best_test"]), float(cell["taken"])
-        rows.append(Order(float(cell["c"]), str(cell["update"].values), *measured))
-    return rows
+def read(networks: Dataset) -> list[Numbers]:
+    """Return a row for each step size and order, medians over the replicates: beside what was trained, the root mean
+    square `distance` to eq. (1), and how many `times` that of both layers at once it is."""
+    middle = networks.squeeze("dim").median("replicate")
+    middle = middle.assign(distance=np.exp(middle["log_distance"] / 2))
+    middle = middle.assign(times=middle["distance"] / middle["distance"].sel(update=SAME, drop=True))
+    return [scalars(cell) for cell in cells_of(middle, "c", "update")]
 
 
 TABLE = Table(
@@ -58,12 +40,12 @@ TABLE = Table(
     sweep=sweep,
     read=read,
     columns={
-        "c": "{.c:g}",
-        "update": lambda row: ORDERS[row.update],
-        "RMS distance to eq. (1)": "{.distance:.4f}",
-        "times that of both at once": "{.times:.2f}",
-        "least test error": "{.best_test:.3f}",
-        "steps": "{.taken:.0f}",
+        "c": "{[c]:g}",
+        "update": lambda row: ORDERS[row["update"]],
+        "RMS distance to eq. (1)": "{[distance]:.4f}",
+        "times that of both at once": "{[times]:.2f}",
+        "least test error": "{[best_test]:.3f}",
+        "steps": "{[taken]:.0f}",
     },
     note="Medians over the tasks; the step is 1/(c ‖A*‖).",
 )
