@@ -51,7 +51,7 @@ def replaced(owner, **changes):
 
 def other_variance(patch):
     """Twice the variance of the inputs, in the theory only."""
-    patch.setattr(early, "TwoPhase", lambda spike, align: TwoPhase(spike, align, 2.0))
+    patch.setattr(phases, "TwoPhase", lambda spike, align: TwoPhase(spike, align, 2.0))
 
 
 def swapped_basis(patch):

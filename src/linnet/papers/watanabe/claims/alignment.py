@@ -18,7 +18,6 @@ from linnet.papers.watanabe.networks.phases import (
     trained,
 )
 from linnet.papers.watanabe.settings import (
-    ALIGNMENT,
     AT_CORNERS,
     AT_PAIR,
     CORNERS,
@@ -26,18 +25,17 @@ from linnet.papers.watanabe.settings import (
     EVERYWHERE,
     LARGE,
     NETWORKS,
+    PAIR,
     SAMPLES,
     SCALE,
     SEEDS,
     SLOPE,
     SMALL,
-    SPIKE,
     WIDTH,
 )
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.reduced import aligned_flow
-from linnet.theories.spiked import TwoPhase
 
 EXACT = Limit(1e-9, "an exact identity, up to two integrators of tolerance 1e-12")
 
@@ -103,8 +101,7 @@ def rank_one(trial: Trial) -> Numbers:
 def reduced_error(run: Networks, networks: int) -> float:
     """Return the largest distance of (18)-(19) from both components of the first `networks` of the batch, over the
     run."""
-    theory = TwoPhase(run.spike, run.alignment)
-    gaps = [run.components[:, i] - theory.reduced(run.u0[i], run.times) for i in range(networks)]
+    gaps = [run.components[:, i] - run.theory.reduced(run.u0[i], run.times) for i in range(networks)]
     return highest(np.abs(gap).max() for gap in gaps)
 
 
@@ -158,27 +155,25 @@ def sampled(trial: Trial) -> Numbers:
     plane, in_time, own = [], [], []
     for i in range(2 if trial.quick else SEEDS):
         curve, u0 = run.components[:, i], run.u0[i]
-        reduced = TwoPhase(SPIKE, ALIGNMENT).reduced(u0, run.times)
+        reduced = run.theory.reduced(u0, run.times)
         plane.append(highest(plane_distance(curve, reduced), plane_distance(reduced, curve)))
-        in_time.append(float(np.abs(curve - reduced).max()))
-        own.append(float(np.abs(curve - aligned_flow(run.problem, u0, run.times) @ run.moments.basis[:2].T).max()))
+        in_time.append(np.abs(curve - reduced).max())
+        own.append(np.abs(curve - aligned_flow(run.problem, u0, run.times) @ run.moments.basis[:2].T).max())
     return {"value": highest(plane), "in time": highest(in_time), "own": highest(own)}
 
 
 def aligned_error(trial: Trial, excess: float) -> float:
     """Return the distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
     |a| = `excess` |w|."""
-    problem = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT)
-    moments, theory = pair_moments(SPIKE, ALIGNMENT), TwoPhase(SPIKE, ALIGNMENT)
-    random = generator(trial.seed)
+    moments, random = pair_moments(*PAIR), generator(trial.seed)
     w = 0.01 * random.standard_normal((SEEDS, 2))
     r = random.standard_normal((SEEDS, WIDTH))
     r /= np.linalg.norm(r, axis=1, keepdims=True)
     w[:, 0] = np.abs(w[:, 0])  # r is then the direction of growth, not its negative
     size = excess * np.linalg.norm(w, axis=1)[:, None]
     weights = ln.Weights(r[:, :, None] * (w @ moments.basis[:2])[:, None, :], (size * r)[:, None, :])
-    run = follow(SPIKE, ALIGNMENT, problem, weights, phase_grid(moments, 0.01), rtol=1e-12)
-    predicted = np.stack([theory.reduced(pair, run.times) for pair in w], axis=1)
+    run = follow(PAIR, weights, phase_grid(moments, 0.01), rtol=1e-12)
+    predicted = np.stack([run.theory.reduced(one, run.times) for one in w], axis=1)
     return float(np.abs(np.einsum("sh,tshk->tsk", r, run.first[..., :2]) - predicted).max())
 
 

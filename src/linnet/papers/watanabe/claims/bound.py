@@ -92,14 +92,12 @@ def least_rate(theory: TwoPhase, w2: np.ndarray) -> np.ndarray:
 def rate_bound(trial: Trial) -> Numbers:
     excess, ratios, states = [], [], []
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
-        run, theory = trained(trial, pair), TwoPhase(*pair)
-        w1, w2 = np.moveaxis(run.components, -1, 0)
-        speed, right = run.speed, least_rate(theory, w2)
-        met = (w1 >= run.moments.limit[0]) & (w2 <= run.moments.limit[1])
-        excess.append(float((right - speed)[met].max() / speed.max()))
-        moving = met & (w2 < 0.95 * run.moments.limit[1])
-        ratios.append(float((right / speed)[moving].max()))
-        states.append(int(met.sum()))
+        run = trained(trial, pair)
+        speed, right, limit = run.speed, least_rate(run.theory, run.w2), run.moments.limit
+        met = (run.w1 >= limit[0]) & (run.w2 <= limit[1])
+        excess.append((right - speed)[met].max() / speed.max())
+        ratios.append((right / speed)[met & (run.w2 < 0.95 * limit[1])].max())
+        states.append(met.sum())
     return {"value": highest(excess), "attained": highest(ratios), "states": min(states)}
 
 
@@ -149,9 +147,8 @@ def limits(trial: Trial) -> Numbers:
     errors = []
     for pair in [(20.0, 0.3), (20.0, 0.9), (1.0, 0.5)][: 2 if trial.quick else 3]:
         run = trained(trial, pair)
-        size = np.linalg.norm(run.second[-1], axis=-1)
-        errors.append(float(np.abs(run.components[-1] - TwoPhase(*pair).fixed_point).max()))
-        errors.append(float(np.abs(size - 1).max()))
+        errors.append(np.abs(run.components[-1] - run.theory.fixed_point).max())
+        errors.append(np.abs(np.linalg.norm(run.second[-1], axis=-1) - 1).max())
     return {"value": highest(errors)}
 
 

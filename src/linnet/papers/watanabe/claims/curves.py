@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained
-from linnet.papers.watanabe.settings import (
-    ALIGNMENT,
-    AT_PAIR,
-    DELTA,
-    FIXED_ALIGNMENT,
-    FIXED_SPIKE,
-    NETWORKS,
-    SCALE,
-    SEEDS,
-    SPIKE,
-)
+from linnet.papers.watanabe.settings import AT_PAIR, DELTA, FIXED_ALIGNMENT, FIXED_SPIKE, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, Cell, neighbours, settling_time
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
@@ -130,7 +120,7 @@ def loss_drops(trial: Trial) -> Numbers:
     limit, early = run.moments.limit, run.moments.early_time(SCALE)
     rests, durations, shares, rises, grown, times = [], [], [], [], [], []
     for i in range(SEEDS):
-        loss, (w1, w2) = run.loss[:, i] / run.loss[0, i], run.components[:, i].T
+        loss, w1, w2 = run.loss[:, i] / run.loss[0, i], run.w1[:, i], run.w2[:, i]
         rests.append(float(np.interp(early / 2, run.times, loss)))
         end = float(loss[(w1 >= 0.9 * run.moments.plateau).argmax()])
         levels = [0.9, 0.5 * (1 + end), end + 0.1 * (1 - end)]
@@ -170,14 +160,13 @@ def loss_drops(trial: Trial) -> Numbers:
 )
 def onset(trial: Trial) -> Numbers:
     run = trained(trial)
-    w1, w2 = run.components[..., 0], run.components[..., 1]
-    peaks, seeds, speed = w1.argmax(0), np.arange(SEEDS), run.speed
-    shares = w2[peaks, seeds] / run.moments.limit[1]
+    at, speed = (run.w1.argmax(0), np.arange(SEEDS)), run.speed
+    shares = run.w2[at] / run.moments.limit[1]
     return {
         "value": lowest(shares),
-        "time": float(run.times[peaks].mean()),
+        "time": run.times[at[0]].mean(),
         "most": highest(shares),
-        "speed": lowest(speed[peaks, seeds] / speed.max(0)),
+        "speed": lowest(speed[at] / speed.max(0)),
     }
 
 
@@ -202,8 +191,7 @@ def onset(trial: Trial) -> Numbers:
 )
 def mark(trial: Trial) -> Numbers:
     run = trained(trial)
-    shares = run.components[..., 1] / run.moments.limit[1]
-    at = TwoPhase(SPIKE, ALIGNMENT).later_time(SCALE, DELTA)
+    shares, at = run.w2 / run.moments.limit[1], run.theory.later_time(SCALE, DELTA)
     deltas = {"95%": DELTA, "99%": np.log(100), "99.5%": np.log(200)}
     times = {n: float(np.mean([settling_time(run.times, x, delta) for x in shares.T])) for n, delta in deltas.items()}
     late = {name: at / time - 1 for name, time in times.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-import linnet as ln
 from linnet.papers.watanabe.networks.phases import (
     Networks,
     follow,
@@ -15,17 +14,16 @@ from linnet.papers.watanabe.networks.phases import (
     trained,
 )
 from linnet.papers.watanabe.settings import (
-    ALIGNMENT,
     AT_PAIR,
     DIM,
     EVERYWHERE,
     NETWORKS,
+    PAIR,
     POINTS,
     SCALE,
     SEEDS,
     SLOPE,
     SMALL,
-    SPIKE,
     WIDTH,
 )
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
@@ -40,13 +38,12 @@ FRACTIONS = (0.5, 2 / 3, 0.8, 0.9)  # of t1
 
 def sigmoids(run: Networks) -> np.ndarray:
     """(17) from each network's own u(0) (time, seed)."""
-    theory = TwoPhase(run.spike, run.alignment)
-    return np.stack([theory.early(u0, run.times) for u0 in run.u0], axis=1)
+    return np.stack([run.theory.early(u0, run.times) for u0 in run.u0], axis=1)
 
 
 def growing(run: Networks) -> np.ndarray:
     """Return whether w1^2 has been below 90% of its plateau up to a time (time, seed)."""
-    return np.cumsum(run.components[..., 0] ** 2 > 0.9 * run.moments.plateau**2, axis=0) == 0
+    return np.cumsum(run.w1**2 > 0.9 * run.moments.plateau**2, axis=0) == 0
 
 
 @claim(
@@ -62,19 +59,17 @@ def growing(run: Networks) -> np.ndarray:
     reads="error of (35) for t <= 0.3: slope {slope:.3f} in s; change of w_i, i >= 2: slope {others:.3f}",
 )
 def linearised(trial: Trial) -> Numbers:
-    used, times = [1e-2, 3e-3, 1e-3], np.linspace(0, 0.3, POINTS)
-    problem, theory = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT), TwoPhase(SPIKE, ALIGNMENT)
-    sizes, others = [], []
+    used, times, sizes, others = [1e-2, 3e-3, 1e-3], np.linspace(0, 0.3, POINTS), [], []
     for s in used:
-        run = follow(SPIKE, ALIGNMENT, problem, start(trial.seed, DIM, WIDTH, s, batch=SEEDS), times, rtol=1e-12)
+        run = follow(PAIR, start(trial.seed, DIM, WIDTH, s, batch=SEEDS), times, rtol=1e-12)
         w, a = run.first[0, ..., 0], run.second[0]
-        grow = np.exp(theory.correlation * times)[:, None, None]
+        grow = np.exp(run.theory.correlation * times)[:, None, None]
         sums, differences = (w + a) / 2 * grow, (w - a) / 2 / grow
         gaps = run.first[..., 0] - sums - differences, run.second - sums + differences
         sizes.append(highest(np.abs(gap).max() for gap in gaps))
-        others.append(float(np.abs(run.first[..., 1:] - run.first[0, ..., 1:]).max()))
-    overall, least = slopes(used, sizes)
-    return {"value": lowest(least, slopes(used, others)[1]), "slope": overall, "others": slopes(used, others)[0]}
+        others.append(np.abs(run.first[..., 1:] - run.first[0, ..., 1:]).max())
+    (slope, least), (rest, least_rest) = slopes(used, sizes), slopes(used, others)
+    return {"value": lowest(least, least_rest), "slope": slope, "others": rest}
 
 
 @claim(
@@ -89,12 +84,10 @@ def linearised(trial: Trial) -> Numbers:
 def linear_growth(trial: Trial) -> Numbers:
     sizes: dict[float, list[float]] = {fraction: [] for fraction in FRACTIONS}
     for s, run in zip(scales(trial), runs_by_scale(trial), strict=True):
-        theory, end = TwoPhase(SPIKE, ALIGNMENT), run.moments.early_time(s)
-        young = run.times <= FRACTIONS[-1] * end
-        grown = np.stack([theory.growth(u0, run.times[young]) for u0 in run.u0], axis=1)[..., None] * run.r
-        gaps = np.abs(np.stack([run.first[young][..., 0] - grown, run.second[young] - grown])).max((0, 2, 3))
+        grown = np.stack([run.theory.growth(u0, run.times) for u0 in run.u0], axis=1)[..., None] * run.r
+        gaps = np.abs(np.stack([run.first[..., 0] - grown, run.second - grown])).max((0, 2, 3))
         for fraction in FRACTIONS:
-            sizes[fraction].append(float(gaps[run.times[young] <= fraction * end].max()))
+            sizes[fraction].append(gaps[run.times <= fraction * run.moments.early_time(s)].max())
     by_time = {f"{fraction:.2f} t1": slopes(scales(trial), sizes[fraction])[0] for fraction in FRACTIONS}
     return {"value": slopes(scales(trial), sizes[FRACTIONS[1]])[1], "slopes": by_time}
 
@@ -148,9 +141,8 @@ def sigmoid_solution(trial: Trial) -> Numbers:
 def sigmoid(trial: Trial) -> Numbers:
     errors, others, used = [], [], scales(trial)[1:]
     for run in runs_by_scale(trial)[1:]:
-        w1, w2 = run.components[..., 0], run.components[..., 1]
-        errors.append(float((np.abs(w1 - sigmoids(run)) * growing(run)).max() / run.moments.plateau))
-        others.append(float((np.abs(w2) * growing(run)).max()))
+        errors.append((np.abs(run.w1 - sigmoids(run)) * growing(run)).max() / run.moments.plateau)
+        others.append((np.abs(run.w2) * growing(run)).max())
     error, other = exponent(used, errors)[0], exponent(used, others)[0]
     last = {"scale": used[-1], "last error": errors[-1], "last w2": others[-1]}
     return {"value": lowest(error, other), "error": error, "other": other, **last}
@@ -177,7 +169,7 @@ def sigmoid(trial: Trial) -> Numbers:
 def symmetry(trial: Trial) -> Numbers:
     def largest_gap(run: Networks) -> float:
         a = np.einsum("sh,tsh->ts", run.r, run.second)
-        return float((np.abs(a - run.components[..., 0]) * growing(run)).max())
+        return float((np.abs(a - run.w1) * growing(run)).max())
 
     used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
     alike = largest_gap(trained(trial, (0.0, 0.5))) / SCALE
@@ -232,14 +224,14 @@ def other_components(trial: Trial) -> Numbers:
 def projection(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
-    run, theory = trained(trial), TwoPhase(SPIKE, ALIGNMENT)
+    run = trained(trial)
     early = run.moments.early_time(SCALE)
     late = (run.times >= early) & (run.times <= early + 4)  # later it is too small to be told from rounding
     along = np.linalg.norm(np.einsum("sh,tshi->tsi", run.r, run.first[late][..., 2:]), axis=-1)
     power = (run.second[late] ** 2).sum(-1)
-    decay = np.exp(-theory.variance * cumulative_trapezoid(power, run.times[late], axis=0, initial=0))
-    gap = float(np.abs(along / along[0] / decay - 1).max())
-    return {"value": gap, "rise": float(np.diff(along, axis=0).max() / along.max()), "left": float(decay[-1].max())}
+    decay = np.exp(-run.theory.variance * cumulative_trapezoid(power, run.times[late], axis=0, initial=0))
+    gap, rise = np.abs(along / along[0] / decay - 1).max(), np.diff(along, axis=0).max() / along.max()
+    return {"value": gap, "rise": rise, "left": decay[-1].max()}
 
 
 @claim(
@@ -261,9 +253,8 @@ def saturation(trial: Trial) -> Numbers:
     heights, peaks = {}, {}
     for pair in SATURATING:
         run = trained(trial, pair)
-        first = run.components[..., 0]
-        heights[str(pair)] = float(first.max(axis=0).mean() / TwoPhase(*pair).plateau)
-        if (first.max(axis=0) > 1.002 * first[-1]).all():
+        heights[str(pair)] = run.w1.max(axis=0).mean() / run.theory.plateau
+        if (run.w1.max(axis=0) > 1.002 * run.w1[-1]).all():
             peaks[str(pair)] = heights[str(pair)]
     return {"value": highest(heights.values()), "heights": heights, "peaks": peaks, "seen": len(peaks)}
 
@@ -283,9 +274,9 @@ def saturation(trial: Trial) -> Numbers:
 )
 def one_phase(trial: Trial) -> Numbers:
     sizes, misses = [], []
-    for spike, alignment in ((20.0, 0.0), (20.0, 1.0), (0.0, 0.5)):
-        run = trained(trial, (spike, alignment))
-        sizes.append(float(np.abs(run.components[..., 1]).max() / SCALE))
-        misses.append(float(np.abs(run.components[..., 0] - sigmoids(run)).max() / SCALE))
-    second = float(trained(trial).components[-1, :, 1].min())
+    for pair in ((20.0, 0.0), (20.0, 1.0), (0.0, 0.5)):
+        run = trained(trial, pair)
+        sizes.append(np.abs(run.w2).max() / SCALE)
+        misses.append(np.abs(run.w1 - sigmoids(run)).max() / SCALE)
+    second = trained(trial).w2[-1].min()
     return {"value": highest(sizes), "sizes": sizes, "miss": highest(misses), "second": second}

@@ -6,12 +6,11 @@ import numpy as np
 
 from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import trained
-from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, SCALE, SEEDS, SPIKE
+from linnet.papers.watanabe.settings import AT_PAIR, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
-from linnet.theories.spiked import TwoPhase
 
 
 @claim(
@@ -40,19 +39,18 @@ from linnet.theories.spiked import TwoPhase
 )
 def early_time(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    errors = [abs(float(cell.early.mean() / cell.theory.early_time(SCALE) - 1)) for cell in rows]
-    own = [float(np.abs(cell.early / cell.own_early_time - 1).max()) for cell in rows]
+    errors = [abs(cell.early.mean() / cell.theory.early_time(SCALE) - 1) for cell in rows]
+    own = [np.abs(cell.early / cell.own_early_time - 1).max() for cell in rows]
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
-    theory = TwoPhase(SPIKE, ALIGNMENT)
     for s in used:
         run = trained(trial, scale=s)
         half = 0.5 * run.moments.plateau**2
-        times = np.array([crossing_time(run.times, w1**2, half) for w1 in run.components[..., 0].T])
-        errors.append(abs(float(times.mean() / theory.early_time(s) - 1)))
-        own.append(float(np.max(np.abs(times / [theory.early_time(u0) for u0 in run.u0] - 1))))
+        times = np.array([crossing_time(run.times, w1**2, half) for w1 in run.w1.T])
+        errors.append(abs(times.mean() / run.theory.early_time(s) - 1))
+        own.append(np.abs(times / [run.theory.early_time(u0) for u0 in run.u0] - 1).max())
     return {
         "value": highest(errors),
-        "median": float(np.median(errors)),
+        "median": np.median(errors),
         "own": highest(own),
         "pairs": len(rows),
         "scales": used,

@@ -16,7 +16,6 @@ from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, scal
 from linnet.papers.watanabe.settings import AT_PAIR, DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
-from linnet.theories.spiked import TwoPhase
 
 SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, {AT_PAIR}, every saved state of a gradient flow"
 IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
@@ -53,7 +52,7 @@ class Terms:
 
 def terms(run: Networks) -> Terms:
     """Return the scalars, with the constants of the theory."""
-    along, theory = run.overlaps, TwoPhase(run.spike, run.alignment)
+    along, theory = run.overlaps, run.theory
     bracket1 = theory.correlation - (theory.lambda1 * along[..., 0] - theory.nu * along[..., 1])
     bracket2 = -theory.nu * along[..., 0] + theory.lambda2 * along[..., 1]
     return Terms(bracket1, bracket2, theory.variance * along[..., 2:])

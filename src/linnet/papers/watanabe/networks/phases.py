@@ -13,6 +13,7 @@ from linnet.papers.watanabe.settings import CORNERS, DIM, PAIR, POINTS, SCALE, S
 from linnet.reproduction import Trial
 from linnet.reproduction.cells import Block, Points
 from linnet.reproduction.fits import lowest, slopes
+from linnet.theories.spiked import TwoPhase
 
 LATER_PHASE_TIME = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
 
@@ -59,8 +60,7 @@ def moments(problem: ln.Problem) -> Moments:
 
 def pair_moments(spike: float, alignment: float, dim: int = DIM) -> Moments:
     """Return the moments of the population with one spike."""
-    problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment)
-    return moments(problem)
+    return moments(ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment))
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,24 @@ class Networks:
     u0: np.ndarray
 
     @property
+    def theory(self) -> TwoPhase:
+        """What is predicted at this spike and alignment."""
+        return TwoPhase(self.spike, self.alignment)
+
+    @property
     def components(self) -> np.ndarray:
         r"""$\hat r_1^T (w_1, w_2)$ (time, seed, 2)."""
         return np.einsum("sh,tshk->tsk", self.r, self.first[..., :2])
+
+    @property
+    def w1(self) -> np.ndarray:
+        r"""$\hat r_1^T w_1$ (time, seed)."""
+        return self.components[..., 0]
+
+    @property
+    def w2(self) -> np.ndarray:
+        r"""$\hat r_1^T w_2$ (time, seed)."""
+        return self.components[..., 1]
 
     @property
     def overlaps(self) -> np.ndarray:
@@ -145,10 +160,8 @@ def trained(
 @lru_cache(maxsize=32)
 def trained_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
     """Return the networks of `trained`, remembered."""
-    key = None if samples is None else seed
-    problem = ln.problems.spiked_covariance(DIM, spike=spike, alignment=alignment, samples=samples, key=key)
     times = phase_grid(pair_moments(spike, alignment), scale)
-    return follow(spike, alignment, problem, start(seed, DIM, WIDTH, scale, batch=SEEDS), times)
+    return follow((spike, alignment), start(seed, DIM, WIDTH, scale, batch=SEEDS), times, samples=samples, key=seed)
 
 
 @lru_cache(maxsize=64)
@@ -182,9 +195,19 @@ def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[
 
 
 def follow(
-    spike: float, alignment: float, problem: ln.Problem, weights: ln.Weights, times: np.ndarray, rtol: float = 1e-10
+    pair: tuple[float, float],
+    weights: ln.Weights,
+    times: np.ndarray,
+    *,
+    samples: int | None = None,
+    key: int | None = None,
+    rtol: float = 1e-10,
 ) -> Networks:
-    """Trains a batch of networks and writes the first layer in the adapted basis, completed to all inputs."""
+    """Train a batch of networks at a spike and alignment, on the population or on samples drawn with the key, and write
+    the first layer in the adapted basis, completed to all inputs."""
+    spike, alignment = pair
+    dim, drawn = weights.first.shape[-1], None if samples is None else key
+    problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment, samples=samples, key=drawn)
     # The moments alone, without a test covariance of their own: one compiled flow then serves every run of these
     # claims.
     data = ln.Problem.from_moments(problem.cov, problem.cross, truth=problem.truth)
@@ -224,12 +247,10 @@ def phase_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int, scal
     for spike, alignment in np.unique(pairs, axis=0).tolist():
         members = np.flatnonzero((pairs == (spike, alignment)).all(axis=1))
         batch = members[np.minimum(np.arange(len(seeds)), len(members) - 1)]  # always of one size: always the same bits
-        problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment)
         weights = ln.Weights.stack([start(int(seeds[cell]), dim, width, scale) for cell in batch])
-        run = follow(spike, alignment, problem, weights, phase_grid(pair_moments(spike, alignment, dim), scale))
-        values = {"w1": run.components[..., 0], "w2": run.components[..., 1], "loss": run.loss}
+        run = follow((spike, alignment), weights, phase_grid(pair_moments(spike, alignment, dim), scale))
         curves["times"][members] = run.times
         starts[members] = run.u0[: len(members)]
-        for name, value in values.items():
+        for name, value in {"w1": run.w1, "w2": run.w2, "loss": run.loss}.items():
             curves[name][members] = value[:, : len(members)].T
     return {"u0": starts, **{name: (("state",), value) for name, value in curves.items()}}
