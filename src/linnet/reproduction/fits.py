@@ -73,7 +73,7 @@ def first_index(reached: np.ndarray, otherwise: str) -> int:
 
 
 def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
-    """Return from when on a margin (time,) is not negative, straight between two states; NaN if it is so at the end."""
+    """Return from when on a margin (time,) is not negative, straight between two states; NaN if it ends negative."""
     below = np.flatnonzero(margin < 0)
     if not below.size:
         return float(times[0])
