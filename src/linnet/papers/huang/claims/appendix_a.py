@@ -44,12 +44,12 @@ def gram_matrix(trial: Trial) -> Numbers:
                     gap = np.linalg.norm(data.inputs @ data.inputs.T - values.sum() * np.eye(n), 2)
                     shares.append(gap / (n * values.max() + np.sqrt(n) * np.linalg.norm(values)))
                 everything += shares
-                needed[f"n = {n}, {law}, {spectrum}"] = float(np.quantile(shares, 1 - n**-2.0))
+                needed[f"n = {n}, {law}, {spectrum}"] = np.quantile(shares, 1 - n**-2.0)
     return {
         "value": highest(needed.values()),
         "least": lowest(needed.values()),
         "where": max(needed, key=lambda setting: needed[setting]),
-        "within_one": float(np.mean(np.array(everything) <= 1)),
+        "within_one": np.mean(np.array(everything) <= 1),
     }
 
 
@@ -88,7 +88,7 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
         held = {}
         for width in WIDTHS:
             bound = np.sqrt(2 * np.log(8 * width / delta))
-            held[width] = float(((upper[width] <= bound) & (lower[width] >= 0.5)).mean())
+            held[width] = ((upper[width] <= bound) & (lower[width] >= 0.5)).mean()
         slack = {width: CHANCE * np.sqrt(delta * (1 - delta) / upper[width].size) for width in WIDTHS}
         enough = [width for width in WIDTHS if all(held[w] >= 1 - delta - slack[w] for w in WIDTHS if w >= width)]
         constants[delta] = enough[0] / np.log(1 / delta) if enough else np.inf
@@ -160,7 +160,7 @@ def quadratic_form(trial: Trial) -> Numbers:
     constants = {n: n**2 * failure for n, failure in failing.items()}
     return {
         "value": failing[10],
-        "uncertainty": float(np.sqrt(failing[10] * (1 - failing[10]) / draws)),
+        "uncertainty": np.sqrt(failing[10] * (1 - failing[10]) / draws),
         "failing": failing,
         "constants": constants,
         "first": constants[10],

@@ -51,10 +51,10 @@ def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l: only c_r = 0 satisfies both
     gaps = np.abs(v[0] / v0**2 - 1)
     return {
-        "value": float((gaps > ROUNDING).mean()),
-        "largest": float(gaps.max()),
-        "upper": float((_effective(rho.max(axis=1), steps, growth, scale) - 1).max() / unit),
-        "lower": float((1 - _effective(rho.min(axis=1), steps, growth, scale)).max() / unit),
+        "value": (gaps > ROUNDING).mean(),
+        "largest": gaps.max(),
+        "upper": (_effective(rho.max(axis=1), steps, growth, scale) - 1).max() / unit,
+        "lower": (1 - _effective(rho.min(axis=1), steps, growth, scale)).max() / unit,
     }
 
 
@@ -111,7 +111,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
         run = _every_step(trial, ratio, 1.0)
         until = run.first_state()
         products = (run.history.alignments * run.history.magnitudes)[1:until]
-        failing[name] = float(((products < products[0]).any(axis=0) | (products[0] <= 0)).mean())
+        failing[name] = ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
     return {"value": failing["alike"], "failing": failing}
 
 
@@ -134,7 +134,7 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     gaps = W[up[:pairs]] - W[down[:pairs]]  # Sigma = I
     ratios = ((gaps @ run.data.inputs.T) ** 2).sum(axis=1) / (2 * run.data.samples * (gaps**2).sum(axis=1))
     span = run.data.trace / (2 * run.data.samples)
-    return {"value": float(ratios.max()), "median": float(np.median(ratios)), "span": float(span)}
+    return {"value": ratios.max(), "median": np.median(ratios), "span": span}
 
 
 @claim(
@@ -188,9 +188,9 @@ def proxy_step(trial: Trial) -> Numbers:
         growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
         exists = np.isfinite(proxy).all(axis=0)
         factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
-        factors["gone"][name] = float((~exists).mean())
+        factors["gone"][name] = (~exists).mean()
         factors["least"][name], factors["most"][name] = ((each - 1) / growth for each in (factor.min(), factor.max()))
-        factors["largest"][name] = float(factor.max() / (1.5 * (1 + 1.5 * growth)))
+        factors["largest"][name] = factor.max() / (1.5 * (1 + 1.5 * growth))
     alike = {f"{name}_alike": factors[name]["alike"] for name in ("least", "largest")}
     return {"value": factors["gone"]["alike"], **factors, **alike}
 

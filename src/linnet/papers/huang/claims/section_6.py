@@ -180,7 +180,7 @@ def relu(trial: Trial) -> Numbers:
         distances[words] = run.history.kernel_distance[[*run.moments((settings.FIRST_SHARE, 0.5)), -1]].tolist()
         starts[words], cosines[words] = (float(run.history.kernel_cosine[at]) for at in (0, -1))
         gram, target = run.stages.gram, run.history.target
-        grams[words] = float((gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)))
+        grams[words] = (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target))
     return {
         "value": lowest(each[-1] / each[0] for each in distances.values()),
         "distances": distances,

@@ -113,7 +113,7 @@ def invariant(trial: Trial) -> Numbers:
     for path in [*flows.LIMITS.rows(trial), *flows.ONE_OUTPUT.rows(trial)]:
         first, second = path.projected_first, path.projected_second
         gram = first @ transposed(first) - transposed(second) @ second
-        drifts.append(float(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max()))
+        drifts.append(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max())
         outside.append(path.off_frame)
         if path.gamma >= 1e-6:
             shares.append(drifts[-1] / (2 * path.gamma))
@@ -194,11 +194,11 @@ def rate(trial: Trial) -> Numbers:
         square = (path.residual**2).sum(axis=(-1, -2))
         square = square[square > 1e-16 * square[0]]
         if path.gamma == 1e-4:
-            rises.append(float((square / np.minimum.accumulate(square)).max() - 1))
+            rises.append((square / np.minimum.accumulate(square)).max() - 1)
         falling = -(path.residual * path.velocity).sum(axis=(-1, -2))
         keep = path.loss > 1e-16 * path.loss[0]
         excess = falling + theory.loss_rate(path.cov, path.gamma) * path.loss
-        slack.append(float(excess[keep].max() / path.loss[0]))
+        slack.append(excess[keep].max() / path.loss[0])
     return {
         "value": built_rise(),
         "rising": sum(rise > RISE for rise in rises),
@@ -262,8 +262,8 @@ def discrete_step(trial: Trial) -> Numbers:
     for _ in range(200):
         first, second = misprints.discrete_step(first, second, problem.cross - second @ first, 0.1)
     return {
-        "value": float((values[..., 1] / values[..., 0]).max()),
-        "left": float((run.loss[-1] / run.loss[0]).max()),
-        "turned": float(turned),
-        "printed": float(problem.loss(second @ first) / run.loss[0, 0]),
+        "value": (values[..., 1] / values[..., 0]).max(),
+        "left": (run.loss[-1] / run.loss[0]).max(),
+        "turned": turned,
+        "printed": problem.loss(second @ first) / run.loss[0, 0],
     }

@@ -58,9 +58,9 @@ def constant(trial: Trial) -> Numbers:
     powers = np.linspace(0.001, 0.999, 999)
     constants = {dim: np.array([misprints.scale_constant(dim, power) for power in powers]) for dim in range(5, 51)}
     return {
-        "five": float(constants[5].min()),
+        "five": constants[5].min(),
         "six": min(float(constants[dim].min()) for dim in constants if dim > 5),
-        "below": float(powers[np.argmax(constants[5] > 0)]),
+        "below": powers[np.argmax(constants[5] > 0)],
     }
 
 

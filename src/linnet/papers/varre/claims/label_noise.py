@@ -60,7 +60,7 @@ def decays(trial: Trial) -> Numbers:
         left_out += int((~known).sum())
         name = f"delta = {delta:g}, eta = {rate:g}"
         rates[name] = Estimate.of_mean(each[known])
-        expected[name] = float(second[known].mean() / leading[known].mean())
+        expected[name] = second[known].mean() / leading[known].mean()
     return {
         "value": highest(left.max() for (delta, _), left in rows.items() if delta > 0),
         "plain": lowest(left.min() for (delta, _), left in rows.items() if delta == 0),
@@ -110,8 +110,8 @@ def drift_bounds(trial: Trial) -> Numbers:
     medians = [np.median(sizes, axis=1) for sizes in (bound, alone)]
     return {
         "value": Estimate.of_mean(np.log(bound[-1] / bound[0])),
-        "largest": float(bound.max() / np.sqrt(6.0)),  # three singular values of sqrt(2) at the start
-        "alone": float(np.log(medians[1][-1] / medians[1][0])),
+        "largest": bound.max() / np.sqrt(6.0),  # three singular values of sqrt(2) at the start
+        "alone": np.log(medians[1][-1] / medians[1][0]),
         "with_drift": medians[0].tolist(),
         "without": medians[1].tolist(),
     }
@@ -212,7 +212,7 @@ def minibatch(trial: Trial) -> Numbers:
     fitted = {rate: shares(samples=NOISY_INPUTS, noisy=False, rate=rate) for rate in (0.02, 0.1, 0.15)}
     noisy = shares(samples=4 * NOISY_INPUTS, noisy=True, rate=NOISY_RATE)
     return {
-        "value": float(np.median(noisy)),
-        "worst": float(noisy.max()),
-        "by_step": {f"eta = {rate:g}": float(np.median(left)) for rate, left in fitted.items()},
+        "value": np.median(noisy),
+        "worst": noisy.max(),
+        "by_step": {f"eta = {rate:g}": np.median(left) for rate, left in fitted.items()},
     }

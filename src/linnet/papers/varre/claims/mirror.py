@@ -86,7 +86,7 @@ def potential_limit(trial: Trial) -> Numbers:
     reshaped = np.array(images).reshape(len(rows), -1)
     logs = np.log(1 / np.array(list(rows)))
     slopes = (reshaped[0] - reshaped[-1]) / (logs[0] - logs[-1])
-    return {"value": float(np.median(slopes)), "least": slopes.min(), "most": slopes.max(), "modes": slopes.size}
+    return {"value": np.median(slopes), "least": slopes.min(), "most": slopes.max(), "modes": slopes.size}
 
 
 def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) -> float:
@@ -263,8 +263,8 @@ def gamma_rate(trial: Trial) -> Numbers:
     losses, bounds = [], []
     for path in flows.ONE_OUTPUT.rows(trial):
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
-        losses.append(float((path.loss / unit).max()))
-        bounds.append(float((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max()))
+        losses.append((path.loss / unit).max())
+        bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
     return {
         "value": highest(losses),
         "by_condition": _conditioned(_in_units_of_the_rate),

@@ -206,7 +206,7 @@ def one_input(trial: Trial) -> Numbers:
         for sign in (1, -1):
             grown = np.log(np.abs((w + sign * out)[0] / (1 + sign * a)))
             rates[f"w {sign:+d} a from a = {a:g}"] = mean_of_paths(grown / 5.0)
-        last.append(float(np.median(np.abs(w[1]))))
+        last.append(np.median(np.abs(w[1])))
     return {"rates": rates, "last": highest(last)}
 
 
@@ -264,7 +264,7 @@ def any_diagonal(trial: Trial) -> Numbers:
     away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
     return {
         "value": highest(np.abs(away)),
-        "exponent": float(np.linalg.eigvalsh(matrix).max()),
+        "exponent": np.linalg.eigvalsh(matrix).max(),
         "growth": {
             name: mean_of_paths(one["growth"][0]) for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2
         },

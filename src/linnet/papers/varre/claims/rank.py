@@ -114,7 +114,7 @@ def alignment(trial: Trial) -> Numbers:
         "value": lowest(falls),
         "most": highest(falls),
         "worst": {gamma: highest(path.neuron_sines.max() for path in row) for gamma, row in rows.items()},
-        "median": {gamma: float(np.median([path.neuron_sines for path in row])) for gamma, row in rows.items()},
+        "median": {gamma: np.median([path.neuron_sines for path in row]) for gamma, row in rows.items()},
         "neurons": falls.size,
     }
 
@@ -150,7 +150,7 @@ def log_det(trial: Trial) -> Numbers:
     rows = by_gamma(flows.LIMITS.rows(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     return {
-        "value": float(np.diff(log_dets, axis=0).min()),
+        "value": np.diff(log_dets, axis=0).min(),
         "by_gamma": dict(zip(rows, log_dets.mean(axis=1).tolist(), strict=True)),
     }
 
@@ -201,8 +201,8 @@ def gaussian_variance(trial: Trial) -> Numbers:
     ranks = {gamma: np.array([path.rank for path in row]) for gamma, row in rows.items()}
     printed, other = ranks[max(ranks)], ranks[min(ranks)]
     return {
-        "value": float(np.mean(printed == OUTPUTS)),
-        "right": float(np.mean(other == OUTPUTS)),
+        "value": np.mean(printed == OUTPUTS),
+        "right": np.mean(other == OUTPUTS),
         "draws": len(printed),
         "least_rank": int(printed.min()),
         "most_rank": int(printed.max()),

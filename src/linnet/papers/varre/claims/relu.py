@@ -66,7 +66,7 @@ def _counts(ranks: np.ndarray) -> str:
 def low_rank(trial: Trial) -> Numbers:
     students, learned, numbers = _learned(trial)
     small, large = (relu_ranks.ranks(students, start)[learned] for start in ("small", "large"))
-    return {"value": float(np.mean(small < large)), "small": _counts(small), "large": _counts(large), **numbers}
+    return {"value": np.mean(small < large), "small": _counts(small), "large": _counts(large), **numbers}
 
 
 @claim(
@@ -83,7 +83,7 @@ def low_rank(trial: Trial) -> Numbers:
 def rank_two(trial: Trial) -> Numbers:
     students, learned, numbers = _learned(trial)
     small, medium = (relu_ranks.ranks(students, start)[learned] for start in ("small", "medium"))
-    shares = {"value": float(np.mean(small == TEACHERS)), "medium": float(np.mean(medium == TEACHERS))}
+    shares = {"value": np.mean(small == TEACHERS), "medium": np.mean(medium == TEACHERS)}
     return {**shares, "counts": _counts(small), **numbers}
 
 
@@ -105,11 +105,11 @@ def directions(trial: Trial) -> Numbers:
     cosines = students["directions"].transpose("start", "replicate", "neuron")
     small, large = (cosines.sel(start=start).values[learned] for start in ("small", "large"))
     return {
-        "value": float(np.median(small)),
-        "large": float(np.median(large)),
-        "apart": float(np.median(small) - np.median(large)),
-        "both": float(np.mean(small.min(axis=1) > COSINE)),
-        "large_both": float(np.mean(large.min(axis=1) > COSINE)),
+        "value": np.median(small),
+        "large": np.median(large),
+        "apart": np.median(small) - np.median(large),
+        "both": np.mean(small.min(axis=1) > COSINE),
+        "large_both": np.mean(large.min(axis=1) > COSINE),
         **numbers,
     }
 
@@ -147,7 +147,7 @@ def _plateaus(trial: Trial) -> Numbers:
     plateau, ratio = students["plateau"].values.astype(bool), students["plateau_ratio"].values
     rank_one = float(np.mean(ratio[plateau] < RANK_ONE)) if plateau.any() else 0.0
     return {
-        "value": float(np.mean(plateau)),
+        "value": np.mean(plateau),
         "ratio": float(np.median(ratio[plateau])) if plateau.any() else 1.0,
         "rank_one": rank_one,
         "seeds": plateau.size,

@@ -159,12 +159,12 @@ def jump(trial: Trial) -> Numbers:
     at = ln.theories.spectral_bias.activation_times(sizes, gamma)
     heights = np.array([one_mode(s, gamma, [0.8 * t, t, 1.2 * t]) for s, t in zip(sizes, at, strict=True)])
     return {
-        "value": float(np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max()),
-        "before": float((heights[:, 0] / sizes).max()),
-        "after": float((heights[:, 2] / sizes).min()),
-        "at": float(heights[0, 1]),
+        "value": np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max(),
+        "before": (heights[:, 0] / sizes).max(),
+        "after": (heights[:, 2] / sizes).min(),
+        "at": heights[0, 1],
         "half_times": [_half_time(s, 1e-6) for s in sizes],
-        "delay": float(_half_time(3.0, gamma) - at[0]),
+        "delay": _half_time(3.0, gamma) - at[0],
     }
 
 

@@ -11,9 +11,9 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet import style
 from linnet.papers.varre.figures.curves import levels, singular_values
-from linnet.papers.varre.networks.regression import problems
-from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
-from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet.papers.varre.networks.regression import Regression, flows_from
+from linnet.papers.varre.settings import NOISY_INPUTS, NOISY_RATE
+from linnet.reproduction import Check, Figure, Limit
 from linnet.reproduction.datasets import Dataset, Described, labelled
 
 SHOWN = 4  # singular values drawn
@@ -22,20 +22,13 @@ KEPT = Limit(0.99, "without noise the values of directions that nothing is learn
 TIMES = Limit(5.0, "the rate is a mean over the noise: the worst of ten seeds is a few times above its own mean")
 
 
-class Fig1(Settings):
+class Fig1(Regression):
     """Panel a: the paper's sizes. Panel b: n = d orthogonal samples, one output; what the paper leaves open is fixed
     here.
     """
 
-    samples: PositiveInt = SAMPLES
-    inputs: PositiveInt = INPUTS
-    outputs: PositiveInt = OUTPUTS
-    width: PositiveInt = WIDTH
     gammas: tuple[float, ...] = (1.0, 1e-4)
     stds: tuple[float, ...] = (0.1, 0.01)
-    end_time: PositiveFloat = 300.0
-    times: PositiveInt = 200
-    seeds: PositiveInt = 20
     noise_inputs: PositiveInt = NOISY_INPUTS
     noise_gamma: PositiveFloat = 1.0
     noise_delta: float = 1.0
@@ -60,37 +53,24 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> Dataset:
 
 def _starts(settings: Fig1, variables: Described, coordinates: Described) -> None:
     """Train panel a: gradient flow from orthogonal and from Gaussian starts."""
-    seeds = range(settings.seed, settings.seed + settings.seeds)
-    shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
     names = [f"orthogonal, γ = {gamma:g}" for gamma in settings.gammas]
     names += [f"Gaussian, std {std:g}" for std in settings.stds]
     gammas = [*settings.gammas, *(std**2 * settings.width / 2 for std in settings.stds)]
-    starts = []
-    for seed in seeds:
-        starts += [ln.inits.orthogonal(key=seed, scale=gamma, **shape) for gamma in settings.gammas]
-        starts += [ln.inits.gaussian(key=seed, first_std=std, second_std=0.0, **shape) for std in settings.stds]
-    problem = problems(
-        seeds, samples=settings.samples, inputs=settings.inputs, outputs=settings.outputs, repeat=len(names)
-    )
-    times = np.geomspace(0.01, settings.end_time, settings.times)
-    run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times)
-    values = ln.observables.first_layer_values(run).reshape(len(times), len(seeds), len(names), -1)
-    solution = problem.min_norm_solution()
-    error = np.abs(run.products[-1] - solution).max(axis=(-1, -2)).reshape(len(seeds), len(names))
-    modes = np.linalg.svd(solution, compute_uv=False).reshape(len(seeds), len(names), -1)
-    predicted = np.stack(
-        [
-            ln.theories.spectral_bias.final_singular_values(modes[:, i], gamma, settings.inputs)[0]
-            for i, gamma in enumerate(gammas)
-        ],
-        axis=1,
-    )
+
+    def starts(**draw: int) -> list[ln.Weights]:
+        return [
+            *(ln.inits.orthogonal(scale=gamma, **draw) for gamma in settings.gammas),
+            *(ln.inits.gaussian(first_std=std, second_std=0.0, **draw) for std in settings.stds),
+        ]
+
+    times = settings.saved_times
+    flows = flows_from(settings, starts, times)
     coordinates["time"] = ("time", times, "time t", "canonical")
     coordinates["start"] = ("start", names, "start of the first layer")
-    one_seed = np.moveaxis(values[:, 0], 1, 0)
+    one_seed, error = np.moveaxis(flows.values[:, 0], 1, 0), np.abs(flows.off).max(axis=(-1, -2))
     variables["values"] = (("start", "time", "mode"), one_seed, "singular values of W₁, first seed")
-    variables["final"] = (("seed", "start", "mode"), values[-1], "final singular values of W₁")
-    variables["predicted"] = (("seed", "start", "mode"), predicted, "Corollary 3.1 at the effective γ")
+    variables["final"] = (("seed", "start", "mode"), flows.values[-1], "final singular values of W₁")
+    variables["predicted"] = (("seed", "start", "mode"), flows.predicted(gammas), "Corollary 3.1 at the effective γ")
     variables["gamma"] = ("start", np.array(gammas), "γ, effective for Gaussian starts")
     variables["solution_error"] = (("seed", "start"), error, "distance from the minimum-norm solution")
 

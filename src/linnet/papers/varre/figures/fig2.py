@@ -16,8 +16,8 @@ from linnet.reproduction.datasets import Dataset, Described, labelled
 def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
     variables: Described = {}
     coordinates: Described = {}
-    for name, large in (("small", False), ("large", True)):
-        run = student(settings, large=large)
+    for name in ("small", "large"):
+        run = student(settings, name)
         values = np.linalg.svd(run.reduced.first, compute_uv=False)
         time = f"{name}_time"
         coordinates[time] = (time, run.times, "time t", "canonical")

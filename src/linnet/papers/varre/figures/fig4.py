@@ -17,25 +17,19 @@ INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at
 
 
 def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
-    times = np.geomspace(0.01, settings.end_time, settings.times)
-    values, modes, loss, _ = both_layers(settings, times)
-    variances = settings.second_variances
-    gamma = settings.first_variance * settings.width / 2
-    theory = ln.theories.spectral_bias
-    printed = theory.final_singular_values(modes, gamma, settings.inputs)[0]
-    ours = [
-        theory.final_singular_values(modes[:, i], gamma, settings.inputs, second_gamma=variance * settings.width / 2)[0]
-        for i, variance in enumerate(variances)
-    ]
+    times, variances = settings.saved_times, settings.second_variances
+    flows = both_layers(settings, times)
+    gammas = [settings.first_variance * settings.width / 2] * len(variances)
+    seconds = [variance * settings.width / 2 for variance in variances]
     of_runs = ("seed", "start", "mode")
     return labelled(
         {
-            "values": (("start", "time", "mode"), np.moveaxis(values[:, 0], 1, 0), "σ of W₁, first seed"),
-            "final": (of_runs, values[-1], "final singular values of W₁"),
-            "initial": (of_runs, values[0], "singular values of W₁ at the start"),
-            "predicted": (of_runs, printed, "Corollary 3.1 for a second layer of zero"),
-            "with_second": (of_runs, np.stack(ours, axis=1), "the same with the second layer's scale"),
-            "loss": ("seed_start", loss.ravel(), "final training loss"),
+            "values": (("start", "time", "mode"), np.moveaxis(flows.values[:, 0], 1, 0), "σ of W₁, first seed"),
+            "final": (of_runs, flows.values[-1], "final singular values of W₁"),
+            "initial": (of_runs, flows.values[0], "singular values of W₁ at the start"),
+            "predicted": (of_runs, flows.predicted(gammas), "Corollary 3.1 for a second layer of zero"),
+            "with_second": (of_runs, flows.predicted(gammas, seconds), "the same with the second layer's scale"),
+            "loss": ("seed_start", flows.loss.ravel(), "final training loss"),
         },
         {
             "time": ("time", times, "time t", "canonical"),

@@ -15,7 +15,7 @@ SHARE = 0.1
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
-    run = student(settings, large=False)
+    run = student(settings, "small")
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
     return labelled(

@@ -6,7 +6,8 @@ here, before looking at any seed: inputs and truth have independent standard nor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -18,49 +19,80 @@ from linnet.reproduction.figure import Settings
 Layers = tuple[np.ndarray, np.ndarray]  # first and second
 
 
-class BothLayers(Settings):
-    """Figure 4: the paper's variances in both layers; sizes are those of figure 1a, times and seeds are ours."""
+class Regression(Settings):
+    """The paper's sizes, as in figure 1a; times and seeds are ours."""
 
     samples: PositiveInt = SAMPLES
     inputs: PositiveInt = INPUTS
     outputs: PositiveInt = OUTPUTS
     width: PositiveInt = WIDTH
-    first_variance: float = FIRST_VARIANCE
-    second_variances: tuple[float, ...] = SECOND_VARIANCES
     end_time: PositiveFloat = 300.0
     times: PositiveInt = 200
     seeds: PositiveInt = 20
 
-
-def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> ln.Problem:
-    """Return one problem per seed as a batch, each `repeat` times in a row."""
-    shape = {"samples": samples, "in_dim": inputs, "out_dim": outputs}
-    return ln.Problem.stack(
-        [ln.problems.gaussian_regression(key=seed, **shape) for seed in seeds for _ in range(repeat)]
-    )
+    @property
+    def saved_times(self) -> np.ndarray:
+        return np.geomspace(0.01, self.end_time, self.times)
 
 
-def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Flows from Gaussian starts of both layers: singular values of W1 (time, seed, start, input), those of the
-    minimum-norm solution (seed, start, mode), the final losses, and the distance of the final predictor from that
-    solution, of its norm (seed, start)."""
+class BothLayers(Regression):
+    """Figure 4: the paper's variances in both layers."""
+
+    first_variance: float = FIRST_VARIANCE
+    second_variances: tuple[float, ...] = SECOND_VARIANCES
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows of every seed from every start: singular values of W1 (time, seed, start, input), final losses
+    (seed, start), and the minimum-norm solutions and what the final predictors are off them (seed, start, output,
+    input)."""
+
+    values: np.ndarray
+    loss: np.ndarray
+    solution: np.ndarray
+    off: np.ndarray
+
+    def predicted(self, gammas: Sequence[float], second_gammas: Sequence[float] | None = None) -> np.ndarray:
+        """Final singular values of W1 by Corollary 3.1 at the gammas of each start (seed, start, input); with
+        `second_gammas` for a second layer of that scale, which is ours."""
+        modes, theory = np.linalg.svd(self.solution, compute_uv=False), ln.theories.spectral_bias
+        pairs = zip(gammas, second_gammas or [0.0] * len(gammas), strict=True)
+        inputs = self.values.shape[-1]
+        ends = [
+            theory.final_singular_values(modes[:, start], gamma, inputs, second_gamma=second)[0]
+            for start, (gamma, second) in enumerate(pairs)
+        ]
+        return np.stack(ends, axis=1)
+
+
+def flows_from(settings: Regression, starts: Callable[..., list[ln.Weights]], times: np.ndarray) -> Flows:
+    """Follow the flows of one data set for each seed from the starts that `starts` draws by the seed and the shape."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
-    std, variances = float(np.sqrt(settings.first_variance)), settings.second_variances
-    starts = [
-        ln.inits.gaussian(key=seed, first_std=std, second_std=float(np.sqrt(variance)), **shape)
-        for seed in seeds
-        for variance in variances
-    ]
-    sizes = {"samples": settings.samples, "inputs": settings.inputs, "outputs": settings.outputs}
-    problem = problems(seeds, repeat=len(variances), **sizes)
-    run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times)
-    grid = (len(seeds), len(variances))
-    values = ln.observables.first_layer_values(run).reshape(len(times), *grid, -1)
-    solution = problem.min_norm_solution()
-    modes = np.linalg.svd(solution, compute_uv=False).reshape(*grid, -1)
-    off, size = (np.linalg.norm(matrix, axis=(-1, -2)) for matrix in (run.products[-1] - solution, solution))
-    return values, modes, run.loss[-1].reshape(grid), (off / size).reshape(grid)
+    sizes: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs}
+    weights = [starts(key=seed, width=settings.width, **sizes) for seed in seeds]
+    problem = ln.Problem.stack(
+        [
+            ln.problems.gaussian_regression(key=seed, samples=settings.samples, **sizes)
+            for seed, own in zip(seeds, weights, strict=True)
+            for _ in own
+        ]
+    )
+    run = ln.gradient_flow(problem, ln.Weights.stack([start for own in weights for start in own]), times=times)
+    solution, grid = problem.min_norm_solution(), (len(seeds), -1)
+    solutions, off = (each.reshape(*grid, *each.shape[1:]) for each in (solution, run.products[-1] - solution))
+    values = ln.observables.first_layer_values(run)
+    return Flows(values.reshape(len(times), *grid, values.shape[-1]), run.loss[-1].reshape(grid), solutions, off)
+
+
+def both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
+    """Flows from Gaussian starts of both layers, one for each variance of the second."""
+    std, variances = np.sqrt(settings.first_variance), settings.second_variances
+    return flows_from(
+        settings,
+        lambda **draw: [ln.inits.gaussian(first_std=std, second_std=np.sqrt(each), **draw) for each in variances],
+        times,
+    )
 
 
 def plain_flow(problem: ln.Problem, start: ln.Weights, times: np.ndarray) -> list[ln.Weights]:

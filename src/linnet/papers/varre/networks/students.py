@@ -48,14 +48,12 @@ class Students(Settings):
     saves: PositiveInt = SAVES
 
 
-def student(settings: Students, *, large: bool) -> ln.Trajectory:
+def student(settings: Students, name: str) -> ln.Trajectory:
     """Train a student of each of the figures' teachers from the small or the large start."""
     keys = range(settings.seed, settings.seed + settings.seeds)
     sizes = {name: getattr(settings, name) for name in ("samples", "inputs", "width", "saves")}
-    if large:
-        start: Start = {"std": settings.large, "rate": settings.large_rate, "steps": settings.large_steps}
-    else:
-        start = {"std": settings.small, "rate": settings.small_rate, "steps": settings.small_steps}
+    rate, steps = (getattr(settings, f"{name}_{option}") for option in ("rate", "steps"))
+    start: Start = {"std": getattr(settings, name), "rate": rate, "steps": steps}
     return trained_students(keys, start, **sizes)
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 import linnet as ln
 from linnet.papers.varre.networks.volumes import growth_cells
 from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
 from linnet.papers.varre.tables.noise import sampled, signed
-from linnet.reproduction import Estimate, Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table, trial_sweep
 
-
-class Rates(TypedDict):
-    """By dimension: growth rates of ln|w_1|, of ln|a| and of ln(area/length), and the exponents they should be."""
-
-    length: dict[int, Estimate]
-    outgoing: dict[int, Estimate]
-    second: dict[int, Estimate]
-    length_theory: dict[int, float]
-    outgoing_theory: dict[int, float]
-    second_theory: dict[int, float]
+Rates = dict[str, dict[int, Any]]  # by name and dimension
+EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, ln|a| and ln(area/length) grow by
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -32,23 +24,14 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> Rates:
-    """Return the rates of the table, and the Lyapunov exponents beside them."""
+    """Return the rates, with standard errors, and the Lyapunov exponents that they should be (`..._theory`)."""
     from linnet.theories import noise
 
-    dims = [int(dim) for dim in results["dim"].values]
+    dims = results["dim"].values.tolist()
     exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
-    first, second = ({dim: float(exponents[dim][place]) for dim in dims} for place in (0, 1))
-
-    def rate(name: str) -> dict[int, Estimate]:
-        return {dim: sampled(results.sel(dim=dim), name) for dim in dims}
-
     return {
-        "length": rate("length"),
-        "outgoing": rate("outgoing"),
-        "second": rate("second"),
-        "length_theory": first,
-        "outgoing_theory": first,
-        "second_theory": second,
+        **{name: {dim: sampled(results.sel(dim=dim), name) for dim in dims} for name in EXPONENTS},
+        **{f"{name}_theory": {dim: exponents[dim][place] for dim in dims} for name, place in EXPONENTS.items()},
     }
 
 
