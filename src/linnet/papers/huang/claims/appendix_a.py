@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 
 import linnet as ln
@@ -32,25 +35,29 @@ DIMS = (16, 32, 64, 128, 256, 512)
     "three laws and two spectra (worst: {where}); with C = 1 the bound holds in {within_one:.0%} of all draws",
 )
 def gram_matrix(trial: Trial) -> Numbers:
-    needed, everything = {}, []
-    for n in (5, 10) if trial.quick else (5, 10, 20):
-        for law in ("gaussian", "rademacher", "uniform"):
-            for spectrum, values in (("flat", np.ones(400)), ("power", 1 / np.arange(1, 401))):
-                shares = []
-                for draw in range(200):
-                    data = ln.problems.subgaussian_regression(
-                        key=[trial.seed, n, draw], samples=n, covariance=values, teacher=np.ones(400), entries=law
-                    )
-                    gap = np.linalg.norm(data.inputs @ data.inputs.T - values.sum() * np.eye(n), 2)
-                    shares.append(gap / (n * values.max() + np.sqrt(n) * np.linalg.norm(values)))
-                everything += shares
-                needed[f"n = {n}, {law}, {spectrum}"] = np.quantile(shares, 1 - n**-2.0)
+    spectra = {"flat": np.ones(400), "power": 1 / np.arange(1, 401)}
+    laws, sizes = ("gaussian", "rademacher", "uniform"), (5, 10) if trial.quick else (5, 10, 20)
+    shares = {
+        (n, law, name): [_gram_share(values, law, [trial.seed, n, draw]) for draw in range(200)]
+        for n, law, (name, values) in product(sizes, laws, spectra.items())
+    }
+    needed = {f"n = {n}, {law}, {name}": np.quantile(own, 1 - n**-2.0) for (n, law, name), own in shares.items()}
     return {
         "value": highest(needed.values()),
         "least": lowest(needed.values()),
         "where": max(needed, key=lambda setting: needed[setting]),
-        "within_one": np.mean(np.array(everything) <= 1),
+        "within_one": np.mean(np.array(list(shares.values())) <= 1),
     }
+
+
+def _gram_share(values: np.ndarray, law: Any, key: list[int]) -> float:
+    """Return the distance of a Gram matrix from tr(Sigma) times the identity over the lemma's bound, for one draw."""
+    n = key[1]
+    data = ln.problems.subgaussian_regression(
+        key=key, samples=n, covariance=values, teacher=np.ones(values.size), entries=law
+    )
+    gap = np.linalg.norm(data.inputs @ data.inputs.T - values.sum() * np.eye(n), 2)
+    return gap / (n * values.max() + np.sqrt(n) * np.linalg.norm(values))
 
 
 @claim(
@@ -71,29 +78,26 @@ def gram_matrix(trial: Trial) -> Numbers:
     "{constants:.1f} (m = 1, 2, 4 .. 1024); a single neuron satisfies them in {narrow:.0%} of the draws",
 )
 def overlaps_of_the_start(trial: Trial) -> Numbers:
-    std, draws = 0.01, 400
-    upper, lower = {}, {}
-    for width in WIDTHS:
-        most, top = [], []
-        for draw in range(draws if width < 1024 else 100):
-            data = ln.problems.gaussian_teacher(key=[trial.seed, draw], dim=60)
-            start = ln.inits.signed(key=[trial.seed, draw, 1], in_dim=60, width=width, first_std=std, magnitude=0.001)
-            feature = data.inputs.T @ data.outputs
-            overlaps = np.sqrt(width) * start.first @ feature / (std * np.linalg.norm(feature))
-            most.append(np.abs(overlaps).max())
-            top.append(overlaps.max())
-        upper[width], lower[width] = np.array(most), np.array(top)
-    constants, shares = {}, {}
+    draws = {width: range(400 if width < 1024 else 100) for width in WIDTHS}
+    seen = {width: np.array([_overlaps(trial.seed, draw, width) for draw in own]) for width, own in draws.items()}
+    constants = {}
     for delta in DELTAS:
-        held = {}
-        for width in WIDTHS:
-            bound = np.sqrt(2 * np.log(8 * width / delta))
-            held[width] = ((upper[width] <= bound) & (lower[width] >= 0.5)).mean()
-        slack = {width: CHANCE * np.sqrt(delta * (1 - delta) / upper[width].size) for width in WIDTHS}
+        held, slack = {}, {}
+        for width, (largest, top) in ((width, own.T) for width, own in seen.items()):
+            held[width] = ((largest <= np.sqrt(2 * np.log(8 * width / delta))) & (top >= 0.5)).mean()
+            slack[width] = CHANCE * np.sqrt(delta * (1 - delta) / top.size)
         enough = [width for width in WIDTHS if all(held[w] >= 1 - delta - slack[w] for w in WIDTHS if w >= width)]
         constants[delta] = enough[0] / np.log(1 / delta) if enough else np.inf
-        shares[delta] = held
-    return {"value": highest(constants.values()), "constants": constants, "narrow": shares[0.01][1]}
+    return {"value": highest(constants.values()), "constants": constants, "narrow": held[1]}  # at the least delta
+
+
+def _overlaps(seed: int, draw: int, width: int) -> tuple[float, float]:
+    """Return the largest overlap of a start with the feature by its size, and the largest, over sigma_0 sqrt(gamma)."""
+    std, data = 0.01, ln.problems.gaussian_teacher(key=[seed, draw], dim=60)
+    start = ln.inits.signed(key=[seed, draw, 1], in_dim=60, width=width, first_std=std, magnitude=0.001)
+    feature = data.inputs.T @ data.outputs
+    overlaps = np.sqrt(width) * start.first @ feature / (std * np.linalg.norm(feature))
+    return np.abs(overlaps).max(), overlaps.max()
 
 
 @claim(
@@ -118,22 +122,20 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
     "{constants:.0f} (d doubled from 16)",
 )
 def norms_of_the_start(trial: Trial) -> Numbers:
-    std, delta, draws = 0.01, 0.1, 60 if trial.quick else 200
-    constants = {}
+    delta, draws, constants = 0.1, 60 if trial.quick else 200, {}
     for width in (16, 128, 1024):
-        enough = []
-        for dim in DIMS:
-            inside = 0
-            for draw in range(draws):
-                start = ln.inits.signed(
-                    key=[trial.seed, dim, draw], in_dim=dim, width=width, first_std=std, magnitude=1e-3
-                )
-                norms = width * (start.first**2).sum(axis=1) / (std**2 * dim)  # |w_r(0)|^2/(sigma_0^2 d)
-                inside += bool(((norms >= 0.5) & (norms <= 1.5)).all())
-            enough.append(inside / draws >= 1 - delta)
-        first = enough.index(True) if any(enough) else -1
-        constants[width] = DIMS[first] / np.log(4 * width / delta) if any(enough) else np.inf
+        inside = {dim: [_norms_inside([trial.seed, dim, draw], width) for draw in range(draws)] for dim in DIMS}
+        enough = [dim for dim in DIMS if np.mean(inside[dim]) >= 1 - delta]
+        constants[width] = enough[0] / np.log(4 * width / delta) if enough else np.inf
     return {"value": highest(constants.values()), "least": lowest(constants.values()), "constants": constants}
+
+
+def _norms_inside(key: list[int], width: int) -> bool:
+    """Return whether the squared norms of all neurons of a start are within a half of sigma_0^2 d."""
+    std, dim = 0.01, key[1]
+    start = ln.inits.signed(key=key, in_dim=dim, width=width, first_std=std, magnitude=1e-3)
+    norms = width * (start.first**2).sum(axis=1) / (std**2 * dim)  # |w_r(0)|^2/(sigma_0^2 d)
+    return bool(((norms >= 0.5) & (norms <= 1.5)).all())
 
 
 @claim(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
 from linnet.papers.huang import misprints, settings
@@ -11,6 +9,7 @@ from linnet.papers.huang.networks.runs import FeatureRun, inside
 from linnet.papers.huang.tables import neurons
 from linnet.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest
+from linnet.reproduction.numbers import by_name
 
 ROUNDING = 1e-12
 ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt(n/d): 7% in quick mode")
@@ -85,13 +84,13 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
     reads="the constant needed in stage 1, worst neuron and step: {constants:.2g}",
 )
 def weights_of_the_first_stage(trial: Trial) -> Numbers:
-    constants = dict.fromkeys(RATIOS, 0.0)
-    for (name, ratio), draw in product(RATIOS.items(), range(3)):
+    def needed(ratio: float | None, draw: int) -> float:
         run = _every_step(trial, ratio, 1.0, draw)
-        history, gamma = run.history, run.history.gamma
-        until = run.first_state()
-        shares = history.deviations[1:until] / np.abs(history.alignments[1:until])
-        constants[name] = max(constants[name], float(shares.max() * gamma**2 / run.data.trace))
+        stage = slice(1, run.first_state())
+        shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
+        return shares.max() * run.history.gamma**2 / run.data.trace
+
+    constants = {name: highest(needed(ratio, draw) for draw in range(3)) for name, ratio in RATIOS.items()}
     return {"value": constants["alike"], "constants": constants}
 
 
@@ -106,12 +105,12 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     reads="the share of neurons for which it fails at some step until t1: {failing:.0%}",
 )
 def products_from_the_first_step(trial: Trial) -> Numbers:
-    failing = {}
-    for name, ratio in RATIOS.items():
+    def share(ratio: float | None) -> float:
         run = _every_step(trial, ratio, 1.0)
-        until = run.first_state()
-        products = (run.history.alignments * run.history.magnitudes)[1:until]
-        failing[name] = ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
+        products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state()]
+        return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
+
+    failing = {name: share(ratio) for name, ratio in RATIOS.items()}
     return {"value": failing["alike"], "failing": failing}
 
 
@@ -178,21 +177,26 @@ def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", larg
     "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",
 )
 def proxy_step(trial: Trial) -> Numbers:
-    factors: dict[str, dict[str, float]] = {name: {} for name in ("gone", "least", "most", "largest")}
-    for name, ratio in PROXY_RATIOS.items():
-        run = _every_step(trial, ratio, 8.0)
-        history, gamma = run.history, run.history.gamma
-        first = run.first_state()
-        last = int(np.argmax(history.loss <= 4 * settings.EPSILON))
-        proxy = misprints.appendix_proxy(history.alignments[first : last + 1], gamma=gamma, trace=run.data.trace)
-        growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
-        exists = np.isfinite(proxy).all(axis=0)
-        factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
-        factors["gone"][name] = (~exists).mean()
-        factors["least"][name], factors["most"][name] = ((each - 1) / growth for each in (factor.min(), factor.max()))
-        factors["largest"][name] = factor.max() / (1.5 * (1 + 1.5 * growth))
-    alike = {f"{name}_alike": factors[name]["alike"] for name in ("least", "largest")}
-    return {"value": factors["gone"]["alike"], **factors, **alike}
+    numbers = by_name({name: _proxy_growth(_every_step(trial, ratio, 8.0)) for name, ratio in PROXY_RATIOS.items()})
+    alike = {f"{name}_alike": numbers[name]["alike"] for name in ("least", "largest")}
+    return {"value": numbers["gone"]["alike"], **numbers, **alike}
+
+
+def _proxy_growth(run: FeatureRun) -> Numbers:
+    """Return the share of neurons whose proxy ceases to exist in stage 2, the least and the most growth of the others
+    in a step, and the largest factor of a step over the printed bound."""
+    history, gamma = run.history, run.history.gamma
+    stage = slice(run.first_state(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
+    proxy = misprints.appendix_proxy(history.alignments[stage], gamma=gamma, trace=run.data.trace)
+    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    exists = np.isfinite(proxy).all(axis=0)
+    factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
+    return {
+        "gone": (~exists).mean(),
+        "least": (factor.min() - 1) / growth,
+        "most": (factor.max() - 1) / growth,
+        "largest": factor.max() / (1.5 * (1 + 1.5 * growth)),
+    }
 
 
 @claim(
@@ -209,14 +213,14 @@ def proxy_step(trial: Trial) -> Numbers:
 )
 def proxy_end(trial: Trial) -> Numbers:
     run = _every_step(trial, None, 8.0)
-    stages, printed, right = run.stages, {}, {}
+    rows = {}
     for share in (0.1, 0.05, 0.02):
         at = run.reached(share)
-        proxy = float(stages.proxy(run.history.alignments[at]))
-        root = np.sqrt(run.share[at])
-        printed[share] = proxy / misprints.proxy_end(stages, float(run.history.loss[at]))
-        right[share] = proxy / float(np.sqrt((1 - root) / root * stages.limit))
-    return {"value": highest(abs(each - 1) for each in right.values()), "printed": printed, "right": right}
+        proxy, root = run.stages.proxy(run.history.alignments[at]), np.sqrt(run.share[at])
+        printed = misprints.proxy_end(run.stages, run.history.loss[at])
+        rows[share] = {"printed": proxy / printed, "right": proxy / np.sqrt((1 - root) / root * run.stages.limit)}
+    numbers = by_name(rows)
+    return {"value": highest(abs(each - 1) for each in numbers["right"].values()), **numbers}
 
 
 @claim(
@@ -240,6 +244,7 @@ def final_loss(trial: Trial) -> Numbers:
     lacking = 1 - history.mean_square[later] * data.trace / history.gamma**1.5
     size = max(data.signal**2, (data.outputs**2).mean())  # 2|beta|^2 bounds |y|^2/n in the proof
     fixed = 2 * size * (gap / data.trace) ** 2 + run.scales["first_std"] ** 2 * np.sqrt(history.gamma)
-    bounds = [fixed + lacking**2 * size * factor for factor in (data.trace**2, 1.0)]
-    printed, right = (float((history.loss[later] / bound).max()) for bound in bounds)
+    printed, right = (
+        (history.loss[later] / (fixed + lacking**2 * size * factor)).max() for factor in (data.trace**2, 1.0)
+    )
     return {"value": right, "printed": printed}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from linnet.papers.huang.settings import ASSUMED, ASSUMED_AND_DOMINANT, OVER_RATIOS
 from linnet.papers.huang.tables import neurons
 from linnet.papers.huang.tables.neurons import dominant, well_inside
 from linnet.reproduction import AtLeast, AtMost, Claim, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
+of_neurons = partial(claim, assumes=ASSUMED, tried=OVER_RATIOS)
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
 NONE_FALLS = AtMost(0, "falling", what="neurons in which it falls", form=".0f", because="it is said of every neuron")
 NONE_DOMINANT = AtMost(0, what="neurons in which it falls where v_0 dominates", form=".0f", because=NONE_FALLS.because)
@@ -16,11 +19,9 @@ OFF_THE_LIMIT = Limit(
 )
 
 
-@claim(
+@of_neurons(
     "limit",
     says="The squared alignment of each neuron tends to gamma^(5/2)/phi.",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
     holds=AtMost(OFF_THE_LIMIT, "spread", what="distance of the median neuron from the mean", form=".0%"),
     corrected=AtMost(OFF_THE_LIMIT, what="largest distance of the mean from gamma^(5/2)/phi", form=".2%"),
     correction="the mean over neurons of rho^2 tends to gamma^(5/2)/phi",
@@ -29,19 +30,13 @@ OFF_THE_LIMIT = Limit(
 )
 def limit(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
-    means = rows["limit"]
-    return {
-        "value": highest(abs(mean - 1) for mean in means.values()),
-        "means": means,
-        "spread": rows["spread"],
-    }
+    off = highest(abs(mean - 1) for mean in rows["limit"].values())
+    return {"value": off, "means": rows["limit"], "spread": rows["spread"]}
 
 
-@claim(
+@of_neurons(
     "difference",
     says="Over time the difference between rho_r and sqrt(gamma) v_r diminishes.",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
     holds=AtMost(
         0.001,
         "grown",
@@ -62,17 +57,13 @@ def limit(trial: Trial) -> Numbers:
 def difference(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
     # where v_0 dominates, what has not yet decayed at t1 outweighs <w_r(0), X'y>; so it does from a start at the limit
-    off = {
-        key: value for key, value in well_inside(rows["difference"]).items() if key not in dominant(rows["difference"])
-    }
-    return {"value": highest(off.values()), "grown": rows["grown"]}
+    off = well_inside(rows["difference"])
+    return {"value": highest(off[key] for key in off.keys() - dominant(off)), "grown": rows["grown"]}
 
 
-@claim(
+@of_neurons(
     "signs-determined",
     says="The signs of alignment and magnitude are determined by the initial <w_r(0), X'y> and v_r(0).",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
     holds=AtLeast(
         0.995,
         "determined",
@@ -89,11 +80,10 @@ def signs_determined(trial: Trial) -> Numbers:
     return {"value": lowest(determined.values()), "determined": determined, "count": sum(rows["count"].values())}
 
 
-@claim(
+@of_neurons(
     "signs",
     says="Each neuron's alignment and magnitude maintain consistent signs throughout the training.",
     assumes=ASSUMED_AND_DOMINANT,
-    tried=OVER_RATIOS,
     holds=AtLeast(ALL, "kept", what="share of neurons that keep the sign of v(0)", form=".1%"),
     corrected=AtLeast(ALL, what="share that keeps it where v_0 dominates", form=".1%")
     & AtMost(
@@ -110,11 +100,10 @@ def signs_determined(trial: Trial) -> Numbers:
 )
 def signs(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
-    kept, off = rows["kept"], rows["kept_off"]
     return {
-        "value": lowest(dominant(kept).values()),
-        "kept": kept,
-        "off": highest(off.values()),
+        "value": lowest(dominant(rows["kept"]).values()),
+        "kept": rows["kept"],
+        "off": highest(rows["kept_off"].values()),
         "count": next(iter(rows["count"].values())),
     }
 
@@ -129,11 +118,9 @@ IF_DOMINANT = "none falls where v_0 is well above sigma_0 sqrt(log m): those tha
 def _never_falls(name: str, *, says: str, falling: str) -> Claim:
     """Declare that a quantity of every neuron never falls in the second stage; `falling` counts those where it does."""
 
-    @claim(
+    @of_neurons(
         name,
         says=says,
-        assumes=ASSUMED,
-        tried=OVER_RATIOS,
         holds=NONE_FALLS,
         corrected=NONE_DOMINANT,
         correction=IF_DOMINANT,
@@ -156,11 +143,9 @@ rising = _never_falls("rising", says="Every |rho_r| consistently increases durin
 products = _never_falls("products", says="rho_r(t) v_r(t) is monotone in the second stage.", falling="multiplying")
 
 
-@claim(
+@of_neurons(
     "output-aligns",
     says="X'X W v tends to align closely with the direction of X'y.",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
     holds=AtLeast(
         0.98,
         what="least cosine at t1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,13 +16,8 @@ from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, conve
 from linnet.papers.huang.tables import synthetic
 from linnet.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.numbers import by_name
 
-SETS = ("photographs", "digits")
-PICTURES = (
-    "3072 inputs: 32 x 32 patches of scikit-learn's two photographs; and its digits 3 and 8; n = 200, m = 512 "
-    "(quick: 80, 128)"
-)
-UNSTATED = "none stated; the paper gives neither pixels' nor targets' convention: all four are tried"
 MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 
 
@@ -88,27 +84,41 @@ def ratio(trial: Trial) -> Numbers:
     }
 
 
-def _picture_networks(
-    trial: Trial, network: Callable[..., PictureRun], *, steps: int, until: float
-) -> dict[str, PictureRun]:
-    """Train the network on both sets of pictures in all four conventions."""
+of_pictures = partial(
+    claim,
+    assumes="none stated; the paper gives neither pixels' nor targets' convention: all four are tried; not on "
+    "CIFAR-10, which is not here",
+    tried="3072 inputs: 32 x 32 patches of scikit-learn's two photographs; and its digits 3 and 8; n = 200, m = 512 "
+    "(quick: 80, 128)",
+)
+
+
+def _on_pictures(
+    trial: Trial, network: Callable[..., PictureRun], read: Callable[[PictureRun], Numbers]
+) -> dict[str, dict[str, Any]]:
+    """Train the network on both sets of pictures in all four conventions: what is read off each, by its name."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
-    runs = {}
-    for name, (centred, targets) in product(SETS, CONVENTIONS):
+    rows = {}
+    for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
-        runs[f"{name}, {convention(centred, targets)}"] = network(
-            X, y, seed=trial.seed, width=width, steps=steps, save_every=8, until=until
-        )
-    return runs
+        rows[f"{name}, {convention(centred, targets)}"] = read(network(X, y, seed=trial.seed, width=width))
+    return by_name(rows)
 
 
-@claim(
+linear = partial(pictures.linear_network, steps=400, save_every=8, until=0.2)
+relu_until_half = partial(pictures.relu_network, steps=600, save_every=8, until=0.5)
+
+
+def _half_and_last(run: PictureRun) -> list[int]:
+    """Return the states where 5% and a half of the loss are lost, and the last."""
+    return [*run.moments((settings.FIRST_SHARE, 0.5)), -1]
+
+
+@of_pictures(
     "images",
     says="On real images the alignment of the weights, rho_r/v_r, maintains stability in the second stage.",
-    assumes=UNSTATED + "; not on CIFAR-10, which is not here",
-    tried=PICTURES,
     holds=Below(
         0.05,
         what="what the ratio loses until the end, the least of any set and convention",
@@ -120,20 +130,15 @@ def _picture_networks(
     reads=f"median rho/(v sqrt(gamma)) {MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
 )
 def images(trial: Trial) -> Numbers:
-    runs = _picture_networks(trial, pictures.linear_network, steps=400, until=0.2)
-    ends = {words: run.end.settled for words, run in runs.items()}
-    return {
-        "value": lowest(1 - end for end in ends.values()),
-        "ratios": {words: run.history.median_ratio[run.moments()].tolist() for words, run in runs.items()},
-        "ends": ends,
-    }
+    numbers = _on_pictures(
+        trial, linear, lambda run: {"ratios": run.history.median_ratio[run.moments()], "ends": run.end.settled}
+    )
+    return {"value": lowest(1 - end for end in numbers["ends"].values()), **numbers}
 
 
-@claim(
+@of_pictures(
     "images-kernel",
     says="On real images the kernel converges, in the second stage, towards the one aligned with the target.",
-    assumes=UNSTATED + "; not on CIFAR-10, which is not here",
-    tried=PICTURES,
     holds=Below(
         1.0,
         what="least distance at the end over that at t1, of any set and convention",
@@ -145,24 +150,16 @@ def images(trial: Trial) -> Numbers:
     "form: {ends:.2g}",
 )
 def images_kernel(trial: Trial) -> Numbers:
-    runs = _picture_networks(trial, pictures.linear_network, steps=400, until=0.2)
-    distances = {words: run.history.kernel_distance[run.moments()].tolist() for words, run in runs.items()}
-    ends = {words: run.end_distance for words, run in runs.items()}
-    return {
-        "value": lowest(ends[words] / each[0] for words, each in distances.items()),
-        "distances": distances,
-        "ends": ends,
-    }
+    numbers = _on_pictures(
+        trial, linear, lambda run: {"distances": run.history.kernel_distance[run.moments()], "ends": run.end_distance}
+    )
+    changes = [end / numbers["distances"][words][0] for words, end in numbers["ends"].items()]
+    return {"value": lowest(changes), **numbers}
 
 
-RELU: Any = {"steps": 600, "until": 0.5}
-
-
-@claim(
+@of_pictures(
     "relu",
     says="The kernel of a ReLU network converges to the target-aligned kernel in the second stage.",
-    assumes=UNSTATED + "; not on CIFAR-10, which is not here",
-    tried=PICTURES,
     holds=Below(
         0.5,
         what="least distance at the end over that at t1, of any set and convention",
@@ -175,26 +172,22 @@ RELU: Any = {"steps": 600, "until": 0.5}
     "alone: {grams:.3f}",
 )
 def relu(trial: Trial) -> Numbers:
-    distances, starts, cosines, grams = {}, {}, {}, {}
-    for words, run in _picture_networks(trial, pictures.relu_network, **RELU).items():
-        distances[words] = run.history.kernel_distance[[*run.moments((settings.FIRST_SHARE, 0.5)), -1]].tolist()
-        starts[words], cosines[words] = (float(run.history.kernel_cosine[at]) for at in (0, -1))
-        gram, target = run.stages.gram, run.history.target
-        grams[words] = (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target))
-    return {
-        "value": lowest(each[-1] / each[0] for each in distances.values()),
-        "distances": distances,
-        "starts": starts,
-        "cosines": cosines,
-        "grams": grams,
-    }
+    def read(run: PictureRun) -> Numbers:
+        history, gram, target = run.history, run.stages.gram, run.history.target
+        return {
+            "distances": history.kernel_distance[_half_and_last(run)],
+            "starts": history.kernel_cosine[0],
+            "cosines": history.kernel_cosine[-1],
+            "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),
+        }
+
+    numbers = _on_pictures(trial, relu_until_half, read)
+    return {"value": lowest(each[-1] / each[0] for each in numbers["distances"].values()), **numbers}
 
 
-@claim(
+@of_pictures(
     "relu-ratio",
     says="In a ReLU network the weights align while the loss is high; rho_r/v_r remains stable in the second stage.",
-    assumes=UNSTATED + "; not on CIFAR-10, which is not here",
-    tried=PICTURES,
     holds=Below(
         0.1,
         what="change of the ratio from t1 until half the loss is lost, the least of any set and convention",
@@ -212,11 +205,9 @@ def relu(trial: Trial) -> Numbers:
     reads="median rho/(v sqrt(gamma)) where 5% and a half of the loss are lost, and at the last state: {ratios:.3f}",
 )
 def relu_ratio(trial: Trial) -> Numbers:
-    runs = _picture_networks(trial, pictures.relu_network, **RELU)
-    ratios = {
-        words: run.history.median_ratio[[*run.moments((settings.FIRST_SHARE, 0.5)), -1]].tolist()
-        for words, run in runs.items()
-    }
+    ratios = _on_pictures(
+        trial, relu_until_half, lambda run: {"ratios": run.history.median_ratio[_half_and_last(run)]}
+    )["ratios"]
     changes = {words: abs(half / first - 1) for words, (first, half, _) in ratios.items()}
     best = min(changes, key=lambda words: changes[words])
     return {"value": changes[best], "aligned": ratios[best][0], "worst": highest(changes.values()), "ratios": ratios}
