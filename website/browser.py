@@ -28,5 +28,7 @@ def chromium() -> Iterator[Any]:
             yield None
             return
         browser = driver.chromium.launch(executable_path=path, args=list(OPTIONS))
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()

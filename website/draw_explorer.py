@@ -12,6 +12,8 @@ import sys
 import threading
 import time
 from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -33,16 +35,25 @@ WIDTH, HIGHEST = 1280, 1500  # pixels of a page; longer ones are cut
 TIMEOUT_SECONDS = 120.0  # a first visit compiles
 
 
-def main(names: list[str]) -> None:
+@contextmanager
+def explorer_tab() -> Iterator[tuple[Page, str]]:
+    """Serve the explorer and open a browser: give its tab and the address; both end with the block, errors or not."""
     server = create_server(create_app().server, host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
+    try:
+        with chromium() as browser:
+            if browser is None:
+                raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")
+            tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
+            yield tab, f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.close()
+
+
+def main(names: list[str]) -> None:
     IMAGES.mkdir(exist_ok=True)
     THUMBNAILS.mkdir(exist_ok=True)
-    with chromium() as browser:
-        if browser is None:
-            raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")
-        tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
-        address = f"http://127.0.0.1:{server.effective_port}"
+    with explorer_tab() as (tab, address):
         for page in PAGES:
             if names and page.name not in names:
                 continue
@@ -57,7 +68,6 @@ def main(names: list[str]) -> None:
             tab.wait_for_selector("#moving-picture svg")
             tab.wait_for_timeout(4500)  # until three of the modes are learned
             keep(tab, "home")
-    server.close()
 
 
 def keep(tab: Page, name: str) -> None:
@@ -82,13 +92,15 @@ def thumbnail(tab: Page, picture: str) -> Image.Image:
 
 
 def wait(tab: Page, pictures: list[str]) -> None:
-    """Until every picture has been drawn."""
+    """Wait until every picture has been drawn; an error that the page shows is raised at once."""
     drawn = """ids => ids.every(id => {
         const plot = document.querySelector('#' + id + ' .js-plotly-plot');
         return plot && plot.data && plot.data.length;
     })"""
     until = time.monotonic() + TIMEOUT_SECONDS
     while not tab.evaluate(drawn, pictures):
+        if errors := tab.locator(".error:not(:empty)").all_inner_texts():
+            raise RuntimeError(f"{tab.url}: {' '.join(errors)}")
         if time.monotonic() > until:
             raise TimeoutError(f"not drawn after {TIMEOUT_SECONDS:g} s: {', '.join(pictures)}")
         tab.wait_for_timeout(200)

@@ -40,38 +40,25 @@ def name(link: str) -> str:
 
 def main() -> None:
     """Draw every picture that is missing, and remove those of no link."""
-    import threading
-
-    from waitress import create_server
-
-    from linnet.explorer import create_app
     from linnet.explorer.pages import PAGES
-    from website.browser import chromium
-    from website.draw_explorer import thumbnail, wait
+    from website.draw_explorer import explorer_tab, thumbnail, wait
 
     wanted = {name(link): link for link in links(PAGE.read_text(encoding="utf-8"))}
     PICTURES.mkdir(parents=True, exist_ok=True)
     for old in PICTURES.glob("*.webp"):
         if old.stem not in wanted:
             old.unlink()
-    server = create_server(create_app().server, host="127.0.0.1", port=0)
-    threading.Thread(target=server.run, daemon=True).start()
     first = {page.name: page.first_view.name for page in PAGES}
-    with chromium() as browser:
-        if browser is None:
-            raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")
-        tab = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    with explorer_tab() as (tab, address):
         for stem, link in wanted.items():
             if (PICTURES / f"{stem}.webp").exists():
                 continue
-            address = urlsplit(link)
-            path, fields = address.path.strip("/"), parse_qs(address.query)
+            path, fields = urlsplit(link).path.strip("/"), parse_qs(urlsplit(link).query)
             about = ABOUT | (ABOUT_DEPTH if path == "depth" else {})
             view = next((about[field] for field in fields if field in about), first[path])
-            tab.goto(f"http://127.0.0.1:{server.effective_port}{link}")
+            tab.goto(f"{address}{link}")
             wait(tab, [f"{path}-view-{view}"])
             thumbnail(tab, f"{path}-view-{view}").save(PICTURES / f"{stem}.webp", quality=75, method=6)
-    server.close()
 
 
 if __name__ == "__main__":

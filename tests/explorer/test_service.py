@@ -151,16 +151,16 @@ def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted
 
 def test_the_cache_keeps_what_was_used_last_within_its_bytes():
     one = dataset(100)
-    cache = Cache(3 * one.nbytes)
+    cache = Cache(3 * one.nbytes, lambda data: data.nbytes)
     for key in "abc":
         cache.put(key, dataset(100))
     assert cache.get("a") is not None  # now "b" is the oldest
     cache.put("d", dataset(100))
     assert cache.get("b") is None and all(cache.get(key) is not None for key in "acd")
     cache.put("huge", dataset(10_000))
-    assert cache.get("huge") is None and len(cache) == 3 and cache.held_bytes == 3 * one.nbytes
+    assert cache.get("huge") is None and len(cache) == 3 and cache.size == 3 * one.nbytes
     cache.put("a", dataset(100))
-    assert cache.held_bytes == 3 * one.nbytes
+    assert cache.size == 3 * one.nbytes
 
 
 def test_files_hold_the_numbers(tmp_path):

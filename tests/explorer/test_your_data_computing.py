@@ -26,7 +26,7 @@ def sent(data, kind="text/csv"):
 
 
 def test_an_upload_is_what_pandas_reads_and_is_found_by_its_token(tmp_path):
-    held = uploads.Uploads(kept=2)
+    held = uploads.Uploads(max_tables=2)
     found = held.add(sent(TABLE), "C:\\tables\\mine.csv")
     (tmp_path / "t.csv").write_bytes(TABLE)
     pd.testing.assert_frame_equal(found.frame.reset_index(drop=True), pd.read_csv(tmp_path / "t.csv"))

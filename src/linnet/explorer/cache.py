@@ -1,45 +1,47 @@
-"""Results kept for a while, as many as fit into a number of bytes."""
+"""Values kept for a while, as many as fit into a total size."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    import xarray as xr
+T = TypeVar("T")
 
 
-class Cache:
-    """Datasets by key, the least recently used forgotten first; safe to use from several threads."""
+class Cache(Generic[T]):
+    """Values by key, the least recently used forgotten first; safe to use from several threads.
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self.held_bytes = 0
-        self._kept: OrderedDict[Hashable, xr.Dataset] = OrderedDict()
+    `size_of` says how much of `max_size` a value takes: one, unless it is given.
+    """
+
+    def __init__(self, max_size: int, size_of: Callable[[T], int] = lambda value: 1) -> None:
+        self.max_size = max_size
+        self.size = 0
+        self._size_of = size_of
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, key: Hashable) -> xr.Dataset | None:
-        """What is kept under `key`, or None."""
+    def get(self, key: Hashable) -> T | None:
+        """Return what is kept under `key`, or None."""
         with self._lock:
-            dataset = self._kept.get(key)
-            if dataset is not None:
+            if key in self._kept:
                 self._kept.move_to_end(key)
-            return dataset
+            return self._kept.get(key)
 
-    def put(self, key: Hashable, data: xr.Dataset) -> None:
-        """Keeps `data`, unless it is larger than all that may be kept."""
-        if data.nbytes > self.most_bytes:
+    def put(self, key: Hashable, value: T) -> None:
+        """Keep `value`, unless it is larger than all that may be kept."""
+        if self._size_of(value) > self.max_size:
             return
         with self._lock:
             if (old := self._kept.pop(key, None)) is not None:
-                self.held_bytes -= old.nbytes
-            self._kept[key] = data
-            self.held_bytes += data.nbytes
-            while self.held_bytes > self.most_bytes:
-                _, gone = self._kept.popitem(last=False)
-                self.held_bytes -= gone.nbytes
+                self.size -= self._size_of(old)
+            self._kept[key] = value
+            self.size += self._size_of(value)
+            while self.size > self.max_size:
+                _, oldest = self._kept.popitem(last=False)
+                self.size -= self._size_of(oldest)

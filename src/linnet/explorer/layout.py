@@ -17,42 +17,45 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 PLAY_MILLISECONDS = 120  # milliseconds between two values of a control that plays
-EMPTY = {  # a picture before its first answer, in both themes
+CLEAR, UNSEEN = "rgba(0,0,0,0)", {"visible": False}
+# A picture before its first answer, in both themes.
+EMPTY = {
     "data": [],
-    "layout": {
-        "xaxis": {"visible": False},
-        "yaxis": {"visible": False},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-    },
+    "layout": {"xaxis": UNSEEN, "yaxis": UNSEEN, "paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR},
 }
 MAX_RADIO_CHOICES = 5  # choices that are shown all at once
-# What is offered over a picture. Plotly's own choice has a button that uploads the numbers to a host of theirs.
-TOOLS = ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]
+GRAPH_OPTIONS = {
+    "displaylogo": False,
+    "responsive": True,
+    "displayModeBar": "hover",
+    # Plotly's own choice has a button that uploads the numbers to a host of theirs.
+    "modeBarButtons": [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
+}
+
+
+def _div(class_name: str, *children: Component, **more: Any) -> Component:
+    return html.Div(list(children), className=class_name, **more)
+
+
+def _button(label: str, ident: str, **more: Any) -> Component:
+    return html.Button(label, id=ident, type="button", n_clicks=0, **more)
 
 
 def shell(service: Service) -> Component:
     """What every page has around it."""
     links = [dcc.Link(page.title, href=f"/{page.name}", id=f"go-{page.name}") for page in service.pages.values()]
+    switches = {"controls": "Controls", "present": "Present", "theme": "Light or dark"}
+    header = [
+        dcc.Link("linnet", href="/", className="brand", id="go-home"),
+        html.Nav(links, id="navigation", **{"aria-label": "Pages"}),
+        _div("switches", *[_button(label, f"{name}-switch") for name, label in switches.items()]),
+    ]
     return html.Div(
         [
             dcc.Location(id="url", refresh=False),
             dcc.Store(id="look"),
             html.A("Skip to the page", href="#content", className="skip"),
-            html.Header(
-                [
-                    dcc.Link("linnet", href="/", className="brand", id="go-home"),
-                    html.Nav(links, id="navigation", **{"aria-label": "Pages"}),
-                    html.Div(
-                        [
-                            html.Button("Controls", id="controls-switch", type="button", n_clicks=0),
-                            html.Button("Present", id="present-switch", type="button", n_clicks=0),
-                            html.Button("Light or dark", id="theme-switch", type="button", n_clicks=0),
-                        ],
-                        className="switches",
-                    ),
-                ]
-            ),
+            html.Header(header),
             html.Main(id="content", tabIndex="-1"),
         ]
     )
@@ -88,36 +91,27 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
     heading: list[Component] = [html.H1(page.title)]
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
     if page.freezes:
-        label = "Freeze this run" if frozen is None else "Unfreeze"
-        buttons.insert(0, html.Button(label, id=f"{page.name}-freeze", type="button", n_clicks=0))
+        buttons.insert(0, _button("Freeze this run" if frozen is None else "Unfreeze", f"{page.name}-freeze"))
     if step:
         shown = STEPS[step - 1]
         paragraphs = [shown.says]
         heading.append(html.P(f"Lecture, {step} of {len(STEPS)}: {shown.title}", className="step"))
-        buttons += _ways(step)
+        buttons += _neighbour_steps(step)
+    controls = [
+        html.P(page.first_view.about, className="soft about of-first"),
+        *([page.beside()] if page.beside else []),
+        *_controls(page, state),
+    ]
+    results = [*[_part(page, part, state) for part in page.parts], _script(page)]
     return html.Section(
         [
-            html.Div([*heading, html.Div(buttons, className="buttons")], className="top"),
+            _div("top", *heading, _div("buttons", *buttons)),
             *[html.P(text, className="introduction") for text in paragraphs],
             html.P(wrong, className="error", role="alert", id=f"{page.name}-address-error"),
-            html.Div(
-                [
-                    html.Div(
-                        [
-                            html.P(page.first_view.about, className="soft about of-first"),
-                            *([page.beside()] if page.beside else []),
-                            *_controls(page, state),
-                        ],
-                        className="controls",
-                        role="group",
-                        **{"aria-label": "Controls"},
-                    ),
-                    html.Div(
-                        [*[_part(page, part, state) for part in page.parts], _script(page)],
-                        className="results",
-                    ),
-                ],
-                className="columns",
+            _div(
+                "columns",
+                _div("controls", *controls, role="group", **{"aria-label": "Controls"}),
+                _div("results", *results),
             ),
             dcc.Store(id=f"{page.name}-frozen", data=frozen),
         ],
@@ -126,13 +120,14 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
     )
 
 
-def _ways(step: int) -> list[Component]:
-    """From a step of the lecture to its neighbours; links that load the page anew, which may be the same one."""
-    ends = step == len(STEPS)
-    after = html.A("End" if ends else "Next step", href="/" if ends else link(step + 1), id="step-next")
-    before = html.A("Previous step", href=link(step - 1) if step > 1 else "/", id="step-previous")
-    before.className, after.className = "button", "button first"
-    return [before, after]
+def _neighbour_steps(step: int) -> list[Component]:
+    """Links to the steps before and after one of the lecture; they load the page anew, which may be the same one."""
+    before = link(step - 1) if step > 1 else "/"
+    label, after = ("Next step", link(step + 1)) if step < len(STEPS) else ("End", "/")
+    return [
+        html.A("Previous step", href=before, id="step-previous", className="button"),
+        html.A(label, href=after, id="step-next", className="button first"),
+    ]
 
 
 def _controls(page: Page, state: State) -> list[Component]:
@@ -141,73 +136,55 @@ def _controls(page: Page, state: State) -> list[Component]:
         if not one.plays:  # those stand under the pictures, see `_part`
             groups.setdefault(one.group, []).append(_control(page, one, state))
     return [
-        html.Fieldset([html.Legend(name), *held], className="group") if name else html.Div(held, className="group")
-        for name, held in groups.items()
+        html.Fieldset([html.Legend(name), *inside], className="group") if name else _div("group", *inside)
+        for name, inside in groups.items()
     ]
 
 
 def _control(page: Page, one: Control, state: State) -> Component:
+    """A control with its label, its help, and a place for what is wrong with its value."""
     ident = f"{page.name}-{one.name}"
     text = one.write(state[one.name])
     if one.hidden:
         return dcc.Input(id=ident, type="hidden", value=text)
-    help = html.Small(one.help, id=f"{ident}-help", className="help")
-    held: list[Component]
+    inputs: list[Component]
     if one.kind == "switch":
-        box = dcc.Checklist(
-            [{"label": one.label, "value": "on"}], ["on"] if state[one.name] else [], id=ident, className="switch"
-        )
-        held = [box, help]
+        on = ["on"] if state[one.name] else []
+        inputs = [dcc.Checklist([{"label": one.label, "value": "on"}], on, id=ident, className="switch")]
     elif one.kind == "choice":
         options: list[Any] = [{"label": shown, "value": value} for value, shown in one.choices]
-        chosen: Component = (
+        seen = "label unseen" if one.label == one.group else "label"  # the heading above it says it
+        inputs = [
+            html.Div(one.label, className=seen, id=f"{ident}-label"),
             dcc.RadioItems(options, text, id=ident, className="choices")
             if len(options) <= MAX_RADIO_CHOICES
-            else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown")
-        )
-        said = "label unseen" if one.label == one.group else "label"  # the heading above it says it
-        held = [html.Div(one.label, className=said, id=f"{ident}-label"), chosen, help]
-    else:
-        held = [html.Label(one.label, htmlFor=ident), _inputs(page, one, ident, text), help]
-    held.append(html.P("", className="error", id=f"{ident}-wrong"))
-    return html.Div(held, className="control", id=f"{ident}-control")
-
-
-def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
-    box = dcc.Input(
-        id=ident,
-        type="text",
-        value=text,
-        debounce=True,
-        autoComplete="off",
-        inputMode="decimal" if one.kind in control.SINGLE_NUMBERS else "text",
-        className="box" if one.kind in control.SINGLE_NUMBERS else "box long",
-    )
-    if not one.has_slider:
-        return html.Div([box], className="inputs")
-    low, high, step = one.slider_range
-    slider = html.Div(
-        [
-            html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
-            dcc.Input(
-                id=f"{ident}-slider",
-                type="range",
-                min=low,
-                max=high,
-                step=step,
-                value=one.position(float(text)),
-                className="slider",
-            ),
-        ],
-        className="slider-holder",
-    )
-    held: list[Component] = [slider, box]
-    if one.plays:
-        held += [
-            html.Button("Play", id=f"{ident}-play", type="button", n_clicks=0, className="play"),
-            dcc.Interval(id=f"{ident}-tick", interval=PLAY_MILLISECONDS, disabled=True),
+            else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown"),
         ]
-    return html.Div(held, className="inputs")
+    else:
+        inputs = [html.Label(one.label, htmlFor=ident), _box_and_slider(one, ident, text)]
+    help = html.Small(one.help, id=f"{ident}-help", className="help")
+    wrong = html.P("", className="error", id=f"{ident}-wrong")
+    return _div("control", *inputs, help, wrong, id=f"{ident}-control")
+
+
+def _box_and_slider(one: Control, ident: str, text: str) -> Component:
+    mode, look = ("decimal", "box") if one.kind in control.SINGLE_NUMBERS else ("text", "box long")
+    typed: dict[str, Any] = {"type": "text", "debounce": True, "autoComplete": "off", "inputMode": mode}
+    box = dcc.Input(id=ident, value=text, className=look, **typed)
+    if not one.has_slider:
+        return _div("inputs", box)
+    low, high, step = one.slider_range
+    place: dict[str, Any] = {"min": low, "max": high, "step": step, "value": one.position(float(text))}
+    slider = _div(
+        "slider-holder",
+        html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
+        dcc.Input(id=f"{ident}-slider", type="range", className="slider", **place),
+    )
+    play = [
+        _button("Play", f"{ident}-play", className="play"),
+        dcc.Interval(id=f"{ident}-tick", interval=PLAY_MILLISECONDS, disabled=True),
+    ]
+    return _div("inputs", slider, box, *(play if one.plays else []))
 
 
 def view_id(page: Page, view: View) -> str:
@@ -218,24 +195,22 @@ def view_id(page: Page, view: View) -> str:
 def _part(page: Page, part: Part, state: State) -> Component:
     key = f"{page.name}-{part.name}"
     what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
-    files = [
-        html.Span(what, className="soft"),
-        html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),
-        html.A("netCDF", href="", id=f"{key}-nc", className="button", download=""),
-    ]
     views = [_view(page, view) for view in part.views]
-    plays = [_control(page, one, state) for one in page.controls if one.plays and part.name == "main"]
-    if plays:
+    if playing := [_control(page, one, state) for one in page.controls if one.plays and part.name == "main"]:
         pictures = sum(view.kind == "figure" for view in part.views)
-        views.insert(pictures, html.Div(plays, className="view wide playing"))
-    return html.Div(
-        [
-            html.P("", className="error", role="alert", id=f"{key}-error"),
-            html.Div(views, className="views"),
-            html.Div(files, className="files", id=f"{key}-files"),
-            dcc.Store(id=f"{key}-answer"),
-        ],
-        className="part empty" if part.waits(state) else "part",
+        views.insert(pictures, _div("view wide playing", *playing))
+    return _div(
+        "part empty" if part.waits(state) else "part",
+        html.P("", className="error", role="alert", id=f"{key}-error"),
+        _div("views", *views),
+        _div(
+            "files",
+            html.Span(what, className="soft"),
+            html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),
+            html.A("netCDF", href="", id=f"{key}-nc", className="button", download=""),
+            id=f"{key}-files",
+        ),
+        dcc.Store(id=f"{key}-answer"),
         id=f"{key}-part",
     )
 
@@ -245,29 +220,23 @@ def _view(page: Page, view: View) -> Component:
     if view.kind == "html":
         body: list[Component] = [html.H2(view.title), html.Div(id=ident, className="shown")]
     else:
-        graph = dcc.Graph(
-            id=ident,
-            figure=EMPTY,
-            config={"displaylogo": False, "responsive": True, "displayModeBar": "hover", "modeBarButtons": [TOOLS]},
-            style={"height": f"{view.height}px"},
-            className="graph",
-        )
-        save = [
-            html.Button(
-                kind.upper(),
-                type="button",
-                className="small",
-                **{"data-save": kind, "data-view": ident, "aria-label": f"{view.title}: picture as {kind.upper()}"},
-            )
-            for kind in ("svg", "png")
-        ]
+        size = {"height": f"{view.height}px"}
+        graph = dcc.Graph(id=ident, figure=EMPTY, config=GRAPH_OPTIONS, style=size, className="graph")
+        title = html.H2(view.title, id=f"{ident}-title")
+        save = html.Span([_save_button(view, ident, kind) for kind in ("svg", "png")], className="save")
         body = [
-            html.Div([html.H2(view.title, id=f"{ident}-title"), html.Span(save, className="save")], className="head"),
+            _div("head", title, save),
             html.Div(graph, role="img", **{"aria-labelledby": f"{ident}-title"}),
         ]
     if view.about:
         body.append(html.P(view.about, className="soft about"))
-    return html.Div(body, className="view wide" if view.wide else "view", id=f"{ident}-view")
+    return _div("view wide" if view.wide else "view", *body, id=f"{ident}-view")
+
+
+def _save_button(view: View, ident: str, kind: str) -> Component:
+    """A button that the browser knows by its data (assets/explorer.js)."""
+    data = {"data-save": kind, "data-view": ident, "aria-label": f"{view.title}: picture as {kind.upper()}"}
+    return html.Button(kind.upper(), type="button", className="small", **data)
 
 
 def _script(page: Page) -> Component:

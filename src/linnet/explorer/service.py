@@ -6,8 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Hashable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from threading import BoundedSemaphore, Event, Lock
+from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from linnet.explorer import controls as control
@@ -44,48 +45,45 @@ class Service:
 
     def __init__(self, pages: tuple[Page, ...], *, at_once: int | None = None, cache_bytes: int = CACHE_BYTES) -> None:
         self.pages = {page.name: page for page in pages}
-        self.cache = Cache(cache_bytes)
-        # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
+        self.cache: Cache[xr.Dataset] = Cache(cache_bytes, lambda dataset: dataset.nbytes)
         self.last_request = time.monotonic()  # seconds, as that clock counts them
         self._lock = Lock()
-        self._running: dict[Hashable, Event] = {}  # what is being computed just now
+        self._running: dict[Hashable, Future[xr.Dataset]] = {}  # what is being computed just now
+        # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
         self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
     def data(self, page: Page, part: Part, state: State, *, background: bool = False) -> xr.Dataset:
         """The dataset of a part; computed, or found among those computed lately.
 
-        Who asks for what is being computed for somebody else waits for it. What is computed in the `background` takes
-        nobody's turn.
+        Who asks for what is being computed for somebody else waits for it, and gets its failure too. What is computed
+        in the `background` takes nobody's turn.
         """
         load(page.folders)
         arguments = page.arguments(part, state)
         key = (page.name, part.name, tuple(arguments.values()))
-        dataset = self.cache.get(key)
-        while dataset is None:
-            with self._lock:
-                other = self._running.get(key)
-                if other is None:
-                    mine = self._running[key] = Event()
-            if other is None:
-                return self._computed(part, arguments, key, mine, background)
-            if not other.wait(TIMEOUT_SECONDS):
-                raise ControlError(BUSY)
-            dataset = self.cache.get(key)  # none if it failed there: then it is tried here
-        return dataset
-
-    def _computed(self, part: Part, arguments: State, key: Hashable, done: Event, background: bool) -> xr.Dataset:
-        turn = nullcontext() if background else self._turn()
+        with self._lock:
+            if (dataset := self.cache.get(key)) is not None:
+                return dataset
+            running = self._running.get(key)
+            if running is None:
+                mine = self._running[key] = Future()
+        if running is not None:
+            try:
+                return running.result(TIMEOUT_SECONDS)
+            except TimeoutError:
+                raise ControlError(BUSY) from None
         try:
-            with turn:
-                dataset = self.cache.get(key)
-                if dataset is None:
-                    dataset = part.compute(**arguments)
-                    self.cache.put(key, dataset)
+            with nullcontext() if background else self._turn():
+                dataset = part.compute(**arguments)
+            self.cache.put(key, dataset)
+            mine.set_result(dataset)
             return dataset
+        except BaseException as reason:
+            mine.set_exception(reason)
+            raise
         finally:
             with self._lock:
                 del self._running[key]
-            done.set()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -98,18 +96,9 @@ class Service:
             self._turns.release()
 
     def answer(
-        self,
-        page: Page,
-        part: Part,
-        values: Mapping[str, object],
-        frozen: str | None = None,
-        *,
-        background: bool = False,
+        self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None, background: bool = False
     ) -> Answer:
-        """The answer to what a reader set.
-
-        With `background` nobody has asked: it is computed ahead.
-        """
+        """The answer to what a reader set; with `background` nobody has asked: it is computed ahead."""
         if not background:
             self.last_request = time.monotonic()
         try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.explorer.cache import Cache
 from linnet.forecasts._regime_map import active_modes, critical_thresholds
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
@@ -24,7 +25,7 @@ WORK = 4e8  # weights times runs times steps, about ten seconds of one core: tra
 MAX_COMPARISONS = 16  # tables whose comparison with other methods is kept
 WIDTHS, SCALES = np.geomspace(1, 1e12, 73), np.geomspace(1e-3, 1e1, 41)
 
-_COMPARED: dict[tuple[object, ...], Comparison] = {}
+_COMPARISONS: Cache[Comparison] = Cache(MAX_COMPARISONS)
 
 
 def diagnosed(table: DataTable, settings: Settings) -> xr.Dataset:
@@ -75,10 +76,9 @@ def _compared_once(rows: Rows, folds: list[Fold], settings: Settings) -> Compari
     """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
     digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
     key = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
-    if (comparison := _COMPARED.get(key)) is None:
-        comparison = _COMPARED[key] = compare(rows, folds, settings)
-        while len(_COMPARED) > MAX_COMPARISONS:
-            _COMPARED.pop(next(iter(_COMPARED)), None)
+    if (comparison := _COMPARISONS.get(key)) is None:
+        comparison = compare(rows, folds, settings)
+        _COMPARISONS.put(key, comparison)
     return comparison
 
 

@@ -20,36 +20,18 @@ RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
-def problem_of(
-    target: str,
-    values: tuple[float, ...],
-    in_dim: int,
-    out_dim: int,
-    rank: int,
-    noise_std: float,
-    spike: float,
-    alignment: float,
-    samples: int,
-    seed: int,
-) -> Problem:
-    """What is to be learned; every kind of target takes its own of the arguments."""
-    from linnet.problems import Problem, low_rank_plus_noise, spiked_covariance
+def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> Problem:
+    """White inputs, and a target with these singular values."""
+    from linnet.problems import Problem
 
-    if target == "values":
-        if len(values) > min(in_dim, out_dim):
-            raise ValueError(
-                f"The target has {len(values)} singular values, more than a matrix of {out_dim} x {in_dim} can have: "
-                "raise inputs and outputs."
-            )
-        matrix = np.zeros((out_dim, in_dim))
-        matrix[: len(values), : len(values)] = np.diag(sorted(values, reverse=True))
-        return Problem.from_target(matrix, truth=matrix)
-    if target == "low_rank":
-        if rank > min(in_dim, out_dim):
-            raise ValueError(f"The rank {rank} exceeds a matrix of {out_dim} x {in_dim}: raise inputs and outputs.")
-        return low_rank_plus_noise(in_dim, out_dim=out_dim, rank=rank, noise_std=noise_std, key=seed)
-    drawn: dict[str, Any] = {"samples": samples, "noise_std": noise_std} if samples else {}
-    return spiked_covariance(in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn)
+    if len(values) > min(in_dim, out_dim):
+        raise ValueError(
+            f"The target has {len(values)} singular values, more than a matrix of {out_dim} x {in_dim} can have: "
+            "raise inputs and outputs."
+        )
+    matrix = np.zeros((out_dim, in_dim))
+    matrix[: len(values), : len(values)] = np.diag(sorted(values, reverse=True))
+    return Problem.from_target(matrix, truth=matrix)
 
 
 def horizon(problem: Problem, threshold: float, until: float) -> float:
@@ -83,9 +65,10 @@ def train(
 ) -> xr.Dataset:
     """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
 
-    `learning_rate` is in units of `stable_learning_rate`, `until` in units of the time of `horizon`; `width`,
-    `first_std` and `second_std` are those of the Gaussian start; the arguments before them, and `seed`, are those of
-    `problem_of`.
+    **Arguments:** `target` is "values" (which takes `values`), "low_rank" (which takes `rank` and `noise_std`) or
+    "spiked" (which takes the others up to `samples`, 0 for infinitely many without noise). The start is Gaussian, of
+    this `width`, `first_std` and `second_std`. `how` is "flow" or "descent"; `learning_rate` is in units of
+    `stable_learning_rate`, `until` in units of the time of `horizon`; `seed` is that of the start and of what is drawn.
 
     Variables over `time`: `trained` and `predicted` singular values of the product (time, mode), decreasing; `loss`,
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
@@ -93,7 +76,17 @@ def train(
     """
     import linnet as ln
 
-    problem = problem_of(target, values, in_dim, out_dim, rank, noise_std, spike, alignment, samples, seed)
+    if target == "values":
+        problem = diagonal_problem(values, in_dim, out_dim)
+    elif target == "low_rank":
+        if rank > min(in_dim, out_dim):
+            raise ValueError(f"The rank {rank} exceeds a matrix of {out_dim} x {in_dim}: raise inputs and outputs.")
+        problem = ln.problems.low_rank_plus_noise(in_dim, out_dim=out_dim, rank=rank, noise_std=noise_std, key=seed)
+    else:
+        drawn: dict[str, Any] = {"samples": samples, "noise_std": noise_std} if samples else {}
+        problem = ln.problems.spiked_covariance(
+            in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn
+        )
     threshold = (first_std**2 + second_std**2) * width / 2
     if not np.isfinite(threshold) or threshold <= 0:
         raise ValueError("The start is zero in floating point: raise the width or the initial scales.")

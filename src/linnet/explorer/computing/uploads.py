@@ -8,10 +8,11 @@ import hashlib
 import tempfile
 import threading
 import warnings
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from linnet.explorer.cache import Cache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +38,8 @@ class Upload:
 class Uploads:
     """The tables that were uploaded since the server started; nothing is written to disk for longer than a read."""
 
-    def __init__(self, kept: int = MAX_TABLES) -> None:
-        self._kept = kept
-        self._held: OrderedDict[str, Upload] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, max_tables: int = MAX_TABLES) -> None:
+        self._tables: Cache[Upload] = Cache(max_tables)
         self._reading = threading.Lock()
 
     def add(self, contents: str, file: str) -> Upload:
@@ -53,20 +52,15 @@ class Uploads:
             upload = Upload(fingerprint(data, kind), name, *parsed(data, kind))
         finally:
             self._reading.release()
-        with self._lock:
-            self._held[upload.token] = upload
-            self._held.move_to_end(upload.token)
-            while len(self._held) > self._kept:
-                self._held.popitem(last=False)
+        self._tables.put(upload.token, upload)
         return upload
 
     def get(self, token: str) -> Upload:
         """Return the table of this fingerprint, if the server still has it."""
-        with self._lock:
-            if token not in self._held:
-                raise ValueError("The uploaded table is not on this server (any more): upload it again.")
-            self._held.move_to_end(token)
-            return self._held[token]
+        upload = self._tables.get(token)
+        if upload is None:
+            raise ValueError("The uploaded table is not on this server (any more): upload it again.")
+        return upload
 
 
 def decoded(contents: str) -> bytes:

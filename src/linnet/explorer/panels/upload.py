@@ -83,10 +83,9 @@ def taken(sent: object) -> tuple[object, ...]:
     from dash import no_update
 
     try:
-        if not isinstance(sent, dict):
-            raise ValueError("The upload holds no file: choose a CSV file.")
         load()
-        held = UPLOADS.add(sent.get("contents"), sent.get("file"))  # type: ignore[arg-type]
+        fields = sent if isinstance(sent, dict) else {}
+        held = UPLOADS.add(fields.get("contents"), fields.get("file"))  # type: ignore[arg-type]
     except Exception as reason:
         return no_update, no_update, no_update, no_update, "", failure(reason)["error"]
     rows, columns = held.frame.shape
