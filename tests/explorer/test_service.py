@@ -151,7 +151,7 @@ def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted
 
 def test_the_cache_keeps_what_was_used_last_within_its_bytes():
     one = dataset(100)
-    cache = Cache(3 * one.nbytes, lambda data: data.nbytes)
+    cache: Cache[xr.Dataset] = Cache(3 * one.nbytes, lambda data: data.nbytes)
     for key in "abc":
         cache.put(key, dataset(100))
     assert cache.get("a") is not None  # now "b" is the oldest

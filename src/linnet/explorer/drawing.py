@@ -90,7 +90,7 @@ def moments(lines: Iterable[tuple[float, str, str]]) -> Options:
         if np.isfinite(at):
             look = {"color": GREY, "width": 1.5, "dash": dash}
             shapes.append({"type": "line", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1, "line": look})
-            place = {"x": at, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top"}
+            place = {"x": at, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top", "xshift": 2}
             notes.append({**place, "text": text, "showarrow": False, "font": {"size": 12}})
     return {"shapes": shapes, "annotations": notes}
 

@@ -59,20 +59,24 @@ def plane(data: Data, state: State) -> Figure:
     times = data.time.values
     seen = "population" if state["samples"] == POPULATION else f"n = {state['samples']}"
     labels = [f"t = {time:.3g}" for time in times]
+    moments = {"t₁": data.attrs["first_time"], "t₂": data.attrs["second_time"]}
+    places = {
+        name: np.array([np.interp(time, times, part) for part in data.reduced.values.T])
+        for name, time in moments.items()
+        if np.isfinite(time)
+    }
     quiet: Options = {"dash": "solid", "hoverinfo": "skip"}
     traces = [
-        draw.guide(*_arrows(data), colour=GREY, width=1, opacity=0.7, **quiet),
+        draw.guide(*_arrows(data, list(places.values())), colour=GREY, width=1, opacity=0.7, **quiet),
         draw.guide(*_pair(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
         draw.guide(*_pair(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
         draw.trained(*_pair(data.trained.values), f"trained, {seen}", PINK, text=labels),
         draw.predicted(*_pair(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
         draw.marks(*_pair(data.target.values[None]), "target β", size=14, **STAR),
     ]
-    for name, text in (("first_time", "t₁"), ("second_time", "t₂")):
-        if np.isfinite(data.attrs[name]):
-            here = np.array([[np.interp(data.attrs[name], times, part) for part in data.reduced.values.T]])
-            named: Options = {"mode": "markers+text", "text": [f"{text} "], "textposition": "top left"}
-            traces.append(draw.marks(*_pair(here), colour=BLUE, size=9, hoverinfo="text", **named))
+    for name, place in places.items():
+        named: Options = {"mode": "markers+text", "text": [f"{name} "], "textposition": "top left"}
+        traces.append(draw.marks(*_pair(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
     side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
     names: Options = {"x": "along the spike, r̂₁ᵀW₁μ", "y": "across it, r̂₁ᵀW₁μ⊥"}
     return draw.figure(traces, **names, xaxis=side, yaxis={"scaleanchor": "x", **side})
@@ -143,14 +147,19 @@ def _ticks(*values: float) -> Options:
     return {"tickvals": list(values), "ticktext": [str(value) for value in values]}
 
 
-def _arrows(data: Data, length: float = 0.055, barb: float = 0.35) -> tuple[np.ndarray, np.ndarray]:
-    """One broken line of arrows, its x and its y: the field's directions, longer where it is faster."""
+def _arrows(data: Data, named: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """One broken line of arrows, its x and its y: the field's directions, longer where it is faster.
+
+    Points that are `named` have room for their names, to the left above them.
+    """
+    length, barb = 0.055, 0.35  # of the longest arrow, and of its head as a share of it
     grid = np.stack(np.meshgrid(data.along.values, data.across.values), axis=-1).reshape(-1, 2)
     field = data.field.values.reshape(-1, 2)
     speed = np.linalg.norm(field, axis=1)
-    moving = speed > 0
-    grid, field, speed = grid[moving], field[moving], speed[moving]
-    ahead = field / speed[:, None] * (length * (0.4 + 0.6 * (speed / speed.max()) ** 0.5))[:, None]
+    free = [np.linalg.norm(grid - point - [-0.06, 0.05], axis=1) > 0.065 for point in named]
+    shown = np.logical_and.reduce([speed > 0, *free])
+    fastest, grid, field, speed = speed.max(), grid[shown], field[shown], speed[shown]
+    ahead = field / speed[:, None] * (length * (0.4 + 0.6 * (speed / fastest) ** 0.5))[:, None]
     aside = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
     tip, gap = grid + ahead, np.full_like(grid, np.nan)
     back = tip - barb * ahead
