@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from linnet import _extras as extras
 from linnet.cli import interrupts
@@ -13,6 +14,15 @@ EXPLAINED = (ValueError, RuntimeError, OSError, ImportError)  # which linnet rai
 
 class WrongCallError(ValueError):
     """What was asked for does not exist: a name, a setting, a choice."""
+
+
+@contextmanager
+def as_wrong_call() -> Iterator[None]:
+    """Inside the block, a value that linnet refuses is one that the user gave: a wrong call."""
+    try:
+        yield
+    except ValueError as reason:
+        raise WrongCallError(str(reason)) from None
 
 
 def explain(reason: BaseException) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import linnet
 from linnet.cli import failures, terminal
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def lora(
     out: Annotated[Path | None, typer.Option(help="Where the adapter of --rank is written: a new folder.")] = None,
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
-    from linnet.lora import lint, read
     from linnet.lora._training import PICKLE_NAME
 
     if training is not None and (optimizer or lr or weight_decay or momentum or clip is not None or before or after):
@@ -64,7 +64,7 @@ def lora(
     options = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
     options |= {"momentum": momentum, "clip": clip}
     given = {"training": training} if training is not None else options
-    adapters = read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
+    adapters = linnet.lora.read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MAX_SHOWN]:
@@ -82,27 +82,23 @@ def lora(
         for text in _equivalent_groups(adapters, alpha):
             terminal.say("  " + text)
     terminal.say("Findings", bold=True)
-    for finding in lint(adapters):
-        where = (
-            f" ({finding.where[0]} and {len(finding.where) - 1} more)" if 1 < len(finding.where) < len(adapters) else ""
-        )
-        where = f" ({finding.where[0]})" if len(finding.where) == 1 < len(adapters) else where
-        terminal.row(
-            [finding.severity], [7], finding.sentence + where + f" [{finding.reference}]", _COLOURS[finding.severity]
-        )
+    for finding in linnet.lora.lint(adapters):
+        others, about = len(finding.where) - 1, ""
+        if 0 <= others < len(adapters) - 1:
+            about = f" ({finding.where[0]}{f' and {others} more' * bool(others)})"
+        text = f"{finding.sentence}{about} [{finding.reference}]"
+        terminal.row([finding.severity], [7], text, _COLOURS[finding.severity])
 
 
 def _print_equivalent(
     before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None
 ) -> None:
     """What a change of alpha does to the rates, as one line and the optimizer's groups as code."""
-    from linnet.lora import Adapter, equivalent
-
     old = _parse_settings("--from", before, {"alpha", "r", "lr"})
     new = _parse_settings("--to", after, set(), may={"alpha", "r"})
     if not float(old["r"]).is_integer() or not float(new.get("r", 1)).is_integer():
         raise failures.WrongCallError("r takes a whole number.")
-    plain = Adapter(
+    plain = linnet.lora.Adapter(
         rank=int(old["r"]),
         alpha=old["alpha"],
         optimizer=optimizer,
@@ -115,7 +111,7 @@ def _print_equivalent(
         return
     if "alpha" not in new:
         raise failures.WrongCallError(f"--to takes alpha=... or r=..., another than in --from: got {after!r}.")
-    same = equivalent(plain, alpha=new["alpha"])
+    same = linnet.lora.equivalent(plain, alpha=new["alpha"])
     groups = same.groups
     name = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}[optimizer]
     changed = {"lr": "rate", "weight_decay": "weight decay", "eps": "eps"}
@@ -136,13 +132,11 @@ def _print_equivalent(
 
 def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
     """What another rank can share with this one, and with which alpha."""
-    from linnet.lora import matched_alpha
-
     terminal.say(
         f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
         "peft's default start, there stays with"
     )
-    by = {what: matched_alpha(plain, rank, what) for what in ("kernel", "clock", "adam")}
+    by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "clock", "adam")}
     words = {
         "kernel": "the starting kernel s^2 A^T A, hence SGD's first steps (as rank-stabilised scaling does)",
         "clock": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
@@ -159,11 +153,9 @@ def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
 
 def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> None:
     """Compress or grow a trained adapter into a new folder."""
-    from linnet.lora import resize_folder
-
     if out is None:
         raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
-    made = resize_folder(source, rank, out, alpha=alpha)
+    made = linnet.lora.resize_folder(source, rank, out, alpha=alpha)
     terminal.say(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
     for name, resized in list(made.items())[:_MAX_SHOWN]:
         terminal.row([name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)")
@@ -221,12 +213,10 @@ def _adapter_line(adapter: Adapter) -> str:
 
 def _equivalent_groups(adapters: dict[str, Adapter], alpha: float) -> list[str]:
     """Groups of the optimizer, once for each kind of adapter."""
-    from linnet.lora import equivalent
-
     lines_shown: list[str] = []
     for adapter in adapters.values():
         try:
-            settings = equivalent(adapter, alpha=alpha)  # with its weights: a trained B must be scaled along
+            settings = linnet.lora.equivalent(adapter, alpha=alpha)  # with its weights: a trained B is scaled along
         except ValueError as reason:
             lines = [f"none: {reason}"]
         else:

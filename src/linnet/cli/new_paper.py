@@ -19,10 +19,8 @@ def new_paper(
     """Write the package of a paper of your own: a figure, a claim and their tests, to be filled."""
     if name in registry.papers():
         raise failures.WrongCallError(f"a paper is named {name!r} already: `linnet list` shows all.")
-    try:
+    with failures.as_wrong_call():
         folder = package.write(name, out)
-    except ValueError as reason:
-        raise failures.WrongCallError(str(reason)) from None
     terminal.say(f"The package is in {folder}. Next:")
     terminal.say(f"  pip install -e '{folder}[test]'")
     terminal.say(f"  linnet verify --quick {name}")

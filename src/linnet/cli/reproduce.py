@@ -13,6 +13,7 @@ import typer
 from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._workers import ONE_THREAD
 from linnet.cli import batch, terminal
+from linnet.cli.options import Fresh, Quick
 from linnet.cli.run import OUT
 from linnet.reproduction import registry, report, verdicts
 from linnet.reproduction.request import FigureRequest
@@ -20,9 +21,9 @@ from linnet.sweeps._executors import environment_restored
 
 
 def reproduce(
-    quick: Annotated[bool, typer.Option("--quick", help="The same code on smaller configurations.")] = False,
+    quick: Quick = False,
     out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = OUT,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
+    fresh: Fresh = False,
     claims: Annotated[
         bool, typer.Option("--claims/--no-claims", help="Measure the claims too, beside the figures.")
     ] = True,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import linnet
 from linnet._arguments import did_you_mean
 from linnet.cli import batch, failures
+from linnet.cli.options import Fresh, Quick, Seed
 from linnet.reproduction import registry
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.request import FigureRequest
@@ -23,8 +25,8 @@ def run(
         list[str],
         typer.Argument(metavar="NAME...", help="Figures, or panels of them: NAME-fig3, NAME-fig3a (`linnet list`)."),
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="The same code on a smaller configuration.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.", min=0)] = None,
+    quick: Quick = False,
+    seed: Seed = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = OUT,
     assign: Annotated[
         list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change one setting; may be repeated.")
@@ -32,7 +34,7 @@ def run(
     data: Annotated[str | None, typer.Option(help="Data set, for figures that take one.")] = None,
     path: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, for figures that take several.", min=1)] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
+    fresh: Fresh = False,
     compiled: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep compiled programs there, and find them there again.")
     ] = None,
@@ -41,35 +43,16 @@ def run(
     options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
     requests = []
     for name in names:
-        figure, panels = _find_figure(name)
-        changes = {} if seed is None else {"seed": seed}
-        changes |= _check_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
-        try:
+        with failures.as_wrong_call():
+            figure, panels = registry.find_figure(name)
+            changes = {} if seed is None else {"seed": seed}
+            changes |= _check_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
-        except ValueError as reason:
-            raise failures.WrongCallError(str(reason)) from None
     batch.prepare(out)
-    with _compilation_cache(compiled):
+    with nullcontext() if compiled is None else linnet.precision.compilation_cache(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.verdict(results, failed):
         raise RuntimeError(wrong)
-
-
-def _compilation_cache(folder: Path | None) -> AbstractContextManager[object]:
-    """Keep compiled programs in a folder, where one is given."""
-    if folder is None:
-        return nullcontext()
-    from linnet.precision import compilation_cache
-
-    return compilation_cache(folder)
-
-
-def _find_figure(name: str) -> tuple[Figure, tuple[str, ...]]:
-    """Return the figure and the panels of a name; an unknown one is a wrong call."""
-    try:
-        return registry.find_figure(name)
-    except ValueError as reason:
-        raise failures.WrongCallError(str(reason)) from None
 
 
 def _check_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:

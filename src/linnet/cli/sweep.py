@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import linnet
 from linnet._arguments import did_you_mean
 from linnet.cli import failures, interrupts, terminal
 
@@ -44,15 +45,13 @@ def sweep(
     seed: Annotated[int | None, typer.Option(help="Of a table: seed of all random numbers.", min=0)] = None,
 ) -> None:
     """Run a grid of cells and keep the results as they come; a table of the papers is printed at the end."""
-    from linnet import sweeps
-
     if workers and scheduler is not None:
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
     described, table = _sweep_of(config, code or [], quick, seed)
     interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
-    report = sweeps.complete(
+    report = linnet.sweeps.complete(
         described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
     )
     if report.failed:
@@ -69,7 +68,6 @@ def sweep(
 
 def _sweep_of(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
-    from linnet import sweeps
     from linnet.reproduction.declaration import Trial
     from linnet.reproduction.registry import figures, find_table, tables
 
@@ -78,7 +76,7 @@ def _sweep_of(config: str, code: list[str], quick: bool, seed: int | None) -> tu
         if quick or seed is not None:
             raise typer.BadParameter("--quick and --seed are for tables of the papers; a file has its own fields.")
         sys.path.append(str(path.resolve().parent))  # cell functions may lie beside their configuration
-        return sweeps.load(path, code=code), None
+        return linnet.sweeps.load(path, code=code), None
     try:
         table = find_table(config)
     except ValueError:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
+import linnet
 from linnet import _progress as progress
 from linnet._files import write_whole
 from linnet.cli import failures, interrupts, terminal
+from linnet.cli.options import Quick, Seed
 from linnet.reproduction import parallel, stability
 from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.registry import select_claims
@@ -30,11 +32,11 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME...]", help="Claims, or the start of their names; all if none.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The same measurements on smaller settings.")] = False,
+    quick: Quick = False,
     to_json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the outcomes as JSON; - is standard output.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="A", help="Seed of all random numbers (0).", min=0)] = None,
+    seed: Seed = None,
     seeds: Annotated[
         int | None,
         typer.Option("--seeds", metavar="N", min=1, help="Repeat at N seeds, from A on; show each verdict's share."),
@@ -49,10 +51,8 @@ def verify(
     ] = None,
 ) -> None:
     """Measure every claim of the papers: claimed, measured, verdict."""
-    try:
+    with failures.as_wrong_call():
         chosen = select_claims(names or ())
-    except ValueError as reason:
-        raise failures.WrongCallError(str(reason)) from None
     piped = to_json == Path("-")
     if store is not None and workers:
         raise typer.BadParameter("--store keeps tables from this process alone: no --workers.")
@@ -72,8 +72,8 @@ def verify(
     outcomes: list[Outcome] = []
     kept = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
     with (
-        _results(to_json, chosen, len(chosen), kept) as results,
-        _kept_sweeps(store),
+        _Results(to_json, chosen, len(chosen), kept) as results,
+        nullcontext() if store is None else linnet.sweeps.keeping(store),  # no cells that other code has trained
         progress.bar("claims", len(chosen), hosts=True) as advance,
     ):
 
@@ -108,7 +108,7 @@ def _process_count(chosen: list[Claim], requested: int | None, store: Path | Non
 def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
     """Every claim at several seeds: how often each verdict comes out."""
     total = len(seeds) * len(chosen)
-    with _results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
+    with _Results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
 
         def tell(row: stability.Stability) -> None:
             results.put(row.claim.name, row.to_json())
@@ -136,28 +136,30 @@ def _seeds_text(seeds: range) -> str:
     return f"{len(seeds)} seeds{which}"
 
 
-def _kept_sweeps(store: Path | None) -> AbstractContextManager[object]:
-    """Sweeps of the claims are kept under a fingerprint of the code: cells that other code trained are never reused."""
-    if store is None:
-        return nullcontext()
-    from linnet import sweeps
-
-    return sweeps.keeping(store)
-
-
 class _Results:
-    """Results by the name of their claim, in a JSON file that is written anew as they come: a kill loses none."""
+    """Results by the name of their claim, in a JSON file that is written anew as they come: a kill loses none.
 
-    def __init__(self, file: Path | None, names: Sequence[str]) -> None:
-        self.count = 0  # of measurements: more than one for a claim at several seeds
-        self._file, self._texts = file, dict.fromkeys(names, "")
+    As a context, it writes them when the block ends, however that ends; an interruption does so by itself.
+    """
+
+    def __init__(self, file: Path | None, chosen: Sequence[Claim], total: int, more: str = "") -> None:
+        self._count, self._total, self._more = 0, total, more  # measurements: several for a claim at several seeds
+        self._file, self._texts = file, {claim.name: "" for claim in chosen}
         self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
+
+    def __enter__(self) -> Self:
+        interrupts.keeping(self._interrupted)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        interrupts.hold()
+        self.write()
 
     def put(self, name: str, values: dict[str, Any]) -> None:
         """Adds what was measured, or replaces what was known."""
         interrupts.hold()  # so that the line about an interruption counts what it has written
         self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
-        self.count += 1
+        self._count += 1
         began = time.monotonic()
         if self._file not in (None, Path("-")) and began >= self._next:
             self.write(settled=False)
@@ -165,34 +167,18 @@ class _Results:
 
     def write(self, *, settled: bool = True) -> None:
         """Writes all there are, in the order of the claims."""
-        text = "[\n{}\n]".format(",\n".join(filter(None, self._texts.values()))) if self.count else "[]"
+        text = "[\n{}\n]".format(",\n".join(filter(None, self._texts.values()))) if self._count else "[]"
         if self._file == Path("-"):
             self._file = None  # once
             terminal.write(text)
         elif self._file is not None:
             write_whole(self._file, text + "\n", settled=settled)
 
-    @property
-    def place(self) -> str:
-        """Where they are, for the line about an interruption."""
-        return f"; they are in {self._file}" if self.count and self._file is not None else ""
-
-
-@contextmanager
-def _results(to_json: Path | None, chosen: list[Claim], total: int, more: str = "") -> Iterator[_Results]:
-    """Where the measurements of the block go; written when it ends, however it ends."""
-    results = _Results(to_json, [claim.name for claim in chosen])
-
-    def interrupted() -> str:
-        results.write()
-        return f"interrupted after {results.count} of {total} claims{results.place}{more}"
-
-    interrupts.keeping(interrupted)
-    try:
-        yield results
-    finally:
-        interrupts.hold()  # an interruption writes them itself
-        results.write()
+    def _interrupted(self) -> str:
+        """Write them, and return the line about the interruption: how many there are, and where."""
+        self.write()
+        place = f"; they are in {self._file}" if self._count and self._file is not None else ""
+        return f"interrupted after {self._count} of {self._total} claims{place}{self._more}"
 
 
 def _print_row(outcome: Outcome, table: bool) -> None:
