@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,23 +42,19 @@ def read_text(place: Path) -> Any:
     import pandas as pd
 
     form = recognise(place)
-    options: dict[str, Any] = {
-        "sep": form.separator,
-        "decimal": form.decimal,
-        "thousands": form.thousands,
-        "header": 0 if form.header else None,
-        "index_col": False,  # pandas would take fields beyond the header for an index, and shift the names
-    }
-    notes = list(form.notes)
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
         try:
-            frame = pd.read_csv(place, encoding=form.encoding, **options)
-        except UnicodeDecodeError:
-            form = replace(form, encoding="latin-1")
-            notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
-            frame = pd.read_csv(place, encoding=form.encoding, **options)
+            frame = pd.read_csv(
+                place,
+                encoding=form.encoding,
+                sep=form.separator,
+                decimal=form.decimal,
+                thousands=form.thousands,
+                header=0 if form.header else None,
+                index_col=False,  # pandas would take fields beyond the header for an index, and shift the names
+            )
         except pd.errors.ParserWarning:
             _refuse_shifted(place, form)
     last = str(frame.columns[-1])
@@ -69,7 +65,7 @@ def read_text(place: Path) -> Any:
     if len(frame) == 0:
         raise ValueError(f"{place.name} has a header and no rows: it must have lines of numbers below its names.")
     frame.index = pd.Index(_line_numbers(place, form, len(frame)), name=LINE_INDEX)
-    frame.attrs[NOTES] = notes
+    frame.attrs[NOTES] = form.notes
     return frame
 
 
@@ -78,7 +74,7 @@ def recognise(place: Path) -> TextForm:
     with place.open("rb") as file:
         head = file.read(HEAD_BYTES)
     whole = len(head) < HEAD_BYTES
-    encoding = _encoding(head, place.name)
+    encoding = _encoding(place, head)
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head, final=whole)
     lines = [line for line in text.splitlines() if line.strip()]
     lines = (lines if whole else lines[:-1])[:HEAD_LINES]
@@ -147,8 +143,8 @@ def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
     raise ValueError(f"{place.name} has rows with more fields than its header has names: give every column a name.")
 
 
-def _encoding(head: bytes, name: str) -> str:
-    """Return the encoding of a text file, from its mark or its first bytes."""
+def _encoding(place: Path, head: bytes) -> str:
+    """Return the encoding of a text file, from its mark, its zero bytes or, without them, all of it."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
@@ -159,9 +155,11 @@ def _encoding(head: bytes, name: str) -> str:
             return "utf-16-le"
         if even > 0.4 * half and odd < 0.1 * half:
             return "utf-16-be"
-        raise ValueError(f"{name} cannot be read as a table: it holds zero bytes, which no text file does.")
+        raise ValueError(f"{place.name} cannot be read as a table: it holds zero bytes, which no text file does.")
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, final=False)
+        with place.open(encoding="utf-8", newline="") as file:
+            while file.read(HEAD_BYTES):
+                pass
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"

@@ -153,18 +153,13 @@ def diagnose_table(
         ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = ahead.largest_stable_rate
         advance(1)
-    fixed = isinstance(asked.init, Weights)
-    spreads = (
-        _layer_stds(starts[0])
-        if fixed
-        else stds(asked.init, in_dim=problem.in_dim, width=asked.width, scale=asked.init_scale)
-    )
+    spreads = stds(asked.init, in_dim=problem.in_dim, width=asked.width, scale=asked.init_scale)
     used = {
         "rows": rows,
         "inputs": data.shape[1],
         "targets": problem.out_dim,
         "width": starts[0].full_width,
-        "init": "weights" if fixed else asked.init,
+        "init": "weights" if isinstance(asked.init, Weights) else asked.init,
         "init_scale": asked.init_scale,
         "learning_rate": curves.learning_rate,
         "folds": folds,
@@ -225,10 +220,3 @@ def _screened_time(comparison: Comparison, weights: Weights) -> float:
     first, second = (weights.first**2).sum() / weights.in_dim, (weights.second**2).sum()
     threshold = float(first + second) / 2
     return comparison.thresholds.time(threshold) if threshold > 0 else 0.0
-
-
-def _layer_stds(weights: Weights) -> tuple[float, float]:
-    """The standard deviations of layers given as they are, from their lengths."""
-    first = (weights.first**2).sum() / (weights.full_width * weights.in_dim)
-    second = (weights.second**2).sum() / (weights.full_width * weights.out_dim)
-    return float(np.sqrt(first)), float(np.sqrt(second))

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count, positive
+from linnet.forecasts import _forecast_summary
 from linnet.forecasts.rates import StableRate, largest_stable_rate
 from linnet.inits.weights import Weights
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, mode_kernel, regimes
@@ -163,18 +164,14 @@ class Forecast:
 
     def findings(self) -> list[str]:
         """What the forecast says, in sentences."""
-        from linnet.forecasts._forecast_summary import findings
-
-        return findings(self)
+        return _forecast_summary.findings(self)
 
     def __str__(self) -> str:
         return "\n".join(self.findings())
 
     def to_dataset(self) -> xr.Dataset:
         """The forecast as a dataset along `time` and `mode` (docs/schema.md)."""
-        from linnet.forecasts._forecast_summary import dataset
-
-        return dataset(self)
+        return _forecast_summary.dataset(self)
 
     def plot(self) -> Figure:
         """Losses, modes and kernels by step, in the house's style; needs matplotlib."""
@@ -183,9 +180,7 @@ class Forecast:
         return picture(self)
 
     def _repr_html_(self) -> str:
-        from linnet.forecasts._forecast_summary import html
-
-        return html(self)
+        return _forecast_summary.html(self)
 
 
 def forecast(
@@ -250,7 +245,7 @@ def forecast(
     modes = regimes(problem, weights, product=run.products[-1])
     basis = run.reduction.basis
     right = modes.right if basis is None else basis.T @ modes.right  # the modes have data, so the basis spans them
-    shares = _learned_shares(run, modes.left, right)
+    shares = _learned_shares(run.reduction.problem.residual(run.reduced.product), modes.left, right)
     kernel = mode_kernel(run.reduced, modes.left, right)
     closed = _closed_form(problem, weights, run, modes) if weight_decay == 0 and momentum == 0 else None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -274,10 +269,9 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
     return every(1) if steps <= states else log_spaced(states)
 
 
-def _learned_shares(run: Trajectory, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """How much of each mode's residual is gone, from the reduced states: no data are needed."""
-    residual = run.reduction.problem.residual(run.reduced.product)
-    along = np.einsum("om,toi,im->tm", left, residual, right, optimize=True)
+def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """How much of each mode's residual is gone, (time, mode), from residuals (time, output, input)."""
+    along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])
 
 
@@ -286,10 +280,10 @@ def _half_step(steps: np.ndarray, share: np.ndarray) -> float:
     above = np.flatnonzero(share >= 0.5)
     if not above.size:
         return float("nan")
-    i = int(above[0])
-    return (
-        float(steps[i - 1] + (0.5 - share[i - 1]) / (share[i] - share[i - 1]) * (steps[i] - steps[i - 1])) if i else 0.0
-    )
+    if above[0] == 0:
+        return 0.0
+    around = slice(above[0] - 1, above[0] + 1)
+    return float(np.interp(0.5, share[around], steps[around]))
 
 
 def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Regimes) -> ClosedForm | None:
@@ -305,6 +299,5 @@ def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Reg
         return None
     target, variance = problem.min_norm_solution(), float(variances.mean())
     products = self_consistent(target, weights.product, threshold, run.times * variance)
-    along = np.einsum("om,toi,im->tm", modes.left, target - products, modes.right, optimize=True)
-    shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
+    shares = _learned_shares(target - products, modes.left, modes.right)
     return ClosedForm(np.asarray(problem.loss(products)), shares)

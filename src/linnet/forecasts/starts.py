@@ -22,9 +22,14 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
     """The standard deviations of both layers' weights at the start.
 
     "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
-    "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves. `scale` multiplies both.
+    "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves; of given
+    weights they follow from the lengths of the layers. `scale` multiplies both.
     """
     scale = _checked_scale(scale)
+    if isinstance(init, Weights):
+        size = float(np.sqrt(init.full_width))
+        first, second = (float(np.linalg.norm(layer)) / size for layer in (init.first, init.second))
+        return scale * first / math.sqrt(init.in_dim), scale * second / math.sqrt(init.out_dim)
     if isinstance(init, str) and init in INIT_NAMES:
         share = 3.0 if init == "pytorch" else 1.0
         return scale / math.sqrt(share * in_dim), scale / math.sqrt(share * width)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linnet._randomness import Key, generator
+from linnet.theories.mixed._parabolas import bracket, vertex
 from linnet.theories.mixed._thinned_starts import bulk_rows, standard_start, thinned_size
 from linnet.theories.mixed._wide_cells import Errors
 from linnet.theories.mixed.splitting import MOST_GROWTH, Layers
@@ -262,7 +263,7 @@ class DrawnStarts:
         least = np.full((4, total), np.inf)  # test, train, power and largest
         bend = np.zeros(total)
         for look in range(_MOST_LOOKS):
-            at, curvature, expected = _vertex(places[:, live], logs[:, live])
+            at, curvature, expected = vertex(places[:, live], logs[:, live])
             trusted = np.ptp(logs[:, live], axis=0) < _STEEP
             if look < 2:  # later places are too close to each other
                 bend[live] = curvature
@@ -276,7 +277,7 @@ class DrawnStarts:
             place[chosen] = at[better]
             least[:, chosen] = np.stack([errors.test, errors.train, errors.power, errors.largest])[:, better]
             new = np.log(np.maximum(errors.test, floor))
-            places[:, live], logs[:, live] = _bracket(places[:, live], logs[:, live], at, new)
+            places[:, live], logs[:, live] = bracket(places[:, live], logs[:, live], at, new)
             live = live[(np.abs(new - expected) > _LOOK_AGAIN) | ~trusted]
             if not live.size:
                 break
@@ -378,32 +379,6 @@ def _dot(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 
 def _gram(rows: np.ndarray) -> np.ndarray:
     return rows.swapaxes(1, 2) @ rows
-
-
-def _vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the parabola through three values is least, between the outer ones; its second derivative, and value there.
-
-    Where it has no least value, that is the outer place of the lower value. Each (run,).
-    """
-    (a, b, c), (one, two, three) = places, values
-    left, right = (two - one) / (b - a), (three - two) / (c - b)
-    bend = 2 * (right - left) / (c - a)
-    curved = bend > 0
-    vertex = (a + b) / 2 - left / np.where(curved, bend, 1.0)
-    vertex = np.where(curved, np.clip(vertex, a, c), np.where(one < three, a, c))
-    return vertex, bend, one + (vertex - a) * (left + bend / 2 * (vertex - b))
-
-
-def _bracket(places: np.ndarray, values: np.ndarray, place: np.ndarray, value: np.ndarray) -> tuple[Any, Any]:
-    """Three of four places, in order: the lowest value, or the next one inside, between its neighbours."""
-    # a new place on an old one would leave a parabola through two points
-    gap = np.abs(places - place).min(axis=0)
-    moved = np.where(gap < 1e-3, np.where(place > places[1], place - 2e-3, place + 2e-3), place)
-    both, four = np.concatenate([places, moved[None]]), np.concatenate([values, value[None]])
-    order = np.argsort(both, axis=0)
-    both, four = np.take_along_axis(both, order, axis=0), np.take_along_axis(four, order, axis=0)
-    middle = np.clip(np.argmin(four, axis=0), 1, 2) + np.array([[-1], [0], [1]])
-    return np.take_along_axis(both, middle, axis=0), np.take_along_axis(four, middle, axis=0)
 
 
 def _largest(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:

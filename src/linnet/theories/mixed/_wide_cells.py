@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linnet.theories.mixed._parabolas import vertex_of_even_places
 from linnet.theories.mixed.task_spectra import Spectrum
 from linnet.theories.noise_bulk import ratio_of
 
@@ -67,7 +68,7 @@ def wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) ->
     best = _least(lambda t: wide_errors(few, g, widths, t).test, times)
     step = np.log(1.03)  # the groups' best time is close: one parabola with all modes
     near = wide_errors(spectrum, g, widths, best[:, None] * np.exp(step * np.array([-1, 0, 1]))).test
-    best = best * np.exp(_vertex(near, step))
+    best = best * np.exp(vertex_of_even_places(near, step))
     bend = np.maximum(near[:, 0] - 2 * near[:, 1] + near[:, 2], 0) / step**2 / near[:, 1]
     at = wide_errors(spectrum, g, widths, best[:, None])
     return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0], at.own[:, 0], bend
@@ -149,11 +150,4 @@ def _least(test: Callable[[np.ndarray], np.ndarray], times: np.ndarray, halvings
         at = np.clip(np.argmin(five, axis=1), 1, 3)[:, None]
         around = np.take_along_axis(five, at + np.array([-1, 0, 1]), axis=1)
         middle = middle * np.exp(step * (at[:, 0] - 2))
-    return middle * np.exp(_vertex(around, step))
-
-
-def _vertex(values: np.ndarray, step: np.ndarray | float) -> np.ndarray:
-    """Where the parabola through three equidistant values is least, from the middle one; at most two steps away."""
-    before, middle, after = values.T
-    bend = before - 2 * middle + after
-    return step * np.where(bend > 0, np.clip((before - after) / (2 * np.where(bend > 0, bend, 1)), -2, 2), 0.0)
+    return middle * np.exp(vertex_of_even_places(around, step))
