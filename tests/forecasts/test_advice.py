@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.forecasts import StartRegimes, ThresholdCurve, all_folds, cross_validate, start_regimes, threshold_curve
 from linnet.forecasts._regime_map import active_modes
-from linnet.forecasts._ridge import leave_one_out
+from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
 
 pytest.importorskip("sklearn")
@@ -117,7 +117,7 @@ def test_leave_one_out_is_that_of_scikit_learn():
     for n, d, k in ((40, 6, 2), (12, 20, 1)):
         X, Y = random.standard_normal((n, d)), random.standard_normal((n, k))
         Y += X[:, :k]
-        penalty, coefficients = leave_one_out(Rows(X, Y))
+        penalty, coefficients = ridge_by_leave_one_out(Rows(X, Y))
         model = RidgeCV(alphas=np.geomspace(1e-6, 1e6, 37) * n, fit_intercept=False).fit(X, Y)
         assert_allclose(penalty * n, model.alpha_)
         assert_allclose(coefficients, np.atleast_2d(model.coef_), rtol=1e-7, atol=1e-10)

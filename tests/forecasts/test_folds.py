@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.forecasts._rivals import rivals
 from linnet.forecasts.cross_validation import cross_validate
-from linnet.forecasts.curves import Curves, chosen_elsewhere
-from linnet.forecasts.folds import all_folds, split
+from linnet.forecasts.curves import Curves, errors_at_choices_of_others
+from linnet.forecasts.folds import all_folds, split_rows
 from linnet.forecasts.samples import learning_curve
 
 
@@ -24,7 +24,7 @@ def test_a_batch_of_folds_is_each_fold_alone():
     starts = [ln.inits.gaussian(key=s, in_dim=6, out_dim=2, width=9, first_std=0.3, second_std=0.3) for s in range(2)]
     folds = all_folds(X, Y, folds=4, key=5)
     curves = cross_validate(folds, starts, learning_rate=0.05, steps=60)
-    for index, held in enumerate(split(43, 4, 5)):
+    for index, held in enumerate(split_rows(43, 4, 5)):
         train = np.setdiff1d(np.arange(43), held)
         mean, spread, level, unit = X[train].mean(0), X[train].std(0), Y[train].mean(0), Y[train].std(0)
         A, B = (X[train] - mean) / spread, (Y[train] - level) / unit
@@ -68,17 +68,17 @@ def test_whitened_folds_may_have_fewer_inputs_than_the_table():
 
 def test_a_choice_made_elsewhere_does_not_look_at_its_fold():
     errors = np.array([[1.0, 1.0, 9.0], [2.0, 2.0, 1.0]])  # the third fold alone prefers the second choice
-    assert_allclose(chosen_elsewhere(errors), [2.0, 2.0, 9.0])
+    assert_allclose(errors_at_choices_of_others(errors), [2.0, 2.0, 9.0])
     curves = Curves(np.arange(2), errors[..., None], errors[..., None], 0.1)
     assert_allclose(curves.honest_error(), [2.0, 2.0, 9.0])
     assert curves.step == 1
 
 
 def test_folds_are_a_partition():
-    parts = split(17, 5, 0)
+    parts = split_rows(17, 5, 0)
     assert sorted(np.concatenate(parts)) == list(range(17)) and max(map(len, parts)) - min(map(len, parts)) <= 1
     with pytest.raises(ValueError, match="`folds` must leave at least 2 rows in each: got 5 folds for 9 rows"):
-        split(9, 5, 0)
+        split_rows(9, 5, 0)
 
 
 def test_rivals_are_what_they_are_called():

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from linnet._arguments import count, no_mask, positive, shown
 from linnet._randomness import words
 from linnet.forecasts.cross_validation import FIRST_RATE_SHARE, RATE_STEPS, cross_validate
-from linnet.forecasts.folds import Fold, prepare, row_roots, split
+from linnet.forecasts.folds import Fold, make_fold, root_weights, split_rows
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.starts import start
@@ -109,7 +109,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 raise ValueError(f"`sample_weight` must leave at least 2 rows: {len(X)} have a weight above zero.")
         inputs = scaler(X, self.scale, centre=self.fit_intercept, weights=weights)
         outputs = target_scaler(Y, self.scale, centre=self.fit_intercept, weights=weights)
-        rows = np.ones(len(X)) if weights is None else row_roots(weights)
+        rows = np.ones(len(X)) if weights is None else root_weights(weights)
         problem = Problem.from_data(rows[:, None] * inputs.apply(X), rows[:, None] * outputs.apply(Y))
         still = np.ptp(Y, axis=0) == 0 if self.fit_intercept else np.zeros(Y.shape[1], dtype=bool)
         if still.all():  # the intercept alone predicts them
@@ -174,13 +174,13 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 raise ValueError(
                     f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
                 )
-            pairs = [(None, held) for held in split(len(X), folds, key)]
+            pairs = [(None, held) for held in split_rows(len(X), folds, key)]
         else:
             pairs = list(check_cv(cv).split(X, Y))
         if len(pairs) < 2:
             raise ValueError(f"`cv` must give at least 2 folds: got {len(pairs)}.")
         options: dict[str, Any] = {"centre": self.fit_intercept, "weights": rows}
-        return [prepare(X, Y, held, self.scale, training=training, **options) for training, held in pairs]
+        return [make_fold(X, Y, held, self.scale, training=training, **options) for training, held in pairs]
 
     def _cross_validated_scale(self, parts: list[Fold], weights: Weights) -> float:
         """Return the factor of the start of least held-out error by the exact flow, for one target."""

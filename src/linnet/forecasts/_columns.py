@@ -29,7 +29,7 @@ def named_columns(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
         if len(set(names)) < len(names):
             twice = sorted({n for n in names if names.count(n) > 1})
             raise ValueError(
-                f"`{name}` must have columns of different names: {first_names(twice)} occur more than once."
+                f"`{name}` must have columns of different names: {list_names(twice)} occur more than once."
             )
         return value, names
     no_mask(name, value)
@@ -47,19 +47,19 @@ def named_columns(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
     return array, [f"{letter}{index:0{width}d}" for index in range(array.shape[1])]
 
 
-def without(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str], list[str]]:
-    """The columns that are left when those that `drop` names are left out, their names, and a note of it."""
+def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str], list[str]]:
+    """Return the columns that `drop` does not name, their names, and a note on those left out."""
     if drop is None:
         return value, names, []
-    gone = chosen("drop", drop, names)
+    gone = resolve_columns("drop", drop, names)
     keep = [index for index, name in enumerate(names) if name not in gone]
     if not keep:
         raise ValueError("`drop` must leave columns to predict from: it names all of them.")
     left = value.iloc[:, keep] if hasattr(value, "iloc") else value[:, keep]
-    return left, [names[index] for index in keep], [f"Left out, as asked: {first_names(gone)}."]
+    return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def numbers(name: str, value: Any, names: list[str]) -> np.ndarray:
+def float_matrix(name: str, value: Any, names: list[str]) -> np.ndarray:
     """The columns as a matrix of numbers; text is refused by name, with the command that leaves it out."""
     if hasattr(value, "iloc"):
         _refuse_text(value, names, target=name == "Y")
@@ -90,14 +90,14 @@ def _refuse_text(frame: Any, names: list[str], *, target: bool) -> None:
     several = len(wrong) > 1
     if target:
         raise ValueError(
-            f"target {first_names(examples)} {'hold' if several else 'holds'} text or dates, and a network predicts "
+            f"target {list_names(examples)} {'hold' if several else 'holds'} text or dates, and a network predicts "
             "numbers: name another (`target`, --target), or make a column of 0 and 1 for each class "
             "(`pandas.get_dummies`)."
         )
-    more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _why_useless(frame.iloc[:, i], n))}
+    more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
     leave = [*wrong, *more]
     asked = leave if not any("," in n for n in leave) else [str(names.index(n)) for n in leave]
-    first = f"columns {first_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
+    first = f"columns {list_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     raise ValueError(
@@ -106,17 +106,17 @@ def _refuse_text(frame: Any, names: list[str], *, target: bool) -> None:
     )
 
 
-def _why_useless(column: Any, name: str) -> str:
+def _reason_to_drop(column: Any, name: str) -> str:
     """Why a column of numbers says nothing: it counts the rows or is constant; empty where it may say something."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if counts_rows(values):
+    if is_row_count(values):
         return "it counts the rows"
     if name.startswith("Unnamed: ") and not np.isfinite(values).any():
         return "it is empty"
     return "it is constant" if np.ptp(values) == 0 else ""
 
 
-def counts_rows(values: np.ndarray) -> bool:
+def is_row_count(values: np.ndarray) -> bool:
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ...: the number of the row that a spreadsheet or pandas wrote."""
     return len(values) > 4 and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
@@ -129,18 +129,18 @@ def fill_gaps(table: DataTable, index: Any, missing: str) -> tuple[DataTable, An
         return table, index
     if infinite.any() and missing != "drop":
         raise ValueError(
-            f"{_first_of(infinite, 'infinite value', names, index)}: correct it, or leave its row out (`missing`, "
+            f"{_first_gap(infinite, 'infinite value', names, index)}: correct it, or leave its row out (`missing`, "
             "--missing drop)."
         )
     columns = names_where(names, gaps.any(axis=0))
     if missing == "refuse":
         raise ValueError(
-            f"{_first_of(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what to do "
+            f"{_first_gap(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what to do "
             "(`missing`, --missing drop or mean)."
         )
     if missing == "drop":
         whole, kinds = ~gaps.any(axis=1), "missing or infinite" if infinite.any() else "missing"
-        note = f"{(~whole).sum()} of {len(whole)} rows have {kinds} values ({first_names(columns)}) and are left out."
+        note = f"{(~whole).sum()} of {len(whole)} rows have {kinds} values ({list_names(columns)}) and are left out."
         kept = replace(table, inputs=table.inputs[whole], outputs=table.outputs[whole], notes=[*table.notes, note])
         return kept, index[whole]
     inputs = len(table.input_names)
@@ -150,25 +150,25 @@ def fill_gaps(table: DataTable, index: Any, missing: str) -> tuple[DataTable, An
     if empty := names_where(names, gaps.all(axis=0)):
         raise ValueError(f"column {empty[0]!r} has no values at all: leave it out (`drop`).")
     filled = np.where(gaps, np.nanmean(np.where(gaps, np.nan, both), axis=0), both)[:, :inputs]
-    number, are = count_of(int(gaps.sum()), "missing value"), "is" if gaps.sum() == 1 else "are"
-    note = f"{number} ({first_names(columns)}) {are} filled with the means of their columns."
+    number, are = counted(int(gaps.sum()), "missing value"), "is" if gaps.sum() == 1 else "are"
+    note = f"{number} ({list_names(columns)}) {are} filled with the means of their columns."
     return replace(table, inputs=filled, notes=[*table.notes, note]), index
 
 
-def _first_of(which: np.ndarray, noun: str, names: list[str], index: Any) -> str:
+def _first_gap(which: np.ndarray, noun: str, names: list[str], index: Any) -> str:
     """Name the first column with entries of one kind, how many it has, and the row of the first."""
     column = int(np.argmax(which.any(axis=0)))
     row = int(np.argmax(which[:, column]))
-    number = count_of(int(which[:, column].sum()), noun)
-    return f"column {names[column]!r} has {number}, the first in {place_of(index, row)}"
+    number = counted(int(which[:, column].sum()), noun)
+    return f"column {names[column]!r} has {number}, the first in {row_place(index, row)}"
 
 
-def place_of(index: Any, row: int) -> str:
+def row_place(index: Any, row: int) -> str:
     """Where a row stands: its line in a text file, or its label in a data frame."""
     return f"{'line' if getattr(index, 'name', None) == LINE_INDEX else 'row'} {index[row]}"
 
 
-def chosen(what: str, value: object, names: list[str]) -> list[str]:
+def resolve_columns(what: str, value: object, names: list[str]) -> list[str]:
     """Columns as users name them: names or numbers, one, several, or separated by commas."""
     if not isinstance(value, (str, int, np.integer, Iterable)):
         raise ValueError(f"`{what}` must name columns, by names or numbers: got {type(value).__name__}.")
@@ -182,7 +182,7 @@ def chosen(what: str, value: object, names: list[str]) -> list[str]:
         elif is_number(part) and float(part).is_integer() and -len(names) <= int(part) < len(names):
             columns.append(names[int(part)])
         else:
-            raise ValueError(f"`{what}` must name columns: there is no {str(part)!r} among {first_names(names)}.")
+            raise ValueError(f"`{what}` must name columns: there is no {str(part)!r} among {list_names(names)}.")
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"`{what}` must name columns, each once: got {value!r}.")
     return columns
@@ -211,7 +211,7 @@ def names_where(names: list[str], which: np.ndarray) -> list[str]:
 
 def and_others(names: list[str]) -> str:
     """Say how many columns there are besides the first, and name some."""
-    return f" (and {len(names) - 1} more: {first_names(names[1:])})" if len(names) > 1 else ""
+    return f" (and {len(names) - 1} more: {list_names(names[1:])})" if len(names) > 1 else ""
 
 
 def drop_option(names: list[str]) -> str:
@@ -219,12 +219,12 @@ def drop_option(names: list[str]) -> str:
     return f"`drop`, --drop {shlex.quote(','.join(names))}"
 
 
-def count_of(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     """A number and its noun: "1 target", "2 targets"."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def first_names(names: list[str]) -> str:
-    """The first few names, and how many more there are."""
+def list_names(names: list[str]) -> str:
+    """List the first few names, and say how many more there are."""
     shown = ", ".join(names[:MAX_COLUMNS_NAMED])
     return shown if len(names) <= MAX_COLUMNS_NAMED else f"{shown} and {len(names) - MAX_COLUMNS_NAMED} more"

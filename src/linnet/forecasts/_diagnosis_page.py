@@ -12,7 +12,7 @@ import numpy as np
 from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
-from linnet.forecasts._columns import count_of
+from linnet.forecasts._columns import counted
 from linnet.forecasts._diagnosis_sentences import learned_words, rate_table
 from linnet.forecasts._forecast_figure import COLOUR_OF_WORD, draw_kernels, draw_modes
 from linnet.forecasts._regime_map import active_modes
@@ -32,10 +32,10 @@ def write(diagnosis: Diagnosis, out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     with written_whole(out / DATA) as draft:  # after a kill the old file is there, or none
         diagnosis.to_dataset().to_netcdf(draft, engine="scipy")
-    return page.write(out / PAGE, build(diagnosis))
+    return page.write(out / PAGE, page_html(diagnosis))
 
 
-def build(diagnosis: Diagnosis) -> str:
+def page_html(diagnosis: Diagnosis) -> str:
     """The page as text."""
     s = diagnosis.settings
     tiles = {
@@ -49,7 +49,7 @@ def build(diagnosis: Diagnosis) -> str:
     names = [escape(_short_list(names)) for names in (diagnosis.table.input_names, diagnosis.table.output_names)]
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
-        f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {count_of(s['targets'], 'target')} ({names[1]}). "
+        f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {counted(s['targets'], 'target')} ({names[1]}). "
         "Errors are shares of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
         f'<dl class="tiles">{inside}</dl>\n<ul>{lines}</ul>'

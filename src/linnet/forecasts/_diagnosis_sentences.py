@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.forecasts._columns import count_of
+from linnet.forecasts._columns import counted
 from linnet.forecasts._forecast_summary import regime_sentence
-from linnet.forecasts.curves import paired
+from linnet.forecasts.curves import mean_and_error
 from linnet.forecasts.rates import pytorch_rates
-from linnet.forecasts.scale_trials import SURE_STANDARD_ERRORS, helpful_factor, is_sure
+from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, factor_of_cheaper_start, is_significant
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
 LEARNED = {"lazy": "lazily", "active": "actively"}
-SCALED = {
+SCALE_SENTENCES = {
     "std": "inputs and targets are centred and divided by their standard deviations",
     "none": "inputs and targets are centred, not scaled",
     "whiten": "inputs are whitened, targets centred and divided by their standard deviations",
@@ -29,17 +29,17 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     """What was found, line by line."""
     s = diagnosis.settings
     lines = [
-        f"{s['rows']} rows, {s['inputs']} inputs, {count_of(s['targets'], 'target')}; {SCALED[s['scale']]}.",
+        f"{s['rows']} rows, {s['inputs']} inputs, {counted(s['targets'], 'target')}; {SCALE_SENTENCES[s['scale']]}.",
         *diagnosis.table.notes,
         _spectrum_sentence(diagnosis),
         _regimes_sentence(diagnosis),
-        _border_sentence(diagnosis),
+        _advised_scale_sentence(diagnosis),
         _kernels_sentence(diagnosis),
-        *_learning_times(diagnosis),
+        *_half_time_sentences(diagnosis),
         *_stopping_sentences(diagnosis),
         *_rivals_sentences(diagnosis),
         _trial_sentence(diagnosis),
-        _scale_of_start(diagnosis),
+        _threshold_curve_sentence(diagnosis),
         _samples_sentence(diagnosis),
         *_rates_sentences(diagnosis),
     ]
@@ -81,7 +81,7 @@ def _regimes_sentence(diagnosis: Diagnosis) -> str:
     )
 
 
-def _border_sentence(diagnosis: Diagnosis) -> str:
+def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
     """Say which change of the start would make lazy modes active, or active ones lazy."""
     judged, scale = diagnosis.regimes, diagnosis.advised_scale
     if diagnosis.gain_over_mean[0] <= 0:
@@ -116,7 +116,7 @@ def _kernels_sentence(diagnosis: Diagnosis) -> str:
     )
 
 
-def _learning_times(diagnosis: Diagnosis) -> list[str]:
+def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say when the first and the last mode are learned."""
     half, times = diagnosis.forecast.half_steps, diagnosis.half_times
     known = np.flatnonzero(~np.isnan(times))
@@ -133,27 +133,27 @@ def _learning_times(diagnosis: Diagnosis) -> list[str]:
         lines.append(f"Mode {early + 1} is half learned at {when(early)}{last}.")
     if left := len(half) - known.size:
         verb = "is" if left == 1 else "are"
-        lines.append(f"{count_of(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
+        lines.append(f"{counted(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
     return lines
 
 
 def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say when to stop, and what the held-out error is then."""
     c = diagnosis.curves
-    level, spread = (_in_digits(part) for part in paired(c.honest_error()))
+    level, spread = (_format_error(part) for part in mean_and_error(c.honest_error()))
     error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
     gain, doubt = diagnosis.gain_over_mean
     if gain <= 0:
         line = (
-            f"No step is better than the mean of the targets: {error}, that of the mean is {_in_digits(-gain)} +- "
-            f"{_in_digits(doubt)} lower (within folds). There is nothing here that the network can learn."
+            f"No step is better than the mean of the targets: {error}, that of the mean is {_format_error(-gain)} +- "
+            f"{_format_error(doubt)} lower (within folds). There is nothing here that the network can learn."
         )
     elif c.mean[c.best] < EXACT_ERROR:
         first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
         line = f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
     elif c.still_falling:
         fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
-        certain = fall > SURE_STANDARD_ERRORS * spread
+        certain = fall > SIGNIFICANT_STANDARD_ERRORS * spread
         advice = f"train longer (--steps {2 * c.step})" if certain else "that training longer helps is not certain"
         line = (
             f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
@@ -172,7 +172,7 @@ def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
             "higher."
         )
     lines = [line]
-    if 0 < gain <= SURE_STANDARD_ERRORS * doubt:
+    if 0 < gain <= SIGNIFICANT_STANDARD_ERRORS * doubt:
         lines.append(f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {doubt:.3f}.")
     if diagnosis.stein is not None:
         lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
@@ -183,13 +183,13 @@ def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
     """Compare the network with other methods in the same folds."""
     network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
     methods = {"the network": network, **diagnosis.rivals}
-    listed = ", ".join(f"{name} {_in_digits(errors.mean())}" for name, errors in methods.items())
+    listed = ", ".join(f"{name} {_format_error(errors.mean())}" for name, errors in methods.items())
     lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
     if max(network.mean(), ridge.mean()) < EXACT_ERROR:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
     unit = max(ridge.mean(), EXACT_ERROR)
-    mean, spread = (part / unit for part in paired(network - ridge))
-    if abs(mean) <= SURE_STANDARD_ERRORS * spread:
+    mean, spread = (part / unit for part in mean_and_error(network - ridge))
+    if abs(mean) <= SIGNIFICANT_STANDARD_ERRORS * spread:
         verdict = f"The network is no different from ridge ({mean:+.1%} +- {spread:.1%}): ridge is simpler."
     elif mean > 0:
         verdict = f"The network does not beat ridge: its error is {mean:.1%} larger. Use ridge."
@@ -205,7 +205,7 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
     if trial is None:
         return ""
     before = ""
-    if helpful_factor(c, diagnosis.comparison.mean_error) is not None:
+    if factor_of_cheaper_start(c, diagnosis.comparison.mean_error) is not None:
         before = (
             f"The start itself hurts: before training its error is {c.mean[0]:.3g} of the variance, that of the mean "
             f"is {diagnosis.comparison.mean_error.mean():.3g}. "
@@ -218,7 +218,7 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
     return f"{tried}, higher by {gain}: keep this one." if trial.harms else f"{tried}, no different ({gain})."
 
 
-def _scale_of_start(diagnosis: Diagnosis) -> str:
+def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
     """With one target: what another scale of the start would gain, by the exact flow."""
     curve = diagnosis.comparison.thresholds
     now = float(diagnosis.forecast.regimes.thresholds.mean())
@@ -230,7 +230,7 @@ def _scale_of_start(diagnosis: Diagnosis) -> str:
         f"over starts from {smallest:.2g} to {largest:.2g} times this one the least held-out error of the exact flow "
         f"goes from {low:.4f} to {high:.4f}"
     )
-    if is_sure(gain, spread, low):
+    if is_significant(gain, spread, low):
         return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
     best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
     return f"Does the scale of the start matter? Hardly: {across}; {best}."
@@ -265,7 +265,7 @@ def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def _in_digits(error: float) -> str:
+def _format_error(error: float) -> str:
     """An error with four decimals; one that is out of all proportion, by an outlier, in four digits."""
     return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
 

@@ -10,7 +10,7 @@ from linnet.forecasts._rows import Rows
 PENALTIES = np.geomspace(1e-6, 1e6, 37)  # per row
 
 
-def leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
+def ridge_by_leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
     r"""The penalty per row of least leave-one-out error, and the coefficients at it.
 
     The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.

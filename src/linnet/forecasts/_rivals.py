@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet.forecasts._ridge import leave_one_out
+from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
-from linnet.forecasts.curves import chosen_elsewhere
+from linnet.forecasts.curves import errors_at_choices_of_others
 from linnet.forecasts.folds import Fold
 
 MAX_COMPONENTS = 15  # of partial least squares, at most
@@ -22,15 +22,15 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     """
     ridge, partial, reduced = [], [], []
     for fold in folds:
-        penalty, coefficients = leave_one_out(fold)
+        penalty, coefficients = ridge_by_leave_one_out(fold)
         ridge.append(fold.error(coefficients[None])[0])
         few = fold.condensed
         partial.append(_pad_choices(fold.error(_partial_least_squares(few)), MAX_COMPONENTS))
         reduced.append(_pad_choices(fold.error(_reduced_rank_ridge(few, penalty)), fold.outputs.shape[1]))
     return {
         "ridge": np.array(ridge),
-        "partial least squares": chosen_elsewhere(np.stack(partial, axis=1)),
-        "reduced-rank regression": chosen_elsewhere(np.stack(reduced, axis=1)),
+        "partial least squares": errors_at_choices_of_others(np.stack(partial, axis=1)),
+        "reduced-rank regression": errors_at_choices_of_others(np.stack(reduced, axis=1)),
     }
 
 

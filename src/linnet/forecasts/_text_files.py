@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from linnet.forecasts._columns import LINE_INDEX
 
-HEAD_BYTES = 1 << 18  # looked at to recognise the form of a file
+HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
 HEAD_LINES = 60
 SEPARATORS = ("\t", ";", "|", ",")
 SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
@@ -26,7 +26,7 @@ GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
 @dataclass(frozen=True)
-class TextForm:
+class TextFormat:
     """How a text file holds its table, and notes for the reader."""
 
     encoding: str
@@ -41,7 +41,7 @@ def read_text(place: Path) -> Any:
     """The data frame in a text file; its attributes have notes on the form of the file, its index the lines."""
     import pandas as pd
 
-    form = recognise(place)
+    form = detect_format(place)
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
@@ -56,7 +56,7 @@ def read_text(place: Path) -> Any:
                 index_col=False,  # pandas would take fields beyond the header for an index, and shift the names
             )
         except pd.errors.ParserWarning:
-            _refuse_shifted(place, form)
+            _refuse_extra_fields(place, form)
     last = str(frame.columns[-1])
     if form.header and last.startswith("Unnamed: ") and frame.shape[1] > 1 and frame.iloc[:, -1].isna().all():
         frame = frame.iloc[:, :-1]  # every line ends with a separator, the header too
@@ -69,8 +69,8 @@ def read_text(place: Path) -> Any:
     return frame
 
 
-def recognise(place: Path) -> TextForm:
-    """The form of a text file, from its first lines."""
+def detect_format(place: Path) -> TextFormat:
+    """The format of a text file, from its first lines; its encoding from all of it."""
     with place.open("rb") as file:
         head = file.read(HEAD_BYTES)
     whole = len(head) < HEAD_BYTES
@@ -102,10 +102,10 @@ def recognise(place: Path) -> TextForm:
             f"The first line ({first}) holds numbers alone: it is taken as data and columns are numbered from 0. If "
             "these are names, write a letter into one of them."
         )
-    return TextForm(encoding, separator, "," if comma else ".", "." if grouped else None, header, notes)
+    return TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, header, notes)
 
 
-def _line_numbers(place: Path, form: TextForm, rows: int) -> Sequence[int]:
+def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
     """The line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
     with place.open("rb") as file:
         breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
@@ -116,7 +116,7 @@ def _line_numbers(place: Path, form: TextForm, rows: int) -> Sequence[int]:
     return range(1 + form.header, 1 + form.header + rows)
 
 
-def _records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
+def _records(place: Path, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """The line on which each record ends or begins, and its fields; blank lines are none."""
     with place.open(encoding=form.encoding, newline="") as file:
         if form.separator == r"\s+":
@@ -130,7 +130,7 @@ def _records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
             before = reader.line_num
 
 
-def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
+def _refuse_extra_fields(place: Path, form: TextFormat) -> NoReturn:
     """Refuse a file with more fields in a row than names in its header, naming the first such line."""
     rows = _records(place, form)
     _, header = next(rows)

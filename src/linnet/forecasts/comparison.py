@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.forecasts._ridge import leave_one_out
+from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rivals import rivals
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.folds import Fold
@@ -45,7 +45,7 @@ class Comparison:
 
 def compare(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     """Other methods in the folds of a table, numbers of its rows, scales of the start."""
-    penalty, _ = leave_one_out(rows)
+    penalty, _ = ridge_by_leave_one_out(rows)
     one_target = rows.outputs.shape[1] == 1
     nothing = np.zeros((1, rows.outputs.shape[1], rows.inputs.shape[1]))
     return Comparison(

@@ -93,20 +93,20 @@ class Curves:
     def late_fall(self) -> tuple[float, float]:
         """By how much the error falls over the last half of the run, with its standard error over folds."""
         folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
-        return paired(folds[half] - folds[-1])
+        return mean_and_error(folds[half] - folds[-1])
 
     def honest_error(self) -> Float[np.ndarray, " fold"]:
         """Each fold's error at the step that the other folds choose."""
-        return chosen_elsewhere(self.errors.mean(axis=2))
+        return errors_at_choices_of_others(self.errors.mean(axis=2))
 
 
-def chosen_elsewhere(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarray, " fold"]:
+def errors_at_choices_of_others(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarray, " fold"]:
     """Each fold's error at the choice that is best on average over the other folds."""
     total = errors.sum(axis=1, keepdims=True)
     return errors[np.argmin(total - errors, axis=0), np.arange(errors.shape[1])]
 
 
-def paired(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
+def mean_and_error(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
     """The mean of differences within folds, and its standard error."""
     return float(gaps.mean()), float(standard_error(gaps))
 

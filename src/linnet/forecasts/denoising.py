@@ -273,7 +273,7 @@ def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
         filtered = np.where(values > 1e-12 * values[0], values, 0.0)
         matrix, threshold, time, risk = data.copy(), float(values[0]), np.inf if filtered.any() else 0.0, 0.0
     else:
-        search = _Search(values, data.shape, noise)
+        search = _RiskSearch(values, data.shape, noise)
         path = search.grid()
         threshold, time, risk = search.best(path)
         filtered = mode_values(values, threshold, [time])[0]
@@ -297,7 +297,7 @@ def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
     )
 
 
-class _Search:
+class _RiskSearch:
     """Stein's risk over thresholds and times; a time is named by the singular value that is half learned then."""
 
     def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):

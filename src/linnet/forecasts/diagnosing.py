@@ -14,15 +14,15 @@ from linnet._randomness import words as key_words
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import check_batch_fits, cross_validate
-from linnet.forecasts.curves import Curves, paired
+from linnet.forecasts.curves import Curves, mean_and_error
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, helpful_factor, is_sure
+from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, factor_of_cheaper_start, is_significant
 from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.settings import Settings
-from linnet.forecasts.starts import start, stds
+from linnet.forecasts.starts import layer_stds, start
 from linnet.forecasts.stein import stein_stop
 from linnet.forecasts.tables import DataTable, data_table
 from linnet.inits.weights import Weights
@@ -132,7 +132,7 @@ def diagnose_table(
         scaler(data.inputs, asked.scale).apply(data.inputs),
         target_scaler(data.outputs, asked.scale).apply(data.outputs),
     )
-    starts = _starts_of_seeds(asked, whole)
+    starts = _draw_starts(asked, whole)
     with bar("folds", 3) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
         comparison = comparing(whole, parts, asked)
@@ -143,7 +143,7 @@ def diagnose_table(
             learning_rate=asked.rate,
             steps=asked.steps,
             longest=asked.longest,
-            least_time=_screened_time(comparison, starts[0]),
+            least_time=_stopping_time_of_flow(comparison, starts[0]),
         )
         advance(1, "the run on all rows")
         problem = whole.problem
@@ -153,7 +153,7 @@ def diagnose_table(
         ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = ahead.largest_stable_rate
         advance(1)
-    spreads = stds(asked.init, in_dim=problem.in_dim, width=asked.width, scale=asked.init_scale)
+    spreads = layer_stds(asked.init, in_dim=problem.in_dim, width=asked.width, scale=asked.init_scale)
     used = {
         "rows": rows,
         "inputs": data.shape[1],
@@ -171,7 +171,7 @@ def diagnose_table(
     return Diagnosis(data, ahead, curves, comparison, trial, stein, spreads, used)
 
 
-def _starts_of_seeds(asked: Settings, whole: Rows) -> list[Weights]:
+def _draw_starts(asked: Settings, whole: Rows) -> list[Weights]:
     """The starts of all seeds; weights that are given are one."""
     (rows, in_dim), out_dim = whole.inputs.shape, whole.outputs.shape[1]
     seeds = 1 if isinstance(asked.init, Weights) else asked.seeds
@@ -190,7 +190,7 @@ def _starts_of_seeds(asked: Settings, whole: Rows) -> list[Weights]:
 def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes) -> float | None:
     """The factor of the start to try in the same folds: where this one hurts, one that does not; with one target the
     best of the exact flow, where it promises a gain; with several the one that makes modes active, or lazy."""
-    factor, flows = helpful_factor(curves, comparison.mean_error), comparison.thresholds
+    factor, flows = factor_of_cheaper_start(curves, comparison.mean_error), comparison.thresholds
     if factor is not None:
         return factor
     if flows is None:
@@ -200,20 +200,20 @@ def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes)
     if now <= 0:
         return None
     gain, spread = flows.gain(now)
-    return float(np.sqrt(flows.best / now)) if is_sure(gain, spread, flows.mean.min()) else None
+    return float(np.sqrt(flows.best / now)) if is_significant(gain, spread, flows.mean.min()) else None
 
 
 def _try_scale(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:
     """Train the start times `factor` in the same folds."""
     scale = float(f"{factor * asked.init_scale:.2g}")  # the digits that are printed are those that were tried
-    starts = _starts_of_seeds(replace(asked, init_scale=scale), whole)
+    starts = _draw_starts(replace(asked, init_scale=scale), whole)
     longest = min(asked.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
     other = cross_validate(parts, starts, learning_rate=asked.rate, steps=asked.steps, longest=longest)
-    gain, spread = paired(curves.honest_error() - other.honest_error())
+    gain, spread = mean_and_error(curves.honest_error() - other.honest_error())
     return ScaleTrial(scale, other, gain, spread)
 
 
-def _screened_time(comparison: Comparison, weights: Weights) -> float:
+def _stopping_time_of_flow(comparison: Comparison, weights: Weights) -> float:
     """Return the time at which the exact flow of one target would stop: cross-validation trains at least that long."""
     if comparison.thresholds is None:
         return 0.0

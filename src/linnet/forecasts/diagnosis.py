@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from linnet._arguments import path_of
 from linnet.forecasts.comparison import Comparison
-from linnet.forecasts.curves import Curves, paired
+from linnet.forecasts.curves import Curves, mean_and_error
 from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve
@@ -105,7 +105,7 @@ class Diagnosis:
     def gain_over_mean(self) -> tuple[float, float]:
         """By how much the network's held-out error is lower than that of the mean of the training rows, with its
         standard error over folds."""
-        return paired(self.comparison.mean_error - self.curves.honest_error())
+        return mean_and_error(self.comparison.mean_error - self.curves.honest_error())
 
     @cached_property
     def half_times(self) -> Float[np.ndarray, " mode"]:

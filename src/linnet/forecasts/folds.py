@@ -33,7 +33,7 @@ class Fold(Rows):
         return (squares * self.units).sum(axis=1) / k
 
 
-def split(rows: int, folds: int, key: Key) -> list[np.ndarray]:
+def split_rows(rows: int, folds: int, key: Key) -> list[np.ndarray]:
     """The rows, shuffled, in `folds` parts whose sizes differ by at most one."""
     folds = count("folds", folds, least=2)
     if rows < 2 * folds:
@@ -41,7 +41,7 @@ def split(rows: int, folds: int, key: Key) -> list[np.ndarray]:
     return [np.sort(part) for part in np.array_split(generator(key, 7).permutation(rows), folds)]
 
 
-def prepare(
+def make_fold(
     X: np.ndarray,
     Y: np.ndarray,
     held: np.ndarray,
@@ -66,13 +66,13 @@ def prepare(
     units = np.where(variance > 0, outputs.scale**2 / np.where(variance > 0, variance, 1.0), 0.0)
     parts = [inputs.apply(X[training]), outputs.apply(Y[training]), inputs.apply(X[held]), outputs.apply(Y[held])]
     if weights is not None:
-        roots = [row_roots(weights[rows])[:, None] for rows in (training, training, held, held)]
+        roots = [root_weights(weights[rows])[:, None] for rows in (training, training, held, held)]
         parts = [root * part for root, part in zip(roots, parts, strict=True)]
     A, B, held_inputs, held_outputs = parts
     return Fold(A, B, held_inputs, held_outputs, units * len(variance) / max((variance > 0).sum(), 1))
 
 
-def row_roots(weights: np.ndarray) -> np.ndarray:
+def root_weights(weights: np.ndarray) -> np.ndarray:
     """What rows are multiplied by so that plain means over them are weighted ones."""
     return np.sqrt(weights * len(weights) / weights.sum())
 
@@ -112,4 +112,4 @@ def all_folds(
     """
     X, Y = samples(X, Y)
     check_scale(scale)
-    return [prepare(X, Y, held, scale, centre=flag("centre", centre)) for held in split(len(X), folds, key)]
+    return [make_fold(X, Y, held, scale, centre=flag("centre", centre)) for held in split_rows(len(X), folds, key)]

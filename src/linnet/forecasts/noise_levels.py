@@ -13,7 +13,7 @@ _MISFIT_SHARES = np.linspace(0.2, 0.95, 16)
 # Sampling error of the estimate in units of 1/sqrt(entries of the matrix), measured on pure noise (docs/denoising.md).
 _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
-_STANDS_OUT = 2.0
+_EDGE_WIDTHS = 2.0
 PROFILE_TURNS = 8
 _MIN_SINGULAR_VALUES = 4  # singular values that are needed to tell noise from signal
 
@@ -59,8 +59,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         )
     aside, levels = 0, np.array([np.nan])
     for _ in range(s.size):
-        levels = _levels_of_quantiles(s, (rows, columns), aside, _SHARES)
-        standing = _standing_out(s, (rows, columns), float(levels.mean()))
+        levels = _levels_by_quantile(s, (rows, columns), aside, _SHARES)
+        standing = _number_beyond_bulk(s, (rows, columns), float(levels.mean()))
         if standing <= aside or s.size - standing < _MIN_SINGULAR_VALUES:
             break
         aside = standing
@@ -74,12 +74,12 @@ def bulk_edge(noise: float, shape: tuple[int, int]) -> float:
     return float(noise * (np.sqrt(shape[0]) + np.sqrt(shape[1])))
 
 
-def _standing_out(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
+def _number_beyond_bulk(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
     """The number of singular values beyond the edge of the bulk."""
-    return int((s > bulk_edge(noise, shape) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)).sum())
+    return int((s > bulk_edge(noise, shape) * (1 + _EDGE_WIDTHS * s.size ** (-2 / 3) / 2)).sum())
 
 
-def _levels_of_quantiles(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
+def _levels_by_quantile(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
     """The noise by each quantile of the singular values, the `aside` largest left out."""
     sides = (shape[0] - aside, shape[1] - aside)
     places = np.array([bulk_quantile(share, ratio_of(*sides)) for share in shares]) * np.sqrt(max(sides))
@@ -89,8 +89,8 @@ def _levels_of_quantiles(s: np.ndarray, shape: tuple[int, int], aside: int, shar
 def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
     """How far the bulk is from the law of one noise: the relative spread of the noise by its quantiles."""
     s = np.sort(values)[::-1]
-    aside = min(_standing_out(s, shape, noise_level(s, shape)[0]), s.size - _MIN_SINGULAR_VALUES)
-    levels = _levels_of_quantiles(s, shape, aside, _MISFIT_SHARES)
+    aside = min(_number_beyond_bulk(s, shape, noise_level(s, shape)[0]), s.size - _MIN_SINGULAR_VALUES)
+    levels = _levels_by_quantile(s, shape, aside, _MISFIT_SHARES)
     return float(np.ptp(levels) / (2 * levels.mean()))
 
 

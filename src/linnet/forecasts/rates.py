@@ -99,11 +99,11 @@ def largest_stable_rate(
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
-    return _Search(small.problem, small.weights, steps).largest_stable(known, guess)
+    return _RateSearch(small.problem, small.weights, steps).largest_stable(known, guess)
 
 
 @dataclass(frozen=True)
-class _Search:
+class _RateSearch:
     """Descent at many rates from one start, and the border between those that are stable and those that diverge."""
 
     problem: Problem

@@ -15,7 +15,7 @@ from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.theories import ridge as theory
 from linnet.theories._sample_spectra import spectrum_from_svd
 
-SIZES, REPEATS = 8, 12
+DEFAULT_SIZES, DEFAULT_REPEATS = 8, 12
 MIN_STABLE_PENALTY = 1e-9  # of the inputs' variance: with a larger penalty the normal equations keep seven digits
 
 
@@ -65,7 +65,7 @@ def learning_curve(
     ridge: float,
     scale: str = "std",
     sizes: ArrayLike | None = None,
-    repeats: int = REPEATS,
+    repeats: int = DEFAULT_REPEATS,
     key: Key = 0,
 ) -> LearningCurve:
     r"""How the test error of ridge regression falls with the number of rows.
@@ -105,14 +105,14 @@ def learning_curve(
 
 
 def learning_curve_of(
-    rows: Rows, *, ridge: float, sizes: ArrayLike | None = None, repeats: int = REPEATS, key: Key = 0
+    rows: Rows, *, ridge: float, sizes: ArrayLike | None = None, repeats: int = DEFAULT_REPEATS, key: Key = 0
 ) -> LearningCurve:
     """`learning_curve` of rows that are scaled."""
     n, repeats, ridge = len(rows.inputs), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)
     if n < 4:
         raise ValueError(f"`X` must have at least 4 rows, some to fit and some to test on: got {n}.")
     chosen = (
-        np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, SIZES)).astype(int))
+        np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, DEFAULT_SIZES)).astype(int))
         if sizes is None
         else whole_numbers("sizes", sizes)
     )
@@ -127,13 +127,13 @@ def learning_curve_of(
     errors = np.empty((len(chosen), repeats))
     for i, size in enumerate(chosen):
         for j in range(repeats):
-            order = random.permutation(n)
-            errors[i, j] = (_held_out(rows.inputs, outputs, order[:size], order[size:], ridge) / variance).mean()
+            train, test = np.split(random.permutation(n), [size])
+            errors[i, j] = (_ridge_test_errors(rows.inputs, outputs, train, test, ridge) / variance).mean()
     predicted = _predicted_errors(rows.svd, outputs, variance, chosen, ridge)
     return LearningCurve(chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, ridge)
 
 
-def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:
+def _ridge_test_errors(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:
     """Mean squared test errors of each target, of ridge with an intercept."""
     mean, level = X[train].mean(axis=0), Y[train].mean(axis=0)
     A, B = X[train] - mean, Y[train] - level

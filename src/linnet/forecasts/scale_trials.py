@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.forecasts.curves import Curves, paired
+from linnet.forecasts.curves import Curves, mean_and_error
 
-SURE_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
+SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
 MIN_GAIN = 0.01  # of the error: less is no gain worth advice
 MAX_COST_OF_START = 0.05  # of the variance: what a start may cost before another is tried
 COST_AT_TRIAL = 0.02  # of the variance: what the start costs at the scale that is tried then
@@ -43,27 +43,27 @@ class ScaleTrial:
     @property
     def helps(self) -> bool:
         """Whether the error is lower by more than two standard errors, and by more than 1%."""
-        return is_sure(self.gain, self.gain_error, self.curves.honest_error().mean())
+        return is_significant(self.gain, self.gain_error, self.curves.honest_error().mean())
 
     @property
     def harms(self) -> bool:
         """Whether the error is higher by more than two standard errors, and by more than 1%."""
-        return is_sure(-self.gain, self.gain_error, self.curves.honest_error().mean())
+        return is_significant(-self.gain, self.gain_error, self.curves.honest_error().mean())
 
 
-def is_sure(gain: float, standard_error: float, level: float) -> bool:
+def is_significant(gain: float, standard_error: float, level: float) -> bool:
     """Whether an error is lower by more than two standard errors, and by more than 1% of `level`."""
-    return bool(gain > max(SURE_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
+    return bool(gain > max(SIGNIFICANT_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
 
 
-def helpful_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
+def factor_of_cheaper_start(curves: Curves, mean_error: np.ndarray) -> float | None:
     """The factor of the start at which it costs 2% of the variance, where this one certainly costs more than it brings.
 
     The cost of a start falls at least with the square of the factor. None where the network is better than the mean
     after its first step, or where the cost is within its error.
     """
-    excess, spread = paired(curves.errors[0].mean(axis=1) - mean_error)
-    if excess <= max(MAX_COST_OF_START, SURE_STANDARD_ERRORS * spread) or (
+    excess, spread = mean_and_error(curves.errors[0].mean(axis=1) - mean_error)
+    if excess <= max(MAX_COST_OF_START, SIGNIFICANT_STANDARD_ERRORS * spread) or (
         curves.step > 1 and curves.honest_error().mean() < mean_error.mean()
     ):
         return None

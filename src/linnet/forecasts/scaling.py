@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from linnet._arguments import flag, real_array, representable, shown
 
-CHOICES = ("none", "std", "whiten")
+SCALE_CHOICES = ("none", "std", "whiten")
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
 
 def check_scale(choice: object) -> None:
     """Refuse a scaling that does not exist."""
-    if not isinstance(choice, str) or choice not in CHOICES:
-        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(choice)}.")
+    if not isinstance(choice, str) or choice not in SCALE_CHOICES:
+        raise ValueError(f"`scale` must be one of {', '.join(SCALE_CHOICES)}: got {shown(choice)}.")
 
 
 def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:

@@ -18,7 +18,7 @@ LARGEST_SCALE = 1e30  # training raises a start to the eighth power
 LEAST_SCALE = 1e-100  # the square of a smaller start is lost beside anything: its regime could not be told
 
 
-def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
+def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
     """The standard deviations of both layers' weights at the start.
 
     "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
@@ -74,7 +74,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
             )
         scale = _checked_scale(scale)
         return init if scale == 1.0 else Weights(scale * init.first, scale * init.second)
-    first, second = stds(init, in_dim=in_dim, width=width, scale=scale)
+    first, second = layer_stds(init, in_dim=in_dim, width=width, scale=scale)
     small = width * (in_dim + out_dim) <= MAX_WEIGHTS
     if isinstance(init, str) and init == "pytorch" and small:
         random, root = generator(key), np.sqrt(3.0)

@@ -17,14 +17,14 @@ from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
     TAKE_FEWER,
     and_others,
-    chosen,
+    drop_columns,
     fill_gaps,
-    first_names,
+    float_matrix,
+    list_names,
     named_columns,
-    numbers,
-    without,
+    resolve_columns,
 )
-from linnet.forecasts._notes import notes_on
+from linnet.forecasts._table_notes import notes_on
 from linnet.forecasts._text_files import NOTES, read_text
 
 MISSING_CHOICES = ("refuse", "drop", "mean")
@@ -113,7 +113,7 @@ def read(
                 raise ValueError(f"`target` must not be given with arrays X and Y: {place.name} holds both.")
             return data_table(frame, others, drop=drop, missing=missing)
     else:
-        frame = some_rows(read_frame(place), rows, key)
+        frame = draw_rows(read_frame(place), rows, key)
         if frame.shape[1] < 2:
             raise ValueError(
                 f"{place.name} has one column, {str(frame.columns[0])!r}: no separator was recognised (commas, "
@@ -145,14 +145,15 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
         raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
     frame, names = named_columns("frame", frame, "")
     frame = frame.set_axis(names, axis="columns")
-    wanted = None if target is None else chosen("target", target, names)  # numbers count all columns of the table
-    frame, left, dropped = without(frame, names, drop)
+    # numbers count all columns of the table, so before any is dropped
+    wanted = None if target is None else resolve_columns("target", target, names)
+    frame, left, dropped = drop_columns(frame, names, drop)
     if gone := [name for name in wanted or [] if name not in left]:
-        raise ValueError(f"`drop` must not name the target: it names {first_names(gone)}.")
+        raise ValueError(f"`drop` must not name the target: it names {list_names(gone)}.")
     wanted = wanted or [left[-1]]
     kept = [name for name in left if name not in wanted]
     if not kept:
-        raise ValueError(f"`target` must leave columns to predict from: it names all of {first_names(left)}.")
+        raise ValueError(f"`target` must leave columns to predict from: it names all of {list_names(left)}.")
     notes = [*frame.attrs.get(NOTES, []), *dropped]
     if target is None:
         notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
@@ -184,7 +185,7 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
     Y, output_names = named_columns("Y", Y, "y")
     if len(X) != len(Y):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
-    X, input_names, notes = without(X, input_names, drop)
+    X, input_names, notes = drop_columns(X, input_names, drop)
     return _checked_table(X, Y, input_names, output_names, missing, notes)
 
 
@@ -194,7 +195,7 @@ def _checked_table(
     """The table of these columns: numbers without gaps, with notes on columns that deserve a second look."""
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
-    outputs, inputs = numbers("Y", Y, output_names), numbers("X", X, input_names)
+    outputs, inputs = float_matrix("Y", Y, output_names), float_matrix("X", X, input_names)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
     table, index = fill_gaps(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
@@ -252,8 +253,8 @@ def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
     array = next(iter(arrays.values()))
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(f"{place.name} must hold a table of two columns or more: its array has shape {array.shape}.")
-    numbers = _load_rows(place, array, _choose_rows(len(array), rows, key))
-    return pd.DataFrame(numbers, columns=[str(index) for index in range(array.shape[1])]), None
+    values = _load_rows(place, array, _choose_rows(len(array), rows, key))
+    return pd.DataFrame(values, columns=[str(index) for index in range(array.shape[1])]), None
 
 
 def _load_rows(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndarray:
@@ -271,7 +272,7 @@ def _choose_rows(total: int, rows: int | None, key: object) -> np.ndarray | None
     return np.sort(generator(key, 9).choice(total, size=rows, replace=False))
 
 
-def some_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
+def draw_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
     """So many rows of a data frame at random, in their order; all of them if `rows` is None or more."""
     which = _choose_rows(len(frame), rows, key)
     return frame if which is None else frame.iloc[which]

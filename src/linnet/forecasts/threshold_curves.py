@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
-from linnet.forecasts.curves import chosen_elsewhere, paired
+from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_error
 from linnet.forecasts.folds import Fold, check_folds
 from linnet.theories.one_output import flow
 
@@ -62,7 +62,7 @@ class ThresholdCurve:
         threshold that the others choose, so that a choice among equals gains nothing."""
         at = np.log(positive("threshold", threshold))
         here = np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
-        return paired(here - chosen_elsewhere(self.errors))
+        return mean_and_error(here - errors_at_choices_of_others(self.errors))
 
     @partly_representable
     def time(self, threshold: float) -> float:
@@ -108,6 +108,6 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
         held = np.stack(
             [fold.error(flow(p, float(g), clock)[:, None, :]) for fold, p in zip(folds, problems, strict=True)], axis=1
         )
-        errors.append(chosen_elsewhere(held))
+        errors.append(errors_at_choices_of_others(held))
         times.append(clock[int(np.argmin(held.mean(axis=1)))])
     return ThresholdCurve(thresholds, np.stack(errors), np.array(times))

@@ -95,7 +95,7 @@ def checked_name(file: str) -> tuple[str, str]:
 
 def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
     """The table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
-    from linnet.forecasts.tables import read_frame, some_rows
+    from linnet.forecasts.tables import draw_rows, read_frame
 
     separators = max(line.count(b"\t" if kind == ".tsv" else b",") for line in data.splitlines())
     _check_columns(separators + 1 if b'"' not in data else separators // QUOTED_SEPARATORS)  # before it is parsed
@@ -116,7 +116,7 @@ def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
             f"The table must have at least 2 columns and 2 rows: got {frame.shape[1]} and {len(frame)}. Is it "
             f"separated by {'tabs' if kind == '.tsv' else 'commas'}?"
         )
-    kept = some_rows(frame, ROWS)
+    kept = draw_rows(frame, ROWS)
     return kept, "" if len(kept) == len(frame) else f"{ROWS} of its {len(frame)} rows, at random."
 
 

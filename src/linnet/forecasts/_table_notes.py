@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts._columns import counts_rows, drop_option, first_names, names_where, place_of
+from linnet.forecasts._columns import drop_option, is_row_count, list_names, names_where, row_place
 
 if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
@@ -25,7 +25,7 @@ def notes_on(table: DataTable, index: Any) -> list[str]:
         first = first_equal.setdefault(inputs[:, i].tobytes(), input_names[i])
         if first != input_names[i]:
             equal.append(f"{input_names[i]} = {first}")
-    counting = [name for i, name in enumerate(input_names) if counts_rows(inputs[:, i])]
+    counting = [name for i, name in enumerate(input_names) if is_row_count(inputs[:, i])]
     rows, targets = outputs.shape
     lists = {
         "Constant targets, which the intercept alone fits": names_where(output_names, constant_targets),
@@ -35,8 +35,8 @@ def notes_on(table: DataTable, index: Any) -> list[str]:
         "Equal inputs, between which the solution is split evenly": equal,
     }
     notes = [
-        *(f"{what}: {first_names(names)}." for what, names in lists.items() if names),
-        f"{first_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
+        *(f"{what}: {list_names(names)}." for what, names in lists.items() if names),
+        f"{list_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
         _outlier_note(inputs, input_names, index),
         _outlier_note(outputs, output_names, index),
         _copy_note(table),
@@ -58,7 +58,7 @@ def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
     column = int(np.argmax(far))
     row = int(np.argmax(away[:, column]))
     return (
-        f"Column {names[column]!r} holds {values[row, column]:.3g} in {place_of(index, row)}, {far[column]:.2g} times "
+        f"Column {names[column]!r} holds {values[row, column]:.3g} in {row_place(index, row)}, {far[column]:.2g} times "
         "as far from the median as half of its values: scaled by it, the others are all alike. Correct it, or leave "
         "its row out."
     )
@@ -81,7 +81,7 @@ def _copy_note(table: DataTable) -> str:
     if not pairs:
         return ""
     return (
-        f"Inputs that are the target itself, up to its units: {first_names(pairs)}. The error says nothing then; leave "
+        f"Inputs that are the target itself, up to its units: {list_names(pairs)}. The error says nothing then; leave "
         f"them out ({drop_option(names_where(names, alike.any(axis=1)))})."
     )
 
@@ -93,7 +93,7 @@ def _class_note(outputs: np.ndarray, names: list[str]) -> str:
         few = 3 <= len(values) <= MAX_CLASSES and 10 * len(values) <= len(outputs)
         if few and bool((values == np.round(values)).all()):
             return (
-                f"Target {name!r} takes {len(values)} whole values ({first_names([f'{v:g}' for v in values])}): if "
+                f"Target {name!r} takes {len(values)} whole values ({list_names([f'{v:g}' for v in values])}): if "
                 "they are classes, their order and distances mean nothing; predict a column of 0 and 1 for each "
                 "(`pandas.get_dummies`)."
             )
