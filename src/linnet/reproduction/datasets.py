@@ -78,7 +78,7 @@ def scalars(cell: xr.Dataset) -> dict[str, Any]:
         >>> scalars(results.sel(dim=20))
         {'loss': 0.25, 'dim': 20}
     """
-    return {str(name): array.item() for name, array in cell.variables.items() if array.ndim == 0}
+    return {str(name): array.values.item() for name, array in cell.variables.items() if array.ndim == 0}
 
 
 def read_cells(

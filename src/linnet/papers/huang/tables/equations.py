@@ -63,10 +63,10 @@ def _neurons(cell: Dataset) -> Neurons:
     """Read one trained network, its repeated states taken out."""
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
     alignments = cell["alignments"].transpose("state", "neuron").values[kept]
-    magnitudes = cell["magnitudes"].transpose("stage", "neuron").values
+    start, at_first = cell["magnitudes"].transpose("stage", "neuron").values
     begin = int(np.searchsorted(steps, int(cell["ends"].values[0])))
     return Neurons(
-        steps, cell["loss"].values[kept], alignments, *magnitudes, cell["overlaps"].values, begin, theory_of(cell)
+        steps, cell["loss"].values[kept], alignments, start, at_first, cell["overlaps"].values, begin, theory_of(cell)
     )
 
 

@@ -9,6 +9,7 @@ from linnet.papers.varre.networks import noise_process
 from linnet.papers.varre.settings import CLEAR, ERRORS, EULER, GROWTH_DIMS, LOG_STEP, NOISE_ALONE, RATES, SCHEME
 from linnet.papers.varre.tables import growth, noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction.fits import lowest
 
 IN_ALL_DIMS = f"{RATES}, d = {GROWTH_DIMS[0]} to {GROWTH_DIMS[-1]}"
 
@@ -38,8 +39,7 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 )
 def scale(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    each = {"length": rates["length"], "outgoing": rates["outgoing"]}
-    large = {f"{name}, d = {dim}": by_dim[dim] for name, by_dim in each.items() for dim in (5, 6)}
+    large = {f"{name}, d = {dim}": rates[name][dim] for name in ("length", "outgoing") for dim in (5, 6)}
     value, error = rates["length"][5]
     return {**rates, "value": value, "uncertainty": error, "five_inputs": large}
 
@@ -59,7 +59,7 @@ def constant(trial: Trial) -> Numbers:
     constants = {dim: np.array([misprints.scale_constant(dim, power) for power in powers]) for dim in range(5, 51)}
     return {
         "five": constants[5].min(),
-        "six": min(float(constants[dim].min()) for dim in constants if dim > 5),
+        "six": lowest(constants[dim].min() for dim in constants if dim > 5),
         "below": powers[np.argmax(constants[5] > 0)],
     }
 
@@ -163,10 +163,7 @@ def angle(trial: Trial) -> Numbers:
     rates, rows = growth.TABLE.rows(trial), noise.TABLE.rows(trial)
     starts = {"zero": "a = 0", "tilted": "a of length 1"}
     several = {f"d = {dim}, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
-    gaps = {
-        dim: length.minus(second)
-        for (dim, length), second in zip(rates["length"].items(), rates["second"].values(), strict=True)
-    }
+    gaps = {dim: length.minus(rates["second"][dim]) for dim, length in rates["length"].items()}
     value, error = min(gaps.values())
     return {
         **rates,

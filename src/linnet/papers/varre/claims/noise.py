@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import linnet as ln
@@ -12,7 +14,9 @@ from linnet.papers.varre.settings import AT, CLEAR, DIMS, ERRORS, EULER, NOISE, 
 from linnet.papers.varre.tables import growth, noise
 from linnet.reproduction import Above, AllOf, AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.numbers import by_name
 
+without_drift = partial(claim, assumes="no drift")
 SEVERAL = [dim for dim in DIMS if dim > 1]  # one input has no commutator
 TRIED = f"{NOISE_ALONE}, d = {', '.join(map(str, SEVERAL))}"
 TILTED = TRIED.replace("a = 0", "a of unit length")
@@ -43,27 +47,44 @@ def moments(trial: Trial) -> Numbers:
     from linnet.theories import noise as theory
     from linnet.trainers.sde import step_sizes
 
-    away, bias, late, heavy = [], [], {}, []
     _, step = NOISE[trial.quick]
     sizes, ends = step_sizes(TIMES, step)
     end, rows = ends[AT[0]], noise.TABLE.rows(trial)
-    for dim in SEVERAL:
+
+    def compared(dim: int) -> Numbers:
         paths = rows[dim, "zero"]
         euler = theory.euler_second_moments(dim, 0.0, sizes, in_dim=dim)
         exact = theory.second_moments(dim, 0.0, [1.0, 6.0], in_dim=dim)
-        for layer, moment in (("first_square", euler[0]), ("second_square", euler[1])):
-            away.append(abs(noise.sampled(paths, layer, 1.0).errors_above(moment[end])))
-        bias.append(abs(euler[0][end] / exact[0][0] - 1))
-        late[dim] = noise.sampled(paths, "first_square", 6.0).value / exact[0][1]
-        heavy.append(float(paths["largest_share"].sel(moment=6.0)))
-    return {"value": highest(away), "bias": highest(bias), "step": step, "late": late, "heavy": lowest(heavy)}
+        layers = zip(("first_square", "second_square"), euler, strict=True)
+        away = [abs(noise.sampled(paths, layer, 1.0).errors_above(moment[end])) for layer, moment in layers]
+        return {
+            "away": highest(away),
+            "bias": abs(euler[0][end] / exact[0][0] - 1),
+            "late": noise.sampled(paths, "first_square", 6.0).value / exact[0][1],
+            "heavy": float(paths["largest_share"].sel(moment=6.0)),
+        }
+
+    each = by_name({dim: compared(dim) for dim in SEVERAL})
+    worst = {"value": highest(each["away"].values()), "bias": highest(each["bias"].values())}
+    return {**worst, "step": step, "late": each["late"], "heavy": lowest(each["heavy"].values())}
 
 
-@claim(
+def _sampled(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[int, Estimate]:
+    """Return a mean over the paths at one time, by the number of inputs."""
+    rows = noise.TABLE.rows(trial)
+    return {dim: noise.sampled(rows[dim, start], name, moment) for dim in SEVERAL}
+
+
+def _median_areas(trial: Trial) -> dict[int, np.ndarray]:
+    """Return the median size of [w_1, a] at t = 1 and 6, by the number of inputs."""
+    rows = noise.TABLE.rows(trial)
+    return {dim: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for dim in SEVERAL}
+
+
+@without_drift(
     "proposition-4.1c",
     says="The mean size of the commutator of a row of the first layer with the second layer tends to zero; from a = 0 "
     "it is 0.",
-    assumes="no drift",
     tried=TRIED,
     holds=AtMost(CLEAR, "above", what="standard errors of the mean size above the printed one", form=".0f"),
     refuted=AllOf(
@@ -79,11 +100,8 @@ def moments(trial: Trial) -> Numbers:
 def commutator(trial: Trial) -> Numbers:
     from linnet.theories import noise as theory
 
-    rows, rates = noise.TABLE.rows(trial), growth.TABLE.rows(trial)
-    areas, entries = (
-        {dim: noise.sampled(rows[dim, "zero"], name, 3.0) for dim in SEVERAL} for name in ("area", "entry")
-    )
-    moments = (3.0, 6.0, 12.0)
+    rates, moments = growth.TABLE.rows(trial), (3.0, 6.0, 12.0)
+    areas, entries = (_sampled(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
         trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=4000 if trial.quick else 20_000
     )
@@ -92,7 +110,7 @@ def commutator(trial: Trial) -> Numbers:
         "value": areas[2].value,
         "uncertainty": areas[2].error,
         "areas": areas,
-        "medians": {dim: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values.tolist() for dim in SEVERAL},
+        "medians": _median_areas(trial),
         "limit": theory.commutator_mean_limit(),
         "above": {f"d = {dim}": area.errors_above(printed) for dim, area in areas.items()},
         "entries": entries,
@@ -102,10 +120,9 @@ def commutator(trial: Trial) -> Numbers:
     }
 
 
-@claim(
+@without_drift(
     "commutator-falls",
     says="In runs with two inputs the commutator of a row of the first layer with the second layer falls.",
-    assumes="no drift",
     tried=f"{NOISE_ALONE}, d = 2",
     holds=Below(
         0.5,
@@ -116,14 +133,13 @@ def commutator(trial: Trial) -> Numbers:
     reads="the median size of [w_1, a] is {medians:.3f} at t = 1 and 6",
 )
 def typical_commutator(trial: Trial) -> Numbers:
-    first, last = noise.TABLE.rows(trial)[2, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values.tolist()
+    first, last = _median_areas(trial)[2]
     return {"value": last / first, "medians": [first, last]}
 
 
-@claim(
+@without_drift(
     "proposition-4.1c-rate",
     says="The mean size of the commutator decays as e^-t from any start.",
-    assumes="no drift",
     tried=TILTED,
     holds=AtMost(CLEAR, what="least standard errors above e^-3", form=".0f"),
     expected=Verdict.REFUTED,
@@ -131,38 +147,30 @@ def typical_commutator(trial: Trial) -> Numbers:
 )
 def size_rate(trial: Trial) -> Numbers:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
-    rows, shares = noise.TABLE.rows(trial), {}
-    for dim in SEVERAL:
-        paths = rows[dim, "tilted"]
-        start = float(paths["area_start"])
-        shares[dim] = Estimate(*(number / start for number in noise.sampled(paths, "area", 3.0)))
-    printed = misprints.commutator_mean(1.0, 3.0)
-    return {
-        "value": lowest(share.errors_above(printed) for share in shares.values()),
-        "shares": shares,
-        "printed": printed,
-    }
+    rows, printed = noise.TABLE.rows(trial), misprints.commutator_mean(1.0, 3.0)
+    starts = {dim: float(rows[dim, "tilted"]["area_start"]) for dim in SEVERAL}
+    areas = _sampled(trial, "area", 3.0, "tilted")
+    shares = {dim: Estimate(*(number / starts[dim] for number in area)) for dim, area in areas.items()}
+    above = lowest(share.errors_above(printed) for share in shares.values())
+    return {"value": above, "shares": shares, "printed": printed}
 
 
-@claim(
+@without_drift(
     "signed-commutator",
     says="The mean of the commutator itself, with its signs, is that of the start times e^-t.",
-    assumes="no drift",
     tried=f"{TILTED}, at t = 1",
     holds=Below(ERRORS, what="largest distance from e^-1 in standard errors", form=".1f"),
     reads="mean of [w_1, a] along its start at t = 1, over its start, by d: {shares:.3f}; e^-1 = 0.368",
 )
 def signed_commutator(trial: Trial) -> Numbers:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
-    rows = noise.TABLE.rows(trial)
-    shares = {dim: noise.sampled(rows[dim, "tilted"], "signed", 1.0) for dim in SEVERAL}
+    shares = _sampled(trial, "signed", 1.0, "tilted")
     return {"value": highest(abs(share.errors_above(np.exp(-1.0))) for share in shares.values()), "shares": shares}
 
 
-@claim(
+@without_drift(
     "equations-D.2",
     says="|w_i|^2 and a_i^2 have the drifts d a_i^2 and |w_i|^2, and one noise of size 2 |w_i| |a_i| for both.",
-    assumes="no drift",
     tried="a step of 0.002 of the noise process from |w| = 1 with a = 0.5, 1 and 2, d = 3, 40 000 paths each",
     holds=AllOf(
         Below(ERRORS, what="largest distance of a mean of the increments in standard errors", form=".1f"),
@@ -185,10 +193,9 @@ def increments(trial: Trial) -> Numbers:
     return {"value": highest(away), "noise": highest(noisy)}
 
 
-@claim(
+@without_drift(
     "one-input-collapses",
     says="For d = 1 the process is a geometric Brownian motion without drift, and collapses to zero.",
-    assumes="no drift",
     tried="Euler-Maruyama from w = 1 with a = 0 and a = 0.7, steps of 0.02, to t = 5 (rates) and 40, 4 000 paths each",
     holds=AllOf(
         Below(SHRUNK, "last", what="largest median of |w| at t = 40", form=".1e"),
@@ -228,13 +235,12 @@ OF_SHAPES = (
 
 def _volumes(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
     """Growth of volumes under noise of every shape, and the clock q, in units of the largest D^2."""
-    by_name = {}
-    for number, (name, shape) in enumerate(SHAPES.items()):
-        scales = np.array(shape) / max(shape)  # a factor of D is one of time
-        by_name[name] = volumes.volumes(
-            scales, [trial.seed, number], paths=1000 if trial.quick else 8000, step=0.04, time=24.0
-        )
-    return by_name
+    paths = 1000 if trial.quick else 8000
+    scales = [np.array(shape) / max(shape) for shape in SHAPES.values()]  # a factor of D is one of time
+    return {
+        name: volumes.volumes(own, [trial.seed, number], paths=paths, step=0.04, time=24.0)
+        for number, (name, own) in enumerate(zip(SHAPES, scales, strict=True))
+    }
 
 
 @claim(
@@ -262,12 +268,11 @@ def any_diagonal(trial: Trial) -> Numbers:
     decay = (1 - step * scales**2) ** steps  # of Euler's scheme, for e^(-D_i^2 t)
     away = [mean_of_paths(seen["first_square"]).errors_above(mean_square)]
     away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
+    lengths = {name: one["growth"][0] for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2}
     return {
         "value": highest(np.abs(away)),
         "exponent": np.linalg.eigvalsh(matrix).max(),
-        "growth": {
-            name: mean_of_paths(one["growth"][0]) for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2
-        },
+        "growth": {name: mean_of_paths(growth) for name, growth in lengths.items()},
     }
 
 
@@ -287,12 +292,12 @@ def any_diagonal(trial: Trial) -> Numbers:
 def exponents(trial: Trial) -> Numbers:
     from linnet.theories.noise import exponent_sum
 
-    sums, predicted, before_last, last, clocks = {}, {}, {}, {}, {}
+    shapes, sums = {}, {}
     for name, one in _volumes(trial).items():
-        d, growth = len(SHAPES[name]), one["growth"]
-        clocks[name] = float(one["clock"][-1].mean())
-        before_last[name], last[name] = mean_of_paths(growth[-2]), mean_of_paths(growth[-1] - growth[-2])
-        for k in range(1, d + 1):
-            sums[f"{name}, k = {k}"] = mean_of_paths(growth[k - 1])
-            predicted[f"{name}, k = {k}"] = exponent_sum(float(one["clock"][k - 1].mean()), in_dim=d, columns=k)
-    return {"sums": sums, "predicted": predicted, "before_last": before_last, "last": last, "clocks": clocks}
+        growth, clock = one["growth"], one["clock"].mean(axis=1)
+        before_last, last = mean_of_paths(growth[-2]), mean_of_paths(growth[-1] - growth[-2])
+        shapes[name] = {"before_last": before_last, "last": last, "clocks": clock[-1]}
+        for k, grown in enumerate(growth, start=1):
+            predicted = exponent_sum(clock[k - 1], in_dim=len(growth), columns=k)
+            sums[f"{name}, k = {k}"] = {"sums": mean_of_paths(grown), "predicted": predicted}
+    return {**by_name(sums), **by_name(shapes)}

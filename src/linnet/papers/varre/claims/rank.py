@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from linnet.papers.varre.networks.path import by_gamma
@@ -19,6 +21,8 @@ from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
+of_regression = partial(claim, assumes=INTERPOLATED, tried=REGRESSION)
+of_one_output = partial(claim, assumes=f"{INTERPOLATED}, one output", tried=ONE_OUTPUT)
 APPROXIMATE = Limit(0.15, "where gamma = |beta|/100 the ratio is sqrt(2/100) = 0.14")
 NO_STRUCTURE = Limit(0.9, "where gamma = 3 |beta| the ratio is 0.987")
 NEVER_LESS = Limit(-1e-8, "flows of nearly one gamma/|beta| may fall by their own tolerance")
@@ -34,11 +38,9 @@ RANK_K = Limit(0.02, "sigma_(k+1)/sigma_k is sqrt(2 gamma/sigma_k(beta)) at smal
 ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 10 Corollary 3.1 has at most 1.1")
 
 
-@claim(
+@of_regression(
     "nuclear-norm",
     says="As gamma tends to 0 the trained layers have the least squared norms, twice the nuclear norm of the solution.",
-    assumes=INTERPOLATED,
-    tried=REGRESSION,
     holds=AllOf(
         Below(EXCESS, what="excess at the least gamma", form=".1e"),
         Above(FAR, "largest", what="excess at the largest gamma"),
@@ -70,7 +72,7 @@ def nuclear_norm(trial: Trial) -> Numbers:
 )
 def nuclear_minimum(trial: Trial) -> Numbers:
     """A certificate that no interpolator has a smaller nuclear norm, and interpolators drawn at random."""
-    outside, lowest_ratio, draws = 0.0, np.inf, 20
+    outside, ratios, draws = [], [], 20
     random = np.random.default_rng([trial.seed, 11])
     for path in flows.LIMITS.rows(trial):
         trained = path.whole_second @ path.whole_first
@@ -80,18 +82,16 @@ def nuclear_minimum(trial: Trial) -> Numbers:
         # <U V^T, .> is the nuclear norm at the trained predictor and at most it elsewhere: a certificate if the rows
         # of U V^T are in the span of the samples, as then it has one value on all interpolators
         certificate = left @ right
-        outside = highest(outside, float(np.abs(certificate - certificate @ basis @ basis.T).max()))
+        outside.append(np.abs(certificate - certificate @ basis @ basis.T).max())
         for _ in range(draws):
             other = trained + random.standard_normal((OUTPUTS, INPUTS - SAMPLES)) @ free.T
-            lowest_ratio = min(lowest_ratio, float(np.linalg.norm(other, "nuc") / values.sum()))
-    return {"value": outside, "least_ratio": lowest_ratio, "draws": draws}
+            ratios.append(np.linalg.norm(other, "nuc") / values.sum())
+    return {"value": highest(outside), "least_ratio": lowest(ratios), "draws": draws}
 
 
-@claim(
+@of_one_output(
     "one-output-aligns",
     says="With one output and a small start, every neuron of the first layer aligns with the predictor.",
-    assumes=f"{INTERPOLATED}, one output",
-    tried=ONE_OUTPUT,
     holds=Above(FALL, what="least power of gamma with which the tangent of a neuron's angle falls", form=".3f"),
     reads="tangents of the angles of {neurons} neurons and the predictor fall with gamma to a power of {value:.3f} to "
     "{most:.3f} (1/2 by Corollary 3.1); median sine by gamma: {median:.1e}; largest: {worst:.1e}",
@@ -119,11 +119,9 @@ def alignment(trial: Trial) -> Numbers:
     }
 
 
-@claim(
+@of_regression(
     "rank-by-scale",
     says="From a vanishing start the first layer resembles a matrix of rank k, from a large one an isotropic matrix.",
-    assumes=INTERPOLATED,
-    tried=REGRESSION,
     holds=AllOf(
         Below(RANK_K, what="largest sigma_4/sigma_3 of W1 at the least gamma", form=".1e"),
         Below(ISOTROPIC, "large", what="largest sigma_1/sigma_10 at the largest gamma"),
@@ -138,29 +136,23 @@ def rank_by_scale(trial: Trial) -> Numbers:
     return {"value": small, "large": large, "least": min(rows), "most": max(rows)}
 
 
-@claim(
+@of_regression(
     "log-det",
     says="With increasing gamma the trained layers have a larger log det(W1 W1^T).",
-    assumes=INTERPOLATED,
-    tried=REGRESSION,
     holds=Above(MORE, what="least increase of it between two gammas, same data", form=".2f"),
     reads="mean of log det(W1 W1^T) by gamma: {by_gamma:.1f}",
 )
 def log_det(trial: Trial) -> Numbers:
     rows = by_gamma(flows.LIMITS.rows(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
-    return {
-        "value": np.diff(log_dets, axis=0).min(),
-        "by_gamma": dict(zip(rows, log_dets.mean(axis=1).tolist(), strict=True)),
-    }
+    means = dict(zip(rows, log_dets.mean(axis=1), strict=True))
+    return {"value": np.diff(log_dets, axis=0).min(), "by_gamma": means}
 
 
-@claim(
+@of_one_output(
     "crossover",
     says="With one output the first layer is approximately of rank one where gamma is far below |beta|, and the "
     "low-rank structure disappears where gamma is of the order of |beta| or above.",
-    assumes=f"{INTERPOLATED}, one output",
-    tried=ONE_OUTPUT,
     holds=AllOf(
         Below(APPROXIMATE, what="largest sigma_2/sigma_1 where gamma < |beta|/100", form=".3f"),
         Above(NO_STRUCTURE, "large", what="least sigma_2/sigma_1 where gamma > 3 |beta|", form=".3f"),
@@ -204,6 +196,6 @@ def gaussian_variance(trial: Trial) -> Numbers:
         "value": np.mean(printed == OUTPUTS),
         "right": np.mean(other == OUTPUTS),
         "draws": len(printed),
-        "least_rank": int(printed.min()),
-        "most_rank": int(printed.max()),
+        "least_rank": printed.min(),
+        "most_rank": printed.max(),
     }

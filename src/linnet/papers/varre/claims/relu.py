@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from linnet.papers.varre.settings import TEACHERS
@@ -10,7 +12,7 @@ from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Tr
 from linnet.reproduction.datasets import Dataset
 
 TRIED = "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds"
-ASSUMES = "Gaussian teacher and starts"
+of_students = partial(claim, assumes="Gaussian teacher and starts", tried=TRIED)
 LEFT_OUT = "; {out} of {seeds} seeds left out, with a final loss above 0.01"
 
 DISTANCE = Limit(0.2, "five fluctuations of the medians")
@@ -54,11 +56,9 @@ def _counts(ranks: np.ndarray) -> str:
     return ", ".join(f"{int((ranks == rank).sum())} of rank {rank}" for rank in np.unique(ranks))
 
 
-@claim(
+@of_students(
     "relu-low-rank",
     says="A ReLU student ends with a hidden layer of lower rank from a small start than from a large one.",
-    assumes=ASSUMES,
-    tried=TRIED,
     given=LEARNED,
     holds=AtLeast(LOWER, what="share of seeds in which the small start ends lower", form=".0%"),
     reads=f"from the small start {{small}}, from the large one {{large}}{LEFT_OUT}",
@@ -69,10 +69,9 @@ def low_rank(trial: Trial) -> Numbers:
     return {"value": np.mean(small < large), "small": _counts(small), "large": _counts(large), **numbers}
 
 
-@claim(
+@of_students(
     "relu-rank-two",
     says="From a small start the hidden layer of the student ends with the teacher's rank 2 (shown for one run).",
-    assumes=ASSUMES,
     tried=f"{TRIED}; also std 0.1",
     given=LEARNED,
     holds=AtLeast(ALWAYS, what="share of seeds of rank 2 from std 0.001", form=".0%"),
@@ -87,11 +86,9 @@ def rank_two(trial: Trial) -> Numbers:
     return {**shares, "counts": _counts(small), **numbers}
 
 
-@claim(
+@of_students(
     "relu-directions",
     says="From a small start the hidden units learn the teacher's directions, from a large one they do not.",
-    assumes=ASSUMES,
-    tried=TRIED,
     given=LEARNED,
     holds=AllOf(APART, AtLeast(ALWAYS, "both", what="share of seeds that find both from the small start", form=".0%")),
     corrected=APART,
@@ -114,11 +111,9 @@ def directions(trial: Trial) -> Numbers:
     }
 
 
-@claim(
+@of_students(
     "saddle-to-saddle",
     says="From a small start the loss of the student falls, stays on a plateau, and falls again (shown for one run).",
-    assumes=ASSUMES,
-    tried=TRIED,
     holds=AtLeast(ALWAYS, what="share of seeds with a plateau between two falls", form=".0%"),
     corrected=AtLeast(OFTEN, what="share of seeds with a plateau", form=".0%"),
     correction="in a share of the draws, {value:.0%}",
@@ -128,11 +123,9 @@ def saddle_to_saddle(trial: Trial) -> Numbers:
     return _plateaus(trial)
 
 
-@claim(
+@of_students(
     "phase-one",
     says="Up to the first plateau the hidden layer of the student learns a matrix of rank about one.",
-    assumes=ASSUMES,
-    tried=TRIED,
     holds=AtLeast(MOST, "rank_one", what="share of the plateaus of rank one", form=".0%"),
     reads="{value:.0%} of {seeds} seeds have a plateau; the second over the first singular value is below "
     f"{RANK_ONE:g} at {{rank_one:.0%}} of these, {{ratio:.3f}} in the median",

@@ -10,6 +10,7 @@ from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.numbers import by_name
 
 WHOLE = Limit(0.5, "dimensions are whole numbers")
 RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
@@ -91,13 +92,14 @@ def balanced_rank(trial: Trial) -> Numbers:
     problem, times = _problem(trial.seed), np.geomspace(0.1, 100.0, 20)
     random = np.random.default_rng([trial.seed, 22])
     product = random.standard_normal((OUTPUTS, INPUTS))
-    ratios, moves = [], []
-    for scale in (1e-3, 0.1, 3.0):
+
+    def measured(scale: float) -> Numbers:
         states = plain_flow(problem, _balanced(scale * product, random), times)
         values = np.linalg.svd(np.stack([state.first for state in states]), compute_uv=False)
-        ratios.append((values[:, OUTPUTS] / values[:, 0]).max())
-        moves.append(np.abs(values[-1] - values[0]).max())
-    return {"value": highest(ratios), "moved": lowest(moves)}
+        return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
+
+    flows = by_name(measured(scale) for scale in (1e-3, 0.1, 3.0))
+    return {"value": highest(flows["ratio"]), "moved": lowest(flows["moved"])}
 
 
 @claim(
@@ -115,16 +117,20 @@ def balanced_rank(trial: Trial) -> Numbers:
 def balanced_decoupled(trial: Trial) -> Numbers:
     problem, times = _problem(trial.seed), np.geomspace(0.01, 100.0, 200)
     product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
-    halves, excess, ranks = [], [], []
-    for scale in (1e-3, 1e-2, 0.1, 1.0):
+
+    def measured(scale: float) -> Numbers:
         states = plain_flow(problem, _balanced(scale * product, np.random.default_rng([trial.seed, 28])), times)
-        losses = np.array([float(problem.loss(state.second @ state.first)) for state in states])
-        halves.append(times[np.argmax(losses < 0.5 * losses[0])])
-        norms = 0.5 * sum((layer**2).sum() for layer in (states[-1].first, states[-1].second))
-        excess.append(norms / np.linalg.norm(states[-1].second @ states[-1].first, "nuc") - 1)
-        values = np.linalg.svd(states[-1].first, compute_uv=False)
-        ranks.append(values[OUTPUTS] / values[0])
-    return {"times": halves, "value": highest(np.abs(excess)), "rank": highest(ranks)}
+        losses, end = np.array([float(problem.loss(state.product)) for state in states]), states[-1]
+        norms = 0.5 * sum((layer**2).sum() for layer in (end.first, end.second))
+        values = np.linalg.svd(end.first, compute_uv=False)
+        return {
+            "times": times[np.argmax(losses < 0.5 * losses[0])],
+            "excess": norms / np.linalg.norm(end.product, "nuc") - 1,
+            "rank": values[OUTPUTS] / values[0],
+        }
+
+    flows = by_name(measured(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
+    return {"times": flows["times"], "value": highest(np.abs(flows["excess"])), "rank": highest(flows["rank"])}
 
 
 @claim(
@@ -140,15 +146,18 @@ def balanced_decoupled(trial: Trial) -> Numbers:
     "{distances:.1e}",
 )
 def small_second_layer(trial: Trial) -> Numbers:
-    problem, ratios = _problem(trial.seed), (0.1, 0.01, 0.001, 0.0)
-    ends = []
-    for ratio in ratios:
-        start = two_frames([trial.seed, 29], first_gamma=0.1, second_gamma=0.1 * ratio, **SMALL_NETWORK)
-        end = plain_flow(problem, start, np.array([400.0]))[-1]
-        ends.append(np.linalg.svd(end.first, compute_uv=False))
-    distances = [float(np.abs(values / ends[-1] - 1).max()) for values in ends[:-1]]
-    slope, _ = exponent(ratios[:-1], distances)
-    return {"value": distances[-1], "power": slope, "distances": dict(zip(ratios, distances, strict=False))}
+    ratios = (0.1, 0.01, 0.001)
+    *ends, limit = (_end_values(trial.seed, 29, 0.1, 0.1 * ratio)[0] for ratio in (*ratios, 0.0))
+    distances = [np.abs(values / limit - 1).max() for values in ends]
+    slope, _ = exponent(ratios, distances)
+    return {"value": distances[-1], "power": slope, "distances": dict(zip(ratios, distances, strict=True))}
+
+
+def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -> list[np.ndarray]:
+    """Return the singular values of both layers at the end, from orthogonal layers of these scales."""
+    start = two_frames([seed, draw], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
+    end = plain_flow(_problem(seed), start, np.array([400.0]))[-1]
+    return [np.linalg.svd(layer, compute_uv=False) for layer in (end.first, end.second)]
 
 
 @claim(
@@ -186,15 +195,14 @@ def zero_start(trial: Trial) -> Numbers:
 )
 def gaussian_orthogonal(trial: Trial) -> Numbers:
     """Distance of W1^T W1/(l sigma^2) from the identity, for d = 10 Gaussian vectors of growing length."""
-    widths, distances = (200, 800, 3200, 12_800), []
-    for width in widths:
-        draws = []
-        for draw in range(10):
-            first = ln.inits.gaussian(
-                key=[trial.seed, 23, draw], in_dim=INPUTS, out_dim=1, width=width, first_std=1.0, second_std=0.0
-            ).first
-            draws.append(np.linalg.norm(first.T @ first / width - np.eye(INPUTS), 2))
-        distances.append(np.mean(draws))
+
+    def distance(width: int, draw: int) -> float:
+        sizes = {"in_dim": INPUTS, "out_dim": 1, "width": width}
+        first = ln.inits.gaussian(key=[trial.seed, 23, draw], first_std=1.0, second_std=0.0, **sizes).first
+        return float(np.linalg.norm(first.T @ first / width - np.eye(INPUTS), 2))
+
+    widths = (200, 800, 3200, 12_800)
+    distances = [np.mean([distance(width, draw) for draw in range(10)]) for width in widths]
     slope, error = exponent(widths, distances)
     return {"value": slope, "uncertainty": error, "first": distances[0], "last": distances[-1]}
 
@@ -239,14 +247,9 @@ def second_layer(trial: Trial) -> Numbers:
 
 def _exact_second_layer(seed: int) -> float:
     """Return the distance of the final singular values from the formula with a second scale, from orthogonal layers."""
-    theory, worst = ln.theories.spectral_bias, 0.0
-    problem = _problem(seed)
-    modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
-    for first_gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
-        start = two_frames([seed, 24], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
-        end = plain_flow(problem, start, np.array([400.0]))[-1]
-        expected = theory.final_singular_values(modes, first_gamma, INPUTS, second_gamma=second_gamma)
-        for layer, values in zip((end.first, end.second), expected, strict=True):
-            measured = np.linalg.svd(layer, compute_uv=False)
-            worst = highest(worst, np.abs(measured - np.sort(values)[::-1]).max())
-    return worst
+    modes, errors = np.linalg.svd(_problem(seed).min_norm_solution(), compute_uv=False), []
+    for gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
+        predicted = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
+        for measured, values in zip(_end_values(seed, 24, gamma, second_gamma), predicted, strict=True):
+            errors.append(np.abs(measured - np.sort(values)[::-1]).max())
+    return highest(errors)

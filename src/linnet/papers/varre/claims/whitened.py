@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from linnet.reproduction.fits import highest, lowest
 if TYPE_CHECKING:
     from scipy.integrate import OdeSolution
 
-ASSUMES = f"{START}, whitened data"
+on_whitened = partial(claim, assumes=f"{START}, whitened data")
 TRIED = f"gradient flow, {SIZES}, width {WIDTH}, gamma from 1e-12 to 1, orthonormal samples"
 
 IDENTITY = Limit(1e-6, "alpha is divided by gamma >= 1e-6 in the inverse of W1^T W1, which leaves about seven digits")
@@ -30,10 +31,9 @@ BROKEN = Limit(1e-2, "on data that are not whitened the identities must fail vis
 AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamma ln(1/gamma)")
 
 
-@claim(
+@on_whitened(
     "theorem-C.11",
     says="For whitened data the singular vectors of the predictor do not move, on either side.",
-    assumes=ASSUMES,
     tried=f"{TRIED}; against Gaussian samples",
     holds=AllOf(
         Below(STILL, what="largest sine of the angle to a final singular vector", form=".1e"),
@@ -73,11 +73,10 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.norm(matrices, axis=(-1, -2))
 
 
-@claim(
+@on_whitened(
     "theorem-C.11-identities",
     says="For whitened data R^T alpha, alpha R^T, Z1^T R Z2^T and the same with the solution are symmetric at all "
     "times.",
-    assumes=ASSUMES,
     tried=f"{TRIED}, of them gamma >= 1e-6; against Gaussian samples",
     holds=AllOf(
         Below(IDENTITY, what="largest asymmetry on whitened data", form=".1e"),
@@ -125,10 +124,9 @@ def _velocity_error(path: Path) -> float:
     return error / float(np.abs(path.velocity).max())
 
 
-@claim(
+@on_whitened(
     "theorem-C.12",
     says="For whitened data each singular value of the predictor evolves by a closed formula.",
-    assumes=ASSUMES,
     tried=TRIED,
     holds=Below(FORMULA, what="largest distance of a trained singular value from the formula", form=".1e"),
     reads="gamma from {most:g} to {least:g}, at all times",
@@ -139,11 +137,10 @@ def evolution(trial: Trial) -> Numbers:
     return {"value": highest(evolution_error(path) for path in rows), "least": min(gammas), "most": max(gammas)}
 
 
-@claim(
+@on_whitened(
     "jump",
     says="As gamma tends to 0 a mode of size s jumps from 0 to s at ln(1/gamma)/(2 s), the largest first; at the jump "
     "it stands at s/(1 + 2s) (proof).",
-    assumes=ASSUMES,
     tried="gradient flow, modes of size 3, 1.5 and 0.7, gamma = 1e-24",
     holds=AllOf(
         Below(SHARP, "before", what="largest share of the height a fifth before the jump", form=".1e"),
