@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from linnet.reproduction.typeset.tokens import (
     ARTICLES,
+    END,
     FUNCTIONS,
     GREEK,
     NAMED,
@@ -29,24 +31,29 @@ class Reader:
     def __init__(self, tokens: list[Token], at: int) -> None:
         self.tokens, self.at, self.depth = tokens, at, 0
 
-    def next(self, ahead: int = 0) -> Token | None:
-        """Return a token ahead without taking it; None at the end."""
+    def next(self, ahead: int = 0) -> Token:
+        """Return a token ahead without taking it; `END` behind the last."""
         place = self.at + ahead
-        return self.tokens[place] if place < len(self.tokens) else None
+        return self.tokens[place] if place < len(self.tokens) else END
+
+    def is_next(self, *texts: str) -> bool:
+        """Whether one of these follows without a space."""
+        return self.next().text in texts and not self.next().spaced
 
     def take(self) -> Token:
         """Take the next token; there must be one."""
         token = self.next()
-        if token is None:
+        if token is END:
             raise NoFormulaError
         self.at += 1
         return token
 
-    def attempts(self, read: str) -> str | None:
-        """What a method reads; None, and nothing is taken, where it cannot."""
+    def attempts(self, read: Callable[[], str], *, after: int = 0) -> str | None:
+        """What a method reads after so many tokens; None, and nothing is taken, where it cannot."""
         at = self.at
+        self.at += after
         try:
-            return str(getattr(self, read)())
+            return read()
         except NoFormulaError:
             self.at = at
             return None
@@ -54,37 +61,24 @@ class Reader:
     def relation(self) -> str:
         """Read sums with =, <, -> and the like between them."""
         tex = self.sum()
-        while (token := self.next()) is not None and token.kind == "relation":
-            at = self.at
-            self.take()
-            right = self.attempts("sum")
-            if right is None:
-                self.at = at
-                break
+        while (token := self.next()).kind == "relation" and (right := self.attempts(self.sum, after=1)):
             tex += f" {RELATIONS[token.text]} {right}"
         return tex
 
     def sum(self) -> str:
         """Read products with signs between them."""
-        token = self.next()
         sign = ""
-        if token is not None and token.text in ("-", "+-", "+"):
-            follows = self.next(1)
-            if follows is None or follows.spaced:
+        if self.next().text in ("-", "+-", "+"):
+            if self.next(1).spaced:
                 raise NoFormulaError
-            self.take()
-            sign = SIGNS[token.text]
+            sign = SIGNS[self.take().text]
             sign += " " if sign.startswith("\\") else ""
         tex = sign + self.product()
-        while (token := self.next()) is not None and token.text in ("+", "-", "+-"):
-            follows = self.next(1)
-            if follows is None or token.spaced != follows.spaced:  # a dash, a hyphen or a sign of what follows
+        while (token := self.next()).text in ("+", "-", "+-"):
+            if token.spaced != self.next(1).spaced:  # a dash, a hyphen or a sign of what follows
                 break
-            at = self.at
-            self.take()
-            right = self.attempts("product")
+            right = self.attempts(self.product, after=1)
             if right is None:
-                self.at = at
                 break
             tex += f" {SIGNS[token.text]} {right}"
         return tex
@@ -92,28 +86,19 @@ class Reader:
     def product(self) -> str:
         """Read powers that are multiplied or divided, with a sign or without."""
         tex = self.power()
-        while (token := self.next()) is not None:
-            at = self.at
-            if token.text in ("/", "*") or self.is_times(token):
-                self.take()
-                right = self.attempts("power")
-                if right is None:
-                    self.at = at
-                    break
-                tex += f"/{right}" if token.text == "/" else rf" {SIGNS[token.text]} {right}"
-                continue
-            if not self.multiplies(token):
+        while (token := self.next()) is not END:
+            signed = token.text in ("/", "*") or self.is_times(token)
+            if not signed and not self.multiplies(token):
                 break
-            right = self.attempts("power")
+            right = self.attempts(self.power, after=int(signed))
             if right is None:
                 break
-            tex += f" {right}"
+            tex += f"/{right}" if token.text == "/" else f" {SIGNS[token.text]} {right}" if signed else f" {right}"
         return tex
 
     def is_times(self, token: Token) -> bool:
         """Whether an x stands between two numbers: `40 x 40`."""
-        before, after = self.tokens[self.at - 1], self.next(1)
-        return token.text == "x" and after is not None and before.kind == "number" == after.kind
+        return token.text == "x" and self.tokens[self.at - 1].kind == "number" == self.next(1).kind
 
     def multiplies(self, token: Token) -> bool:
         """Whether what follows without a sign is a factor: `sigma^2 w`, `2 (1 - x)`, never an English word."""
@@ -121,8 +106,8 @@ class Reader:
             if token.text not in ARTICLES:
                 return True
             after = self.next(1)
-            tied = after is not None and after.text in "^_'*" and not after.spaced
-            return tied or is_letter(after) or (after is not None and after.kind in ("sign", "bar"))
+            tied = after.text in "^_'*" and not after.spaced
+            return tied or is_letter(after) or after.kind in ("sign", "bar")
         if token.kind == "open":
             return self.holds_letters()
         return token.kind == "bar" and any(later.kind == "bar" for later in self.tokens[self.at + 1 :])
@@ -130,7 +115,7 @@ class Reader:
     def holds_letters(self) -> bool:
         """Whether the parentheses that open here hold a formula and not a reference or a remark."""
         at = self.at
-        group = self.attempts("group")
+        group = self.attempts(self.group)
         used = self.tokens[at : self.at]
         self.at = at
         return group is not None and any(token.kind == "sign" for token in used)
@@ -138,33 +123,28 @@ class Reader:
     def power(self) -> str:
         """Read an atom with its star and its exponent."""
         tex = self.atom()
-        token = self.next()
-        if token is not None and token.text == "*" and not token.spaced and self.is_star():
+        if self.is_next("*") and self.is_star():
             self.take()
-            tex = f"{tex}^*"
-            token = self.next()
-            if token is not None and token.text == "^":
-                tex = f"{{{tex}}}"
-        if token is not None and token.text == "^" and not token.spaced:
-            self.take()
-            tex += _script("^", self.exponent())
-        return tex
+            tex = f"{{{tex}^*}}" if self.next().text == "^" else f"{tex}^*"
+        return tex + self.superscript()
+
+    def superscript(self) -> str:
+        """Read what follows a ^; empty where nothing does."""
+        if not self.is_next("^"):
+            return ""
+        self.take()
+        return _script("^", self.exponent())
 
     def is_star(self) -> bool:
         """Whether a star belongs to the letter before it: `A* + E`, not `a*b`."""
         after = self.next(1)
-        return (
-            after is None or after.spaced or after.kind in ("close", "bar", "sign", "relation") or after.text in "^,.;:"
-        )
+        return after.spaced or after.kind in ("close", "bar", "sign", "relation") or after.text in "^,.;:"
 
     def exponent(self) -> str:
         """Read what follows a ^."""
+        sign = self.take().text if self.next().text in ("-", "+") else ""
         token = self.next()
-        sign = ""
-        if token is not None and token.text in ("-", "+"):
-            self.take()
-            sign, token = token.text, self.next()
-        if token is None or token.spaced:
+        if token.spaced:
             raise NoFormulaError
         grouped = token.kind == "open" or (token.kind == "number" and sign == "-")  # d^-1/2 is d^(-1/2)
         if token.text == "T" and not sign:
@@ -173,7 +153,7 @@ class Reader:
         at = self.at
         tex = self.atom()
         slash, under = self.next(), self.next(1)
-        if slash is not None and under is not None and slash.text == "/" and under.kind == "number" and grouped:
+        if slash.text == "/" and under.kind == "number" and grouped:
             self.at += 2
             return f"{sign}{tex}/{under.text}"
         if grouped and not sign:
@@ -207,7 +187,7 @@ class Reader:
         for side in token.text[1:-1].split(", "):
             inner = Reader(tokens_of(side), 0)
             sides.append(inner.sum())
-            if inner.next() is not None:
+            if inner.next() is not END:
                 raise NoFormulaError
         return rf"\langle {sides[0]}, {sides[1]} \rangle"
 
@@ -218,7 +198,7 @@ class Reader:
             raise NoFormulaError
         self.depth += 1
         inside = [self.relation()]
-        while (token := self.next()) is not None and token.text == ",":
+        while self.next().text == ",":
             self.take()
             inside.append(self.relation())
         closing = self.take()
@@ -229,12 +209,8 @@ class Reader:
 
     def bars(self) -> str:
         """Read a norm or an absolute value."""
-        end = None
-        for place in range(self.at, len(self.tokens)):
-            if self.tokens[place].kind == "bar":
-                end = place
-                break
-        if end is None or end == self.at:
+        end = next((place for place in range(self.at, len(self.tokens)) if self.tokens[place].kind == "bar"), self.at)
+        if end == self.at:
             raise NoFormulaError
         inner = Reader(self.tokens[:end], self.at)
         inner.depth = 1
@@ -247,14 +223,11 @@ class Reader:
     def letter(self, token: Token) -> str:
         """Read a letter or a name of mathematics, with its subscript."""
         name, digits = re.fullmatch(r"([A-Za-z]+)(\d*)", token.text).groups()  # type: ignore[union-attr]
-        after = self.next()
-        called = after is not None and after.text == "(" and not after.spaced
-        if name == "sqrt" and called:
-            group = self.group()
-            return rf"\sqrt{{{group[1:-1]}}}"
+        if name == "sqrt" and self.is_next("("):
+            return rf"\sqrt{{{self.group()[1:-1]}}}"
         if name in FUNCTIONS and not digits:
-            return self.function(FUNCTIONS[name], called)
-        if name in ("O", "Theta", "Omega") and called and not digits:
+            return self.function(FUNCTIONS[name])
+        if name in ("O", "Theta", "Omega") and self.is_next("(") and not digits:
             return (rf"\{name}" if len(name) > 1 else name) + self.group()
         if name in NAMED:
             tex = NAMED[name]
@@ -265,31 +238,21 @@ class Reader:
         else:
             raise NoFormulaError
         tex += _script("_", digits) if digits else self.subscript()
-        while (after := self.next()) is not None and after.text == "'" and not after.spaced:
-            follows = self.next(1)
-            if follows is not None and not follows.spaced and follows.text == "s":  # the genitive of a letter
+        while self.is_next("'"):
+            self.take()
+            if self.is_next("s"):  # the genitive of a letter
                 raise NoFormulaError
-            self.take()
             tex += "'"
-        after = self.next()
-        if after is not None and after.text == "(" and not after.spaced and (len(name) == 1 or name in GREEK):
-            tex += self.group()
-        return tex
+        return tex + self.group() if self.is_next("(") and (len(name) == 1 or name in GREEK) else tex
 
-    def function(self, tex: str, called: bool) -> str:
+    def function(self, tex: str) -> str:
         """Read a function with its argument."""
-        after = self.next()
-        if after is not None and after.text == "^" and not after.spaced:
-            self.take()
-            tex += _script("^", self.exponent())
-            after = self.next()
-            called = after is not None and after.text == "(" and not after.spaced
-        if called:
+        tex += self.superscript()
+        if self.is_next("("):
             return tex + self.group()
-        if after is not None and after.text == "_" and not after.spaced:
-            tex += self.subscript()
-            after = self.next()
-        if after is not None and (after.kind in ("number", "bar") or (after.kind == "word" and self.multiplies(after))):
+        tex += self.subscript()
+        after = self.next()
+        if after.kind in ("number", "bar") or (after.kind == "word" and self.multiplies(after)):
             return f"{tex} {self.power()}"
         if tex == FUNCTIONS["tr"]:  # the trace of what a paper has only one of
             return tex
@@ -297,8 +260,7 @@ class Reader:
 
     def subscript(self) -> str:
         """Read what follows a _; empty where nothing does."""
-        token = self.next()
-        if token is None or token.text != "_" or token.spaced:
+        if not self.is_next("_"):
             return ""
         self.take()
         token = self.take()

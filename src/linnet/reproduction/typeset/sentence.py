@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from linnet.reproduction.typeset.formula import NoFormulaError, Reader
-from linnet.reproduction.typeset.tokens import ARTICLES, NAMERS, Token, is_letter, tokens_of
+from linnet.reproduction.typeset.tokens import ARTICLES, END, NAMERS, Token, is_letter, tokens_of
 
 
 def typeset(text: str) -> str:
@@ -47,10 +47,10 @@ def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
     first = tokens[start]
     if first.kind not in ("number", "word", "rate", "pair", "open", "bar", "sign"):
         return None
-    before = tokens[start - 1] if start else None
-    if before is not None and not first.spaced and before.kind not in ("open",) and before.text not in "(,;:[":
+    before = tokens[start - 1] if start else END
+    if not first.spaced and before.kind not in ("open", "end") and before.text not in ",;:":
         return None
-    named = before is not None and before.text.rstrip(".").lower() in NAMERS
+    named = before.text.rstrip(".").lower() in NAMERS
     numbered = re.fullmatch(r"[a-z]\d", first.text)  # a component: "in the early phase w1 grows"
     if named and first.kind in ("word", "number") and not numbered:
         return None
@@ -62,16 +62,14 @@ def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
     except NoFormulaError:
         return None
     used = tokens[start : reader.at]
-    after = tokens[reader.at] if reader.at < len(tokens) else None
-    if after is not None and not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
+    after = reader.next()
+    if not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
         return None
-    item = before is not None and before.text == "(" and after is not None and after.text == ")" and len(used) == 1
-    return (
-        None if item or not _is_mathematics(used, after) else (tex, reader.at)
-    )  # (a) is a part of what stands before it
+    item = before.text == "(" and after.text == ")" and len(used) == 1  # (a) is a part of what stands before it
+    return None if item or not _is_mathematics(used, after) else (tex, reader.at)
 
 
-def _is_mathematics(used: list[Token], after: Token | None) -> bool:
+def _is_mathematics(used: list[Token], after: Token) -> bool:
     """Whether what was read is mathematics and not a word, a number or a reference in parentheses."""
     kinds = {token.kind for token in used}
     words = [token for token in used if token.kind == "word"]

@@ -67,6 +67,9 @@ class Token:
     end: int
 
 
+END = Token("end", "\0", spaced=True, at=0, end=0)  # what follows the last token
+
+
 def tokens_of(text: str) -> list[Token]:
     """Cut the text into tokens; spaces are kept as a property of what follows them."""
     tokens, spaced = [], False
@@ -80,6 +83,6 @@ def tokens_of(text: str) -> list[Token]:
     return tokens
 
 
-def is_letter(after: Token | None) -> bool:
+def is_letter(after: Token) -> bool:
     """Whether `a`, `A` or `I` is a letter of mathematics, by what follows it."""
-    return after is None or after.text in AFTER_LETTERS or after.kind in ("close", "relation") or after.text in ".,;:"
+    return after.text in AFTER_LETTERS or after.kind in ("close", "relation", "end") or after.text in ".,;:"
