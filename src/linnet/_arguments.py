@@ -45,6 +45,14 @@ def real_array(
     return array
 
 
+def one_or_each(name: str, value: object, number: int | None, each: str, hint: str = "") -> np.ndarray:
+    """One number, or as many as there are of `each`."""
+    array = real_array(name, value, ndim=(0, 1))
+    if array.ndim and len(array) != number:
+        raise ValueError(f"`{name}` must be one number or one for each of the {each}: got {len(array)}.{hint}")
+    return array
+
+
 def no_mask(name: str, value: object) -> None:
     """A mask says that numbers are missing; NumPy would hand over what lies beneath it as if it were data."""
     parts = value if isinstance(value, (list, tuple)) else [value]

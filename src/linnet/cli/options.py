@@ -8,4 +8,4 @@ import typer
 
 Quick = Annotated[bool, typer.Option("--quick", help="The same code on smaller settings.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="A", help="Seed of all random numbers (0).", min=0)]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="A", help="Seed of all random numbers.", min=0)]

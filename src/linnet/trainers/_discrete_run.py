@@ -51,10 +51,15 @@ class DiscreteRun:
         self.steps, self.throw = count("steps", self.steps, least=0, most=2**62), flag("throw", self.throw)
         check_match(self.problem, self.weights, any_depth=True)
 
+    @property
+    def batch(self) -> int | None:
+        """The number of networks that are trained side by side, if there are several."""
+        return self.weights.batch or self.problem.batch
+
     @cached_property
     def rates(self) -> Rates:
         """The learning rates, checked."""
-        return rates_of(self.learning_rate, self.steps, self.weights.batch or self.problem.batch)
+        return rates_of(self.learning_rate, self.steps, self.batch)
 
     def train(
         self,

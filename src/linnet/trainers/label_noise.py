@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, real_array, within_scope
+from linnet._arguments import count, one_or_each, within_scope
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -91,13 +91,9 @@ def label_noise_descent(
     run = DiscreteRun(
         problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
     )
-    level, batch = real_array("noise_std", noise_std, ndim=(0, 1)), weights.batch or problem.batch
+    level = one_or_each("noise_std", noise_std, run.batch, f"batch of {run.batch}")
     if (level < 0).any():
         raise ValueError(f"`noise_std` must not be negative: got {noise_std}.")
-    if level.ndim and level.shape[0] != batch:
-        raise ValueError(
-            f"`noise_std` must be one number or one for each of the batch of {batch}: got {level.shape[0]}."
-        )
     noise = level if samples is None else level / np.sqrt(float(count("samples", samples)))
     return run.train(
         "label_noise_descent",

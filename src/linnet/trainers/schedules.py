@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, real_array
+from linnet._arguments import count, one_or_each, real_array
 
 MAX_SCHEDULE_STEPS = 10**8  # of a schedule: its values are kept
 
@@ -112,19 +112,21 @@ class Rates:
         return f"{len(self.schedule)} steps from {self.schedule[0]:g} to {self.schedule[-1]:g}"
 
 
+def schedule_of(name: str, rate: Rate) -> Schedule | None:
+    """The schedule that a user gave, as such or as a function of the step; None for rates that do not change."""
+    if callable(rate):
+        check_function(name, rate)
+        return Schedule(rate)
+    return rate if isinstance(rate, Schedule) else None
+
+
 def rates_of(learning_rate: Rate, steps: int, batch: int | None) -> Rates:
     """The learning rate that a user gave: for all, by member of the batch, or by step."""
-    if callable(learning_rate):
-        check_function("learning_rate", learning_rate)
-        learning_rate = Schedule(learning_rate)
-    if isinstance(learning_rate, Schedule):
-        return Rates(np.asarray(1.0), learning_rate.over(max(steps, 1)))
-    rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
+    planned = schedule_of("learning_rate", learning_rate)
+    if planned is not None:
+        return Rates(np.asarray(1.0), planned.over(max(steps, 1)))
+    hint = " A rate for each step is a `Schedule`."
+    rates = one_or_each("learning_rate", learning_rate, batch, f"batch of {batch}", hint)
     if (rates <= 0).any():
         raise ValueError(f"`learning_rate` must be positive: got {learning_rate!r}.")
-    if rates.ndim and rates.shape[0] != batch:
-        raise ValueError(
-            f"`learning_rate` must be one number or one for each of the batch of {batch}: got {rates.shape[0]}. "
-            "A rate for each step is a `Schedule`."
-        )
     return Rates(rates)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, positive, real_array, refuse_infinite, representable, times_array
+from linnet._arguments import count, one_or_each, positive, real_array, refuse_infinite, representable, times_array
 from linnet.theories.deep._trees import MAX_UNITS, couplings, integrate_products
 
 MAX_LETTERS = 40
@@ -123,13 +123,11 @@ def _check_modes(
     """Return singular values, one size for each layer, the depth and the times, checked."""
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     L = count("depth", depth, least=2, most=12)
-    c = real_array(name, sizes, ndim=(0, 1))
+    c = one_or_each(name, sizes, L, f"{L} layers")
     if (S < 0).any():
         raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
     if (c < 0).any():
         raise ValueError(f"`{name}` must not be negative: the least is {c.min():g}.")
-    if c.ndim == 1 and c.size != L:
-        raise ValueError(f"`{name}` must be one number or one for each of the {L} layers: got {c.size}.")
     refuse_infinite(S**2, c ** (2.0 * L))
     if S.max(initial=0.0) > 0 and np.prod(np.broadcast_to(c, (L,))) * np.finfo(float).eps > S.max():
         raise ValueError(

@@ -65,19 +65,19 @@ class BestRecord:
             "best_test": np.float64(np.inf),
             "best_step": np.int64(0),
             "best_product": np.zeros(shape, params["second"].dtype),
-            "distance": np.float64(0),
+            "largest_distance": np.float64(0),
         }
 
     def update(self, record: Arrays, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Arrays:
         """Return the record after one more state."""
-        product, distance = seen[:2]
+        (product, distance), farthest = seen[:2], record["largest_distance"]
         better = test_loss < record["best_test"]
         return {
             "loss": loss,
             "best_test": select(better, test_loss, record["best_test"]),
             "best_step": select(better, step, record["best_step"]),
             "best_product": select(better, product, record["best_product"]),
-            "distance": select(distance <= record["distance"], record["distance"], distance),
+            "largest_distance": select(distance <= farthest, farthest, distance),
         }
 
 

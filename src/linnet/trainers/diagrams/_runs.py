@@ -109,19 +109,9 @@ def on_cpu(device: str | None) -> bool:
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
     """Return what slots have kept of the runs as `DiagramRuns`."""
-    results = outcome.results
-    return DiagramRuns(
-        reason=plan.reasons[results["code"]],
-        steps=results["step"],
-        loss=results["loss"],
-        best_test=results["best_test"],
-        best_step=results["best_step"],
-        stable_rank=results["stable_rank"],
-        largest_distance=results["distance"],
-        executed=outcome.executed,
-        needed=outcome.needed,
-        plan=outcome.plan,
-    )
+    results = dict(outcome.results)
+    reason, steps = plan.reasons[results.pop("code")], results.pop("step")
+    return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.plan)
 
 
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, real_array, shown, whole_numbers, within_scope
+from linnet._arguments import count, flag, one_or_each, shown, whole_numbers, within_scope
 from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
@@ -23,7 +23,7 @@ from linnet.trainers.diagrams._narrow_network import narrow_network
 from linnet.trainers.diagrams._numpy_run import Diagram, DiagramSettings, RunStart
 from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
-from linnet.trainers.schedules import Rate, Schedule, check_function
+from linnet.trainers.schedules import Rate, schedule_of
 from linnet.trainers.stopping import Rule, rule_of
 
 
@@ -93,14 +93,9 @@ def gaussian_diagram(
     task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
     sizes = np.array([float(width) for width in widths])
     variance = _one_per_run("variances", variances, total)
-    if callable(learning_rates):
-        check_function("learning_rates", learning_rates)
-        learning_rates = Schedule(learning_rates)
-    schedule = learning_rates.over(limit) if isinstance(learning_rates, Schedule) else None
-    rates = _one_per_run("learning_rates", 1.0 if isinstance(learning_rates, Schedule) else learning_rates, total)
-    for name, values in (("variances", variance), ("learning_rates", rates)):
-        if (values <= 0).any():
-            raise ValueError(f"`{name}` must be positive: got {values.min():g}.")
+    planned = schedule_of("learning_rates", learning_rates)
+    schedule = None if planned is None else planned.over(limit)
+    rates = _one_per_run("learning_rates", learning_rates if planned is None else 1.0, total)
     if not (variance.min() >= 1e-100 and (variance <= 1e100 / sizes).all()):
         raise ValueError(
             f"`variances` must be such that starts can be squared: got {variance.min():.3g} to {variance.max():.3g} at "
@@ -161,12 +156,12 @@ def _whole_numbers(name: str, values: Sequence[int]) -> list[int]:
     return whole_numbers(name, values).tolist()
 
 
-def _one_per_run(name: str, values: ArrayLike, total: int) -> np.ndarray:
-    """Return one number for each run, from one for all or a list of them."""
-    array = real_array(name, values, ndim=(0, 1))
-    if array.ndim and len(array) != total:
-        raise ValueError(f"`{name}` must be one number or one for each of the {total} runs: got {len(array)}.")
-    return np.broadcast_to(array, total)
+def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
+    """Return one positive number for each run, from one for all or a list of them."""
+    array = np.broadcast_to(one_or_each(name, values, total, f"{total} runs"), total)
+    if (array <= 0).any():
+        raise ValueError(f"`{name}` must be positive: got {array.min():g}.")
+    return array
 
 
 @partial(JitDrawing, static_argnames=("in_dim", "out_dim"))
