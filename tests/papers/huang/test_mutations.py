@@ -12,7 +12,7 @@ import pytest
 import linnet as ln
 from linnet.observables import features
 from linnet.papers.huang import PAPER, misprints, settings
-from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2, theorem_4_1
+from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2, section_6, theorem_4_1
 from linnet.papers.huang.claims import equations as equation_claims
 from linnet.papers.huang.networks import runs
 from linnet.papers.huang.networks.cells import equations
@@ -338,6 +338,7 @@ TURNS = {name: claim for name, claim, _, _ in MUTATIONS}
 def _nothing_remembered(monkeypatch: Patch) -> Iterator[None]:
     """Tables are trained anew under the error, on small networks, and forgotten after it."""
     table._results.cache_clear()
+    section_6.trained_on_pictures.cache_clear()
     monkeypatch.setattr(settings, "SMALL", {"dim": 800, "width": 96})
     monkeypatch.setattr(settings, "SIGNALS", (1.0, 0.3, 0.1, 0.05))  # condition (6) ends at 0.035 there
     monkeypatch.setattr(
@@ -345,6 +346,7 @@ def _nothing_remembered(monkeypatch: Patch) -> Iterator[None]:
     )
     yield
     table._results.cache_clear()
+    section_6.trained_on_pictures.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
@@ -96,15 +96,21 @@ of_pictures = partial(
 def _on_pictures(
     trial: Trial, network: Callable[..., PictureRun], read: Callable[[PictureRun], Numbers]
 ) -> dict[str, dict[str, Any]]:
-    """Train the network on both sets of pictures in all four conventions: what is read off each, by its name."""
+    """What is read off the network on both sets of pictures in all four conventions, by its name."""
+    return by_name({name: read(run) for name, run in trained_on_pictures(trial, network).items()})
+
+
+@lru_cache(maxsize=1)
+def trained_on_pictures(trial: Trial, network: Callable[..., PictureRun]) -> dict[str, PictureRun]:
+    """Train the network on all these pictures, once for two claims that look at it one after the other."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
-    rows = {}
+    runs = {}
     for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
-        rows[f"{name}, {convention(centred, targets)}"] = read(network(X, y, seed=trial.seed, width=width))
-    return by_name(rows)
+        runs[f"{name}, {convention(centred, targets)}"] = network(X, y, seed=trial.seed, width=width)
+    return runs
 
 
 linear = partial(pictures.linear_network, steps=400, save_every=8, until=0.2)
