@@ -13,7 +13,7 @@ from linnet.reproduction.declaration import Verdict
 
 
 def test_all_claims_are_there_with_what_the_registry_says_of_them():
-    found, known = claims.chosen(), registry.claims()
+    found, known = claims.filtered_claims(), registry.claims()
     assert found.claim.values.tolist() == list(known)
     for name in ("paper", "where", "says", "assumes", "tried", "requirement"):
         assert found[name].values.tolist() == [getattr(claim, name) for claim in known.values()]
@@ -27,9 +27,9 @@ def test_all_claims_are_there_with_what_the_registry_says_of_them():
 @pytest.mark.parametrize("verdict", [str(verdict) for verdict in Verdict])
 def test_filters_of_paper_and_verdict_meet(verdict):
     by_hand = [c.name for c in registry.claims().values() if c.paper == "huang" and c.expected == verdict]
-    found = claims.chosen(paper="huang", verdict=verdict)
+    found = claims.filtered_claims(paper="huang", verdict=verdict)
     assert found.claim.values.tolist() == by_hand
-    assert claims.counts(found) == ({"huang": {verdict: len(by_hand)}} if by_hand else {})
+    assert claims.verdict_counts(found) == ({"huang": {verdict: len(by_hand)}} if by_hand else {})
 
 
 def test_all_words_must_occur_in_any_case_and_order():
@@ -39,23 +39,23 @@ def test_all_words_must_occur_in_any_case_and_order():
         for text in [" ".join([name, c.where, c.says, c.assumes, c.tried, c.requirement])]
         if "gaussian" in text.lower() and "width" in text.lower()
     ]
-    found = set(claims.chosen(words="  WIDTH gaussian ").claim.values)
+    found = set(claims.filtered_claims(words="  WIDTH gaussian ").claim.values)
     assert by_hand and set(by_hand) <= found
     for name in found - set(by_hand):
         assert {"gaussian", "width"} & set(record.last_measured()[name].measured.lower().replace(",", " ").split())
-    assert claims.chosen(words="no such words at all").sizes["claim"] == 0
+    assert claims.filtered_claims(words="no such words at all").sizes["claim"] == 0
 
 
 def test_words_are_a_phrase_where_any_claim_has_it():
     for words in ("Theorem 2 of paper 4", "paper 4 theorem 2"):
-        found = claims.chosen(words=words)
+        found = claims.filtered_claims(words=words)
         assert {"tu-thm2-lazy", "tu-thm2-active"} <= set(found.claim.values)
         assert all(where.startswith("Theorem 2") for where in found["where"].values[:2])
         assert set(found["paper"].values) == {"tu"}
-    by_number = claims.chosen(paper="varre", words="theorem 3.2")["where"].values.tolist()
+    by_number = claims.filtered_claims(paper="varre", words="theorem 3.2")["where"].values.tolist()
     assert by_number and all("3.2" in where for where in by_number)
-    assert claims.found([" theorem 2.1 ", " eq. 2 theorem "], "theorem 2") == [True, False]  # the phrase, inside a word
-    assert claims.found([" theorem 2.1 ", " theorem 2 a "], "Theorem 2(a)") == [False, True]
+    assert claims.matches([" theorem 2.1 ", " eq. 2 theorem "], "theorem 2") == [True, False]  # a phrase, inside a word
+    assert claims.matches([" theorem 2.1 ", " theorem 2 a "], "Theorem 2(a)") == [False, True]
 
 
 def test_every_theorem_has_one_answer_and_it_is_found_in_the_words_of_a_question():
@@ -82,7 +82,7 @@ def test_every_theorem_has_one_answer_and_it_is_found_in_the_words_of_a_question
 )
 def test_what_is_no_choice_is_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
-        claims.chosen(**wrong)
+        claims.filtered_claims(**wrong)
 
 
 def ended(bench, name, patience=300.0):

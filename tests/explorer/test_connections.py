@@ -28,7 +28,7 @@ def served(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     server = waitress.create_server(
         application, sockets=[listening], threads=2, connection_limit=100, cleanup_interval=1
     )
-    connections.guard(server)
+    connections.limit_connections(server)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     yield listening.getsockname()[1]

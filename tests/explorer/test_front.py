@@ -15,7 +15,7 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 import linnet.explorer
 from linnet.explorer import serving
 from linnet.explorer.application import create_app
-from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, refusal, site_of
+from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, fetch_site, refusal
 from linnet.explorer.loading import ALL, TRAINING
 from linnet.explorer.pages import PAGES
 
@@ -130,9 +130,9 @@ def test_all_that_pages_import_late_is_loaded_by_one_thread():
 def test_pages_of_other_sites_cannot_make_it_compute(site):
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
     where = "127.0.0.1:8050"
-    assert "its own pages" in refusal(where, None, only_local=True, site=site_of(headers, "/data/train/run.csv"))
+    assert "its own pages" in refusal(where, None, only_local=True, site=fetch_site(headers, "/data/train/run.csv"))
     link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-    assert refusal(where, None, only_local=True, site=site_of(link, "/phase-diagram")) == ""  # a link opens a page
-    assert refusal(where, None, only_local=True, site=site_of(link, "/data/phase-diagram/map.csv"))  # and no more
+    assert refusal(where, None, only_local=True, site=fetch_site(link, "/phase-diagram")) == ""  # a link opens a page
+    assert refusal(where, None, only_local=True, site=fetch_site(link, "/data/phase-diagram/map.csv"))  # and no more
     for own in ("same-origin", "none"):
-        assert refusal(where, None, only_local=True, site=site_of({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""
+        assert refusal(where, None, only_local=True, site=fetch_site({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""

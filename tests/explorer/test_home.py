@@ -12,14 +12,14 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 
 import linnet.explorer
 from linnet.explorer import controls
-from linnet.explorer.home import RUNS, VALUES, home, runs
+from linnet.explorer.home import RUNS, VALUES, home, moving_runs
 from linnet.explorer.layout import content
 from linnet.explorer.lecture import STEPS
 from linnet.explorer.pages import PAGES
 from linnet.explorer.service import Service
 
 ASSETS = Path(linnet.explorer.__file__).parent / "assets"
-DRAWN = json.loads(runs())["runs"]
+DRAWN = json.loads(moving_runs())["runs"]
 
 
 @pytest.mark.parametrize("run", DRAWN, ids=[f"g={run['threshold']:g}" for run in DRAWN])

@@ -50,7 +50,7 @@ def test_the_whole_plane_has_error_bars():
     assert np.isfinite(error).all() and (error > 0).all()
     assert (covered == (error < computing.LIMIT)).all() and covered.mean() > 0.85
     some = {"variances": 20.0 ** computing.VARIANCES[::6], "widths": computing.widths_of(20, computing.WIDTHS[1::5])}
-    spectrum = computing.spectrum_of(20, 1, state["strength"], state["ratio"], state["noise_std"])
+    spectrum = ln.theories.mixed.asymptotic_spectrum([20 * state["strength"]], 20, state["noise_std"])
     finer = ln.theories.mixed.predicted_diagram(spectrum, **some, draws=60, key=1)
     off = np.abs(data["best_test"].values[1::5, ::6] * 20**2 / 2 / finer.best_test - 1)
     assert (off < 2 * np.hypot(error[1::5, ::6], finer.error)).mean() > 0.9

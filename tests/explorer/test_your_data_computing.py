@@ -48,7 +48,7 @@ def test_of_long_tables_some_rows_are_kept():
 def slow_reading(monkeypatch):
     """Reading that waits for `go`; `entered` is set once one upload is being read, `most` is how many were at once."""
     state = SimpleNamespace(entered=threading.Event(), go=threading.Event(), now=0, most=0)
-    parsed = uploads.parsed
+    parse_table = uploads.parse_table
 
     def slow(data, kind):
         state.now += 1
@@ -56,9 +56,9 @@ def slow_reading(monkeypatch):
         state.entered.set()
         assert state.go.wait(60)
         state.now -= 1
-        return parsed(data, kind)
+        return parse_table(data, kind)
 
-    monkeypatch.setattr(uploads, "parsed", slow)
+    monkeypatch.setattr(uploads, "parse_table", slow)
     return state
 
 
@@ -132,7 +132,7 @@ def test_an_example_is_the_table_of_scikit_learn():
 def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     frame, targets = example_frame("linnerud")
     table = from_frame(frame, target=targets)
-    got = diagnosing.diagnosed(table, bounded_settings(table, width=1000, init_scale=0.1, seeds=1, steps=60))
+    got = diagnosing.diagnosis_dataset(table, bounded_settings(table, width=1000, init_scale=0.1, seeds=1, steps=60))
     want = ln.diagnose(frame.drop(columns=targets), frame[targets], width=1000, init_scale=0.1, seeds=1, steps=60)
     assert got.attrs["findings"].splitlines() == want.findings()
     for name, variable in want.to_dataset().items():
@@ -156,7 +156,7 @@ def test_work_is_bounded():
     frame, targets = example_frame("digits")
     with pytest.raises(ValueError, match="`steps` must be at most"):
         bounded_settings(from_frame(frame, target=targets), seeds=3, folds=10, steps=16_000)
-    assert diagnosing.most_steps(3, 3, 5) == 16_000 and diagnosing.most_steps(100, 12, 30) >= 250
+    assert diagnosing.max_steps(3, 3, 5) == 16_000 and diagnosing.max_steps(100, 12, 30) >= 250
 
 
 @pytest.mark.parametrize("before", [b"", b"\n", b"\r\n  \n", b"a,b\n"])
@@ -164,8 +164,8 @@ def test_many_columns_are_refused_before_they_are_parsed(before):
     wide = before + b",".join(b"x%d" % i for i in range(100_000)) + b"\n" + b",".join([b"1"] * 100_000) + b"\n"
     began = time.monotonic()
     with pytest.raises(ValueError, match="100000 columns: at most 300 here"):
-        uploads.parsed(wide, ".csv")
+        uploads.parse_table(wide, ".csv")
     assert time.monotonic() - began < 2
     quoted = b'"a,b",' + b",".join(b"x%d" % i for i in range(400)) + b"\n" + b",".join([b"1"] * 401) + b"\n"
     with pytest.raises(ValueError, match="401 columns: at most 300 here"):  # a few too many are counted when parsed
-        uploads.parsed(quoted, ".csv")
+        uploads.parse_table(quoted, ".csv")

@@ -13,7 +13,7 @@ __all__ = ["create_app", "serve"]
 
 
 def create_app() -> Dash:
-    """The explorer as a Dash application; `create_app().server` is its WSGI application."""
+    """Return the explorer as a Dash application; `create_app().server` is its WSGI application."""
     extras.need("dash", "the explorer")
     from linnet.explorer.application import create_app as create
 
@@ -21,7 +21,7 @@ def create_app() -> Dash:
 
 
 def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
-    """Serves the explorer until it is interrupted, on this machine alone unless `host` says otherwise."""
+    """Serve the explorer until it is interrupted, on this machine alone unless `host` says otherwise."""
     extras.need("dash", "the explorer")
     from linnet.explorer.serving import serve as run
 

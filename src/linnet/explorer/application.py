@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from linnet.explorer import controls as control
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import HEAD, HEADERS, HERE, MAX_REQUEST_BYTES, refusal, site_of
+from linnet.explorer.front import HEAD, HEADERS, HERE, MAX_REQUEST_BYTES, fetch_site, refusal
 from linnet.explorer.layout import shell
 from linnet.explorer.service import Service, failure
 
@@ -41,7 +41,7 @@ _log = logging.getLogger("linnet.explorer")
 
 
 def create_app(service: Service | None = None, *, only_local: bool = True) -> Dash:
-    """The application. With `only_local`, requests under another name than this machine's own are refused."""
+    """Make the application. With `only_local`, requests under another name than this machine's own are refused."""
     from dash import Dash
 
     from linnet.explorer.pages import PAGES
@@ -69,22 +69,24 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
 
 
 def _guard(server: Flask, only_local: bool) -> None:
-    """Refuses requests meant for somebody else, and answers every failure in a sentence."""
+    """Refuse requests meant for somebody else, and answer every failure in a sentence."""
     from flask import Response, request
     from werkzeug.exceptions import HTTPException
 
     @server.before_request
-    def from_here() -> Response | None:
-        why = refusal(request.host, request.headers.get("Origin"), only_local, site_of(request.headers, request.path))
+    def refuse_strangers() -> Response | None:
+        why = refusal(
+            request.host, request.headers.get("Origin"), only_local, fetch_site(request.headers, request.path)
+        )
         return Response(why, 403, mimetype="text/plain") if why else None
 
     @server.after_request
-    def policy(response: Response) -> Response:
+    def add_security_headers(response: Response) -> Response:
         response.headers.update(HEADERS)
         return response
 
     @server.errorhandler(Exception)
-    def one_sentence(reason: Exception) -> Response:
+    def answer_failure(reason: Exception) -> Response:
         if isinstance(reason, HTTPException):
             text = {413: f"A request may have at most {MAX_REQUEST_BYTES // 2**20} MiB."}.get(
                 reason.code or 500, reason.name + "."
@@ -96,11 +98,12 @@ def _guard(server: Flask, only_local: bool) -> None:
 
 
 def _serve_files(server: Flask, service: Service) -> None:
+    """Answer links to the numbers behind pictures, as CSV or netCDF."""
     from flask import Response, request
 
     @server.get("/data/<name>/<part_name>.<ending>")
     def data(name: str, part_name: str, ending: str) -> Response:
-        """The numbers behind a page's pictures; the query is the page's own."""
+        """Send the dataset of a part; the query is the page's own."""
         page = service.pages.get(name)
         parts = {part.name: part for part in page.parts} if page else {}
         if page is None or part_name not in parts or ending not in ("csv", "nc"):

@@ -19,7 +19,7 @@ Calls = Mapping[str, tuple[Callable[..., object], Mapping[str, object]]]
 
 
 def script(calls: Calls) -> str:
-    """A script that calls functions of `computing` and prints what they return.
+    """Write a script that calls functions of `computing` and prints what they return.
 
     **Arguments:** `calls` are pairs (function, keyword arguments) by the name that the script gives to the result.
 
@@ -30,12 +30,14 @@ def script(calls: Calls) -> str:
         data = widths_of(dim=10, exponents=(0, 1))
     """
     source = source_of(tuple(function for function, _ in calls.values()))
-    lines = [f"{name} = {call(function.__name__, given)}\nprint({name})" for name, (function, given) in calls.items()]
+    lines = [
+        f"{name} = {call_text(function.__name__, given)}\nprint({name})" for name, (function, given) in calls.items()
+    ]
     return "\n".join([source, *lines, ""])
 
 
-def call(name: str, arguments: Mapping[str, object], *before: str) -> str:
-    """The text of a call, broken into lines where it is long; `before` are the texts of further arguments."""
+def call_text(name: str, arguments: Mapping[str, object], *before: str) -> str:
+    """Write a call, broken into lines where it is long; `before` are the texts of further arguments."""
     given = [*before, *(f"{key}={value!r}" for key, value in arguments.items())]
     line = f"{name}({', '.join(given)})"
     return line if len(line) <= LINE_LENGTH else f"{name}(\n    " + ",\n    ".join(given) + ",\n)"
@@ -43,25 +45,25 @@ def call(name: str, arguments: Mapping[str, object], *before: str) -> str:
 
 @cache
 def source_of(functions: tuple[Callable[..., object], ...]) -> str:
-    """These functions, all of `computing` that they use, and what they import of others."""
-    collected = Collected()
+    """Return the source of these functions, of all of `computing` that they use, and their imports."""
+    collector = SourceCollector()
     for function in functions:
-        collected.add(function.__module__, function.__name__)
-    imports = sorted(collected.imports, key=lambda line: ("linnet" in line, line))
-    pieces = sorted(collected.pieces.values(), key=_rank)
-    texts = [f"\n\n{piece}\n" if _rank(piece) != CONSTANT else piece for piece in pieces]
+        collector.add(function.__module__, function.__name__)
+    imports = sorted(collector.imports, key=lambda line: ("linnet" in line, line))
+    pieces = sorted(collector.pieces.values(), key=_order)
+    texts = [f"\n\n{piece}\n" if _order(piece) != CONSTANT else piece for piece in pieces]
     return "\n".join(["from __future__ import annotations", "", *imports, "", *texts, ""])
 
 
-def _rank(piece: str) -> int:
-    """The place of a definition in a script: classes, constants, functions."""
+def _order(piece: str) -> int:
+    """Return where a definition stands in a script: classes first, then constants, then functions."""
     if piece.startswith(("class ", "@dataclass")):
         return CLASS
     return FUNCTION if piece.startswith(("def ", "@")) else CONSTANT
 
 
 @dataclass
-class Collected:
+class SourceCollector:
     """Definitions of the modules of `computing`, each after those that it uses."""
 
     imports: set[str] = field(default_factory=set)
@@ -70,7 +72,7 @@ class Collected:
 
     def add(self, module: str, name: str) -> None:
         """Take the definition of `name` in `module`, and what it needs, unless they are there."""
-        names = _names(module)
+        names = _top_level_names(module)
         if name not in names:
             return  # a local name, a builtin, or one that only annotations use
         home, what = names[name]
@@ -95,7 +97,7 @@ _PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two
 
 
 @cache
-def _names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
+def _top_level_names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
     """Return what a module binds at its top: each name with its module and its statement, or with its import."""
     bound: dict[str, tuple[str, ast.stmt | str]] = {}
     with _PARSING:
@@ -110,11 +112,12 @@ def _names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
             public = "linnet" if home == STANDS_FOR_LINNET else home
             bound |= {one.name: (home, f"from {public} import {one.name}") for one in statement.names}
         else:
-            bound |= dict.fromkeys(_defined(statement), (module, statement))
+            bound |= dict.fromkeys(_bound_names(statement), (module, statement))
     return bound
 
 
-def _defined(statement: ast.stmt) -> Iterator[str]:
+def _bound_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a function, a class or an assignment binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         yield statement.name
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
@@ -123,12 +126,12 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 
 def _shared_name(statement: ast.stmt, name: str) -> str:
-    """One name for all that a statement binds: it is written once."""
-    return next(_defined(statement), name)
+    """Return one name for all that a statement binds: it is written once."""
+    return next(_bound_names(statement), name)
 
 
 def _text(module: str, statement: ast.stmt) -> str:
-    """The lines of a statement, with decorators and comments."""
+    """Return the lines of a statement, with decorators and comments."""
     first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
     return "\n".join(_source(module).splitlines()[first - 1 : statement.end_lineno])
 

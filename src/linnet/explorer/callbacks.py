@@ -1,8 +1,7 @@
-"""What happens when something is set: one callback of a page computes, the browser does the rest."""
+"""What happens when a control is set: one callback of each part computes, the browser does the rest."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from dash import Input, Output, State
@@ -10,7 +9,7 @@ from dash import Input, Output, State
 from linnet.explorer.controls import Control
 from linnet.explorer.home import TITLE
 from linnet.explorer.layout import content, view_id
-from linnet.explorer.page import Page, Part
+from linnet.explorer.page import Page, Part, browser_call
 from linnet.explorer.service import Answer, Service
 
 if TYPE_CHECKING:
@@ -19,40 +18,43 @@ if TYPE_CHECKING:
 
 
 def register(app: Dash, service: Service) -> None:
-    """All callbacks of the application."""
+    """Register all callbacks of the application."""
 
     @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"), State("url", "hash"))
     def show(path: str | None, search: str | None, mark: str | None) -> Component:
         return content(service, path, search, mark)
 
     app.clientside_callback(
-        _call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
+        browser_call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
         Output("navigation", "data-at"),
         Input("url", "pathname"),
     )
     app.clientside_callback(
-        _call("look"),
+        browser_call("look"),
         Output("look", "data"),
         Input("theme-switch", "n_clicks"),
         Input("present-switch", "n_clicks"),
         Input("controls-switch", "n_clicks"),
     )
-    app.clientside_callback(_call("moving"), Output("moving-picture", "data-drawn"), Input("moving-runs", "data"))
+    app.clientside_callback(
+        browser_call("moving"), Output("moving-picture", "data-drawn"), Input("moving-runs", "data")
+    )
     for page in service.pages.values():
         for part in page.parts:
-            _compute(app, service, page, part)
-            _show(app, page, part)
-            _clicks(app, page, part)
+            _register_compute(app, service, page, part)
+            _register_views(app, page, part)
+            _register_clicks(app, page, part)
         for control in page.controls:
-            _sliding(app, page, control)
-            _hiding(app, page, control)
+            _register_slider(app, page, control)
+            _register_hiding(app, page, control)
         if page.freezes:
-            _freezing(app, page)
+            _register_freezing(app, page)
         if page.register is not None:
             page.register(app, service)
 
 
-def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
+def _register_compute(app: Dash, service: Service, page: Page, part: Part) -> None:
+    """Compute and draw a part again when a control that it follows is set."""
     followed = [control.name for control in page.controls if page.follows(part, control)]
     only_read = [control.name for control in page.controls if not page.follows(part, control)]
     names = followed + only_read  # Dash passes inputs first
@@ -68,15 +70,15 @@ def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
         return service.answer(page, part, given, frozen if isinstance(frozen, str) else None)
 
 
-def _show(app: Dash, page: Page, part: Part) -> None:
-    """The answer on the page: pictures in the theme's colours, errors, files, and in the first part the address."""
+def _register_views(app: Dash, page: Page, part: Part) -> None:
+    """Show an answer on the page: pictures in the theme's colours, errors, files; the first part sets the address."""
     key = f"{page.name}-{part.name}"
     views = [{"id": view_id(page, view), "kind": view.kind} for view in part.views]
     outputs = [Output(view["id"], "figure" if view["kind"] == "figure" else "children") for view in views]
     outputs += [Output(f"{key}-error", "children"), Output(f"{key}-csv", "href"), Output(f"{key}-nc", "href")]
     outputs += [Output(f"{page.name}-script", "children")] if part.name == "main" else []
     app.clientside_callback(
-        _call("show", {"page": page.name, "part": part.name, "views": views}),
+        browser_call("show", {"page": page.name, "part": part.name, "views": views}),
         *outputs,
         Input(f"{key}-answer", "data"),
         Input("look", "data"),
@@ -84,8 +86,8 @@ def _show(app: Dash, page: Page, part: Part) -> None:
     )
 
 
-def _sliding(app: Dash, page: Page, control: Control) -> None:
-    """Slider and box show one value; a control that plays moves its slider by itself."""
+def _register_slider(app: Dash, page: Page, control: Control) -> None:
+    """Keep slider and box at one value, and let a control that plays move its slider by itself."""
     if not control.has_slider:
         return
     ident = f"{page.name}-{control.name}"
@@ -94,7 +96,7 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
     how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.bounds[0], "high": control.bounds[1]}
     app.clientside_callback(
-        _call("slide", how),
+        browser_call("slide", how),
         Output(ident, "value"),
         Output(f"{ident}-slider", "value"),
         Input(ident, "value"),
@@ -104,14 +106,14 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
     if not control.plays:
         return
     app.clientside_callback(
-        _call("play"),
+        browser_call("play"),
         Output(f"{ident}-tick", "disabled"),
         Output(f"{ident}-play", "children"),
         Input(f"{ident}-play", "n_clicks"),
         prevent_initial_call=True,
     )
     app.clientside_callback(
-        _call("tick", {"low": low, "high": high, "step": step}),
+        browser_call("tick", {"low": low, "high": high, "step": step}),
         Output(f"{ident}-slider", "value", allow_duplicate=True),
         Input(f"{ident}-tick", "n_intervals"),
         State(f"{ident}-slider", "value"),
@@ -119,32 +121,36 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
     )
 
 
-def _hiding(app: Dash, page: Page, control: Control) -> None:
-    """A control that matters only with some values of another is hidden with the others."""
+def _register_hiding(app: Dash, page: Page, control: Control) -> None:
+    """Hide a control that matters only with some values of another while that one has others."""
     if control.when is None or control.hidden:
         return
     other, values = control.when
     app.clientside_callback(
-        _call("hide", [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]),
+        browser_call(
+            "hide", [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]
+        ),
         Output(f"{page.name}-{control.name}-control", "hidden"),
         Input(f"{page.name}-{other}", "value"),
     )
 
 
-def _clicks(app: Dash, page: Page, part: Part) -> None:
+def _register_clicks(app: Dash, page: Page, part: Part) -> None:
+    """Set controls by a click in a picture."""
     for view in part.views:
         for name, what in view.click.items():
             app.clientside_callback(
-                _call("picked", what),
+                browser_call("picked", what),
                 Output(f"{page.name}-{name}", "value", allow_duplicate=True),
                 Input(view_id(page, view), "clickData"),
                 prevent_initial_call=True,
             )
 
 
-def _freezing(app: Dash, page: Page) -> None:
+def _register_freezing(app: Dash, page: Page) -> None:
+    """Keep the run that is shown, to be drawn beside the next one, and let it go again."""
     app.clientside_callback(
-        _call("freeze"),
+        browser_call("freeze"),
         Output(f"{page.name}-frozen", "data"),
         Output(f"{page.name}-freeze", "children"),
         Input(f"{page.name}-freeze", "n_clicks"),
@@ -152,8 +158,3 @@ def _freezing(app: Dash, page: Page) -> None:
         State(f"{page.name}-frozen", "data"),
         prevent_initial_call=True,
     )
-
-
-def _call(name: str, settings: object = None) -> str:
-    """The text of a browser function that calls ours (assets/explorer.js) with settings and the callback's values."""
-    return f"function(...values) {{ return window.linnet.{name}({json.dumps(settings)}, ...values); }}"

@@ -9,33 +9,37 @@ REQUEST_SECONDS = 20.0  # for a request to arrive whole, from its first byte or 
 MAX_CONNECTIONS_OF_A_CLIENT = 60  # the oldest that is not being answered makes place for a new one
 
 
-def guard(server: Any) -> None:
-    """Makes a server of waitress close connections that trickle, and the oldest ones of a client with too many."""
+def limit_connections(server: Any) -> None:
+    """Make a server of waitress close connections that trickle, and the oldest ones of a client with too many."""
     before = server.maintenance
 
     def maintenance(now: float) -> None:
         before(now)  # which closes those that were silent for long
-        for channel in waiting(server):
+        for channel in idle_connections(server):
             if channel.began is not None and channel.began < now - REQUEST_SECONDS:
                 channel.will_close = True
 
-    server.channel_class = _timed(server.channel_class)
+    server.channel_class = _timed_channel(server.channel_class)
     server.maintenance = maintenance
 
 
-def waiting(server: Any) -> list[Any]:
-    """The connections on which no request is being answered, the oldest first."""
+def idle_connections(server: Any) -> list[Any]:
+    """Return the connections on which no request is being answered, the oldest first."""
     channels = [channel for channel in list(server.active_channels.values()) if not channel.requests]
     return sorted(channels, key=lambda channel: channel.creation_time)
 
 
-def _timed(kind: Any) -> Any:
+def _timed_channel(kind: Any) -> Any:
+    """Return a subclass of waitress's class of connections that notes when a request began."""
+
     class TimedChannel(kind):
         """A connection that knows since when it waits for a whole request; None between two requests."""
 
         def __init__(self, server: Any, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:
             self.began: float | None = time.time()
-            client = [other for other in waiting(server) if other.addr[:1] == addr[:1] and not other.will_close]
+            client = [
+                other for other in idle_connections(server) if other.addr[:1] == addr[:1] and not other.will_close
+            ]
             for other in client[: max(0, len(client) + 1 - MAX_CONNECTIONS_OF_A_CLIENT)]:
                 other.will_close = True
             super().__init__(server, sock, addr, adj, map=map)

@@ -90,7 +90,7 @@ class Control:
         return math.log10(value) if self.kind == "log" else float(value)
 
     def read(self, raw: object) -> Value:
-        """The value that `raw` (text of an address, or what an input of a page holds) stands for; checked."""
+        """Return the value that `raw` (text of an address, or what an input of a page holds) stands for; checked."""
         if self.kind == "switch":
             return self._switch(raw)
         if raw is None or (isinstance(raw, (list, tuple, dict)) and self.kind != "numbers"):
@@ -105,7 +105,7 @@ class Control:
         return self._numbers(text) if self.kind == "numbers" else self._number(text)
 
     def write(self, value: Value) -> str:
-        """The text that stands for a value in an address and in an input."""
+        """Return the text that stands for a value in an address and in an input."""
         if isinstance(value, bool):
             return "on" if value else "off"
         if isinstance(value, tuple):
@@ -113,7 +113,7 @@ class Control:
         return _short(value) if isinstance(value, float) else str(value)
 
     def refusal(self, what: str) -> ControlError:
-        """The sentence that refuses a value."""
+        """Return the error that refuses a value, in a sentence."""
         return ControlError(f"{self.label} {what}.", self.name)
 
     def _switch(self, raw: object) -> bool:
@@ -155,38 +155,38 @@ numbers = partial(Control, "numbers")
 
 
 def choice(name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Any) -> Control:
-    """One of some values, the first by default; a mapping has the words that are shown for each."""
+    """Declare one of some values, the first by default; a mapping has the words that are shown for each."""
     pairs = tuple(options.items()) if isinstance(options, Mapping) else tuple((value, value) for value in options)
     return Control("choice", name, label, pairs[0][0], NO_BOUNDS, help, choices=pairs, **more)
 
 
 def switch(name: str, label: str, default: bool, help: str, **more: Any) -> Control:
-    """On or off."""
+    """Declare a switch, on or off."""
     return Control("switch", name, label, default, NO_BOUNDS, help, **more)
 
 
 def text(name: str, label: str, help: str, **more: Any) -> Control:
-    """Words, empty by default."""
+    """Declare words, empty by default."""
     return Control("text", name, label, "", NO_BOUNDS, help, **more)
 
 
 def group(heading: str, *controls: Control) -> tuple[Control, ...]:
-    """Controls under one heading."""
+    """Return the controls under one heading."""
     return tuple(replace(one, group=heading) for one in controls)
 
 
 def when(other: str, value: Value, *controls: Control) -> tuple[Control, ...]:
-    """Controls that matter only while another one has this value."""
+    """Return the controls, each shown only while another one has this value."""
     return tuple(replace(one, when=(other, (value,))) for one in controls)
 
 
 def defaults(controls: Sequence[Control]) -> State:
-    """The state in which a page starts."""
+    """Return the state in which a page starts."""
     return {control.name: control.default for control in controls}
 
 
 def parse(controls: Sequence[Control], query: str | Mapping[str, object]) -> State:
-    """The state that a query string, or the values of a page's inputs by name, stand for.
+    """Return the state that a query string, or the values of a page's inputs by name, stand for.
 
     What is not named has its default. Raises `ControlError`, a `ValueError` of one sentence, for an unknown or repeated
     name and for a value out of bounds.
@@ -198,7 +198,7 @@ def parse(controls: Sequence[Control], query: str | Mapping[str, object]) -> Sta
 
 
 def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, object]) -> tuple[State, list[ControlError]]:
-    """The state of a query without what is wrong in it, and what is wrong: the rest of a link still counts."""
+    """Return the state of a query without what is wrong in it, and the errors: the rest of a link still counts."""
     known = {control.name: control for control in controls}
     state, refused = defaults(controls), []
     for name, raw in (fields(query) if isinstance(query, str) else query).items():
@@ -212,7 +212,7 @@ def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, objec
 
 
 def fields(query: str) -> dict[str, str]:
-    """The fields of a query string by name; each may be set once."""
+    """Return the fields of a query string by name; each may be set once."""
     try:
         pairs = parse_qsl(query.lstrip("?"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
@@ -225,11 +225,11 @@ def fields(query: str) -> dict[str, str]:
 
 
 def address(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
-    """The query string of a state: what differs from the defaults; `parse` is its inverse."""
+    """Return the query string of a state: what differs from the defaults; `parse` is its inverse."""
     changed = [control for control in controls if state[control.name] != control.default]
     return urlencode([(control.name, control.write(state[control.name])) for control in changed], safe=",")
 
 
 def _short(value: float) -> str:
-    """The shortest text that reads as the same number; without a decimal point where it is whole."""
+    """Return the shortest text that reads as the same number; without a decimal point where it is whole."""
     return str(int(value)) if value == round(value) and abs(value) < 1e15 else repr(float(value))

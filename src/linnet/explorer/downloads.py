@@ -17,7 +17,7 @@ MAX_ROWS = 500_000
 
 
 def as_csv(data: xr.Dataset) -> str:
-    """One row for each number: the variable, its coordinates (empty where it has none), the value."""
+    """Write one row for each number: the variable, its coordinates (empty where it has none), the value."""
     rows = sum(int(variable.size) for variable in data.data_vars.values())
     if rows > MAX_ROWS:
         raise ValueError(f"This would be a table of {rows} rows: take the netCDF file.")
@@ -30,25 +30,25 @@ def as_csv(data: xr.Dataset) -> str:
         axes = [along[dim] if dim in variable.dims else [""] for dim in dims]
         values = variable.transpose(*[dim for dim in dims if dim in variable.dims]).values
         for place, value in zip(product(*axes), np.asarray(values).ravel(), strict=True):
-            writer.writerow([str(name), *map(_plain, place), _plain(value)])
+            writer.writerow([str(name), *map(_cell_text, place), _cell_text(value)])
     return held.getvalue()
 
 
 def as_netcdf(data: xr.Dataset) -> bytes:
-    """The dataset as netCDF 3, which SciPy writes and everything reads."""
+    """Write the dataset as netCDF 3, which SciPy writes and everything reads."""
     plain = data.copy()
-    plain.attrs = {str(name): _attribute(value) for name, value in data.attrs.items()}
+    plain.attrs = {str(name): _netcdf_attribute(value) for name, value in data.attrs.items()}
     names: list[Hashable] = [*plain.data_vars, *plain.coords]
     for name in names:
-        plain[name].attrs = {str(key): _attribute(value) for key, value in plain[name].attrs.items()}
+        plain[name].attrs = {str(key): _netcdf_attribute(value) for key, value in plain[name].attrs.items()}
         if plain[name].dtype.kind in "iu":  # the format has no 64-bit integers
             plain[name] = plain[name].astype(np.float64)
     return bytes(plain.to_netcdf(engine="scipy"))
 
 
-def _plain(value: object) -> str:
+def _cell_text(value: object) -> str:
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _attribute(value: object) -> str | int | float | np.ndarray:
+def _netcdf_attribute(value: object) -> str | int | float | np.ndarray:
     return value if isinstance(value, (str, int, float, np.ndarray)) and not isinstance(value, bool) else str(value)

@@ -25,8 +25,8 @@ LEGEND_LAST = 1001  # `legendrank` of what is named once for all curves: behind 
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
 
-def numbers(values: ArrayLike) -> list[Any]:
-    """An array as (nested) lists of numbers of a few digits; what is not finite becomes None, a gap."""
+def rounded(values: ArrayLike) -> list[Any]:
+    """Return an array as (nested) lists of numbers of a few digits; what is not finite becomes None, a gap."""
     array = np.asarray(values)
     if array.dtype.kind not in "f":
         return array.tolist()
@@ -53,7 +53,7 @@ def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: floa
 
 
 def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
-    return {"type": "scatter", "x": numbers(x), "y": numbers(y), "name": name, "showlegend": bool(name), **rest}
+    return {"type": "scatter", "x": rounded(x), "y": rounded(y), "name": name, "showlegend": bool(name), **rest}
 
 
 def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
@@ -61,7 +61,7 @@ def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, da
     return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta="guide", **rest)
 
 
-def level(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
+def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
     """Return a horizontal guide at a height, as long as the curves over `x`."""
     return guide([x[0], x[-1]], [height] * 2, name, **rest)
 
@@ -83,7 +83,7 @@ def comparison(
     return [trained(x, trained_y, names[0], colour), predicted(x, predicted_y, names[1], colour, **rest)]
 
 
-def moments(lines: Iterable[tuple[float, str, str]]) -> Options:
+def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:
     """Return vertical lines (where, name, dash) as parts of a layout; those that do not exist (NaN) are left out."""
     shapes, notes = [], []
     for at, text, dash in lines:
@@ -95,7 +95,7 @@ def moments(lines: Iterable[tuple[float, str, str]]) -> Options:
     return {"shapes": shapes, "annotations": notes}
 
 
-def shades(count: int) -> list[str]:
+def ordered_colours(count: int) -> list[str]:
     """Return colours for curves that have an order, from blue over green to amber: seen on white and on black."""
     stops = np.array([[0x2F, 0x6F, 0xD6], [0x12, 0x9A, 0x8F], [0x6C, 0xA8, 0x2E], [0xE0, 0x8A, 0x1A]], dtype=float)
     at = np.linspace(0, len(stops) - 1, count)
@@ -111,7 +111,7 @@ def heatmap(
     `bar` names the quantity beside its scale, `bar_ticks` are the ticks there; `hover` is read under the pointer.
     """
     look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **rest.pop("bar_ticks", {})}
-    axes = {"x": numbers(x), "y": numbers(y), "z": numbers(z)}
+    axes = {"x": rounded(x), "y": rounded(y), "z": rounded(z)}
     shown = {"colorscale": scale, "colorbar": look, "hovertemplate": f"{hover}<extra></extra>"}
     return {"type": "heatmap", **axes, **shown, **rest}
 
@@ -168,14 +168,14 @@ def figure(
 
 
 def _log_ticks(decades: float) -> Options:
-    """Ticks of a logarithmic axis: Plotly would write 0.2 as a small 2 below a large 1."""
+    """Return the ticks of a logarithmic axis: Plotly would write 0.2 as a small 2 below a large 1."""
     if 2 <= decades <= 8:
         return {"dtick": 1}  # powers of ten alone
     return {"dtick": "D2", "tickformat": "~g"} if 0.8 <= decades < 2 else {}  # 1, 2, 5, written in full
 
 
 def _decades(traces: Sequence[Trace], axis: str) -> float:
-    """How many powers of ten the positive values along an axis span."""
+    """Return how many powers of ten the positive values along an axis span."""
     held = [np.array(trace[axis], dtype=float).ravel() for trace in traces if len(trace.get(axis) or ())]
     values = np.concatenate(held) if held else np.ones(1)
     values = values[values > 0]  # neither gaps nor zeros

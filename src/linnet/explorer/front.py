@@ -41,7 +41,7 @@ HEADERS = {
 
 
 def refusal(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
-    """Why a request under this name, from a page of this origin and site, is refused; empty if it is not.
+    """Return why a request to this host, from a page of this origin and site, is refused; empty if it is not.
 
     `site` is the header Sec-Fetch-Site: a browser sends "cross-site" for what a page of another site asks for, links
     that somebody follows aside, which only open a page.
@@ -60,8 +60,8 @@ def refusal(host: str, origin: str | None, only_local: bool, site: str | None = 
     return ""
 
 
-def site_of(headers: Mapping[str, str] | Headers, path: str) -> str | None:
-    """What the browser says of where a request comes from; None for a link from elsewhere that opens a page."""
+def fetch_site(headers: Mapping[str, str] | Headers, path: str) -> str | None:
+    """Return the header Sec-Fetch-Site of a request; None for a link from elsewhere that opens a page."""
     opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
     return None if opened and not path.startswith("/data/") else headers.get("Sec-Fetch-Site")
 
@@ -88,17 +88,17 @@ class Front:
     def _page(self, environ: WSGIEnvironment) -> Iterator[bytes]:
         head = HEAD.encode()
         yield head
-        page = b"".join(self.application.result()(environ, _already_started))
+        page = b"".join(self.application.result()(environ, _ignore_start))
         yield page.removeprefix(head)
 
 
-def _already_started(*_: object) -> Callable[[bytes], object]:
-    """What an application says of an answer whose head has been sent is dropped."""
+def _ignore_start(*_: object) -> Callable[[bytes], object]:
+    """Drop the status and headers of an application: those of the front have been sent."""
     return bytes
 
 
 def _plotly() -> Path | None:
-    """The file of Plotly's script, found without importing Plotly."""
+    """Return the file of Plotly's script, found without importing Plotly."""
     spec = find_spec("plotly")
     place = Path(spec.origin).parent / "package_data" / "plotly.min.js" if spec and spec.origin else None
     return place if place and place.exists() else None

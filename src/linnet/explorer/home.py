@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from linnet.explorer.drawing import numbers
-from linnet.explorer.lecture import STEPS, Step, link
+from linnet.explorer.drawing import rounded
+from linnet.explorer.lecture import STEPS, Step, step_link
 from linnet.explorer.loading import load
 from linnet.explorer.page import Page
 
@@ -35,10 +35,10 @@ LEARNED = 0.99  # share of the weakest mode at which a run ends
 
 
 def home(pages: list[Page]) -> Component:
-    """What the address `/` shows."""
+    """Lay out what the address `/` shows."""
     return html.Section(
         [
-            html.Div([_what(), _moving()], className="opening"),
+            html.Div([_introduction(), _moving_picture()], className="opening"),
             html.H2("A lecture in five steps", id="lecture"),
             html.Ol([_step(number, step) for number, step in enumerate(STEPS, 1)], className="steps"),
             html.H2("The pages"),
@@ -49,12 +49,12 @@ def home(pages: list[Page]) -> Component:
     )
 
 
-def _what() -> Component:
+def _introduction() -> Component:
     return html.Div(
         [
             html.H1(TITLE),
             html.P(WHAT, className="what"),
-            html.P([dcc.Link("Start the lecture", href=link(1), className="button first", id="home-start")]),
+            html.P([dcc.Link("Start the lecture", href=step_link(1), className="button first", id="home-start")]),
             html.P(
                 [html.B("Present"), ", above, enlarges everything and folds the controls away, for a projector."],
                 className="soft",
@@ -63,8 +63,8 @@ def _what() -> Component:
     )
 
 
-def _moving() -> Component:
-    """Where the browser draws the runs (assets/home.js), with a button that stops them."""
+def _moving_picture() -> Component:
+    """Lay out where the browser draws the runs (assets/home.js), with a button that stops them."""
     about = "Singular values of a network over time, from starts of four sizes, by formula."
     return html.Figure(
         [
@@ -75,15 +75,15 @@ def _moving() -> Component:
                     html.Button("Pause", id="moving-pause", type="button", className="small"),
                 ]
             ),
-            dcc.Store(id="moving-runs", data=runs()),
+            dcc.Store(id="moving-runs", data=moving_runs()),
         ],
         className="moving view",
     )
 
 
 @cache
-def runs() -> str:
-    """The runs of the moving picture: each learns the same target, over as long as its weakest mode needs."""
+def moving_runs() -> str:
+    """Compute the runs of the moving picture, as JSON: one target, each for as long as its weakest mode needs."""
     import numpy as np
 
     load(("linnet.theories", "linnet.theories.mixed"))
@@ -95,12 +95,12 @@ def runs() -> str:
         weakest = mode_values(VALUES[-1:], threshold, clock)[:, 0]
         end = clock[np.argmax(weakest > LEARNED * VALUES[-1])]
         modes = mode_values(VALUES, threshold, np.linspace(0, end, TIMES)).T
-        drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": numbers(modes)})
+        drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": rounded(modes)})
     return json.dumps({"values": VALUES, "runs": drawn})
 
 
 def _step(number: int, step: Step) -> Component:
-    return html.Li([dcc.Link(step.title, href=link(number)), html.P(step.says)])
+    return html.Li([dcc.Link(step.title, href=step_link(number)), html.P(step.says)])
 
 
 def _card(page: Page) -> Component:

@@ -9,7 +9,7 @@ from dash import dcc, html
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, ControlError, State
 from linnet.explorer.home import home
-from linnet.explorer.lecture import STEPS, link, number_of
+from linnet.explorer.lecture import STEPS, step_link, step_number
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.service import FROZEN, Service
 
@@ -42,7 +42,7 @@ def _button(label: str, ident: str, **more: Any) -> Component:
 
 
 def shell(service: Service) -> Component:
-    """What every page has around it."""
+    """Lay out what every page has around it: the navigation and the switches."""
     links = [dcc.Link(page.title, href=f"/{page.name}", id=f"go-{page.name}") for page in service.pages.values()]
     switches = {"controls": "Controls", "present": "Present", "theme": "Light or dark"}
     header = [
@@ -62,7 +62,7 @@ def shell(service: Service) -> Component:
 
 
 def content(service: Service, path: str | None, search: str | None, mark: str | None = None) -> Component:
-    """The page of a path in the state of a query string; what is wrong with the address is said on the page.
+    """Lay out the page of a path in the state of a query string; what is wrong with the address is said on the page.
 
     A `mark` behind it (`#step-2`) is a step of the lecture.
     """
@@ -83,7 +83,7 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
             control.parse(page.controls, frozen)
     except ControlError as reason:
         frozen, wrong = None, f"{reason} It is left out."
-    return _page(page, state, frozen, wrong, number_of(mark, page))
+    return _page(page, state, frozen, wrong, step_number(mark, page))
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
@@ -121,9 +121,9 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
 
 
 def _neighbour_steps(step: int) -> list[Component]:
-    """Links to the steps before and after one of the lecture; they load the page anew, which may be the same one."""
-    before = link(step - 1) if step > 1 else "/"
-    label, after = ("Next step", link(step + 1)) if step < len(STEPS) else ("End", "/")
+    """Return links to the steps before and after one of the lecture; they load a page anew, even if it is this one."""
+    before = step_link(step - 1) if step > 1 else "/"
+    label, after = ("Next step", step_link(step + 1)) if step < len(STEPS) else ("End", "/")
     return [
         html.A("Previous step", href=before, id="step-previous", className="button"),
         html.A(label, href=after, id="step-next", className="button first"),
@@ -142,7 +142,7 @@ def _controls(page: Page, state: State) -> list[Component]:
 
 
 def _control(page: Page, one: Control, state: State) -> Component:
-    """A control with its label, its help, and a place for what is wrong with its value."""
+    """Lay out a control with its label, its help, and a place for what is wrong with its value."""
     ident = f"{page.name}-{one.name}"
     text = one.write(state[one.name])
     if one.hidden:
@@ -188,7 +188,7 @@ def _box_and_slider(one: Control, ident: str, text: str) -> Component:
 
 
 def view_id(page: Page, view: View) -> str:
-    """The id of a view's picture."""
+    """Return the id of a view's picture."""
     return f"{page.name}-view-{view.name}"
 
 
@@ -234,7 +234,7 @@ def _view(page: Page, view: View) -> Component:
 
 
 def _save_button(view: View, ident: str, kind: str) -> Component:
-    """A button that the browser knows by its data (assets/explorer.js)."""
+    """Return a button that saves a picture; the browser knows it by its data (assets/explorer.js)."""
     data = {"data-save": kind, "data-view": ident, "aria-label": f"{view.title}: picture as {kind.upper()}"}
     return html.Button(kind.upper(), type="button", className="small", **data)
 

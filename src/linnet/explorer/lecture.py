@@ -39,16 +39,16 @@ class Step:
         return f"/{page.name}" + (f"?{query}" if query else "")
 
 
-def link(number: int) -> str:
-    """The address of a step with its number behind it: the page then shows the step's words and the way to the next."""
+def step_link(number: int) -> str:
+    """Return the address of a step with its number: the page then shows the step's words and the way to the next."""
     return f"{STEPS[number - 1].address}{MARK}{number}"
 
 
-def number_of(mark: str | None, page: Page) -> int:
-    """The number of the step that an address's mark names on a page; 0 if it is none of that page.
+def step_number(mark: str | None, page: Page) -> int:
+    """Return the number of the step that an address's mark names on a page; 0 if it is none of that page.
 
-    >>> number_of("#step-3", STEPS[2].page), number_of("#step-3", STEPS[0].page), number_of("#elsewhere", STEPS[0].page)
-    (3, 0, 0)
+    >>> [step_number(mark, STEPS[2].page) for mark in ("#step-3", "#step-1", "#elsewhere")]
+    [3, 0, 0]
     """
     digits = (mark or "").removeprefix(MARK)
     number = int(digits) if digits in map(str, range(1, len(STEPS) + 1)) else 0

@@ -17,7 +17,7 @@ _loaded: set[str] = set()
 
 
 def load(names: tuple[str, ...] = ALL) -> None:
-    """Imports these modules, each before the next."""
+    """Import these modules, one after the other, unless they are loaded."""
     if _loaded.issuperset(names):
         return
     with _lock:

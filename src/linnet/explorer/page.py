@@ -8,6 +8,7 @@ turns such a dataset into a Plotly figure (a plain dictionary; see `drawing`) or
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -72,12 +73,12 @@ class Part:
     needs: tuple[str, ...] = ()
 
     def takes(self, name: str) -> bool:
-        """Whether `compute` takes the control of this name."""
+        """Return whether `compute` takes the control of this name."""
         parameters = _signature(self.compute).parameters
         return name in parameters or any(one.kind == one.VAR_KEYWORD for one in parameters.values())
 
     def waits(self, state: Mapping[str, Value]) -> bool:
-        """Whether a control that it needs is still empty."""
+        """Return whether a control that it needs is still empty."""
         return any(not state[name] for name in self.needs)
 
 
@@ -115,7 +116,7 @@ class Page:
         return self.parts[0].views[0]
 
     def follows(self, part: Part, control: Control) -> bool:
-        """Whether a part is asked for again when a control changes.
+        """Return whether a part is asked for again when a control changes.
 
         The first part always is: it brings the address. Another one is by what it computes with, and by what no part
         computes with: that is for drawing alone.
@@ -125,12 +126,17 @@ class Page:
         return not any(other.takes(control.name) for other in self.parts)
 
     def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
-        """What the part's `compute` takes of a state."""
+        """Return what the part's `compute` takes of a state."""
         return {control.name: state[control.name] for control in self.controls if part.takes(control.name)}
 
     def script(self, state: State) -> str:
-        """Python that computes what the page shows."""
+        """Write Python that computes what the page shows."""
         if self.own_script is not None:
             return self.own_script(state)
         shown = {"data" if part.name == "main" else part.name: part for part in self.parts if not part.waits(state)}
         return as_python.script({name: (part.compute, self.arguments(part, state)) for name, part in shown.items()})
+
+
+def browser_call(name: str, settings: object = None) -> str:
+    """Return JavaScript that calls a function of assets/explorer.js with settings and a callback's values."""
+    return f"function(...values) {{ return window.linnet.{name}({json.dumps(settings)}, ...values); }}"

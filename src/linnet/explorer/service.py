@@ -53,7 +53,7 @@ class Service:
         self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
     def data(self, page: Page, part: Part, state: State, *, background: bool = False) -> xr.Dataset:
-        """The dataset of a part; computed, or found among those computed lately.
+        """Return the dataset of a part: computed, or kept from before.
 
         Who asks for what is being computed for somebody else waits for it, and gets its failure too. What is computed
         in the `background` takes nobody's turn.
@@ -87,7 +87,7 @@ class Service:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """One of the few computations at a time."""
+        """Wait for one of the few places for a computation, and keep it for the block."""
         if not self._turns.acquire(timeout=TIMEOUT_SECONDS):
             raise ControlError(BUSY)
         try:
@@ -98,7 +98,7 @@ class Service:
     def answer(
         self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None, background: bool = False
     ) -> Answer:
-        """The answer to what a reader set; with `background` nobody has asked: it is computed ahead."""
+        """Return the answer to what a reader set; with `background` nobody has asked: it is computed ahead."""
         if not background:
             self.last_request = time.monotonic()
         try:
@@ -109,7 +109,7 @@ class Service:
             figures = self.figures(page, part, state, background=background)
             if frozen is not None and page.freezes:
                 before = self.figures(page, part, control.parse(page.controls, frozen))
-                figures = [_beside(now, then) for now, then in zip(figures, before, strict=True)]
+                figures = [_with_frozen(now, then) for now, then in zip(figures, before, strict=True)]
             answer: Answer = {"figures": figures, "address": query}
             if part.name == "main":
                 answer["script"] = page.script(state)
@@ -118,13 +118,13 @@ class Service:
         return answer
 
     def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[Any]:
-        """Each view of a part, drawn."""
+        """Draw each view of a part."""
         data = self.data(page, part, state, background=background)
         return [view.draw(data, state) for view in part.views]
 
 
 def failure(reason: Exception) -> Answer:
-    """A failure as one sentence; one that is nobody's input is written to the log, not to the page."""
+    """Return a failure as one sentence; what is not the fault of an input is written to the log, not to the page."""
     if isinstance(reason, (ValueError, ArithmeticError, RuntimeError)) and str(reason):
         return {"error": " ".join(str(reason).split())[:400], "control": getattr(reason, "control", "")}
     if isinstance(reason, MemoryError):
@@ -133,8 +133,8 @@ def failure(reason: Exception) -> Answer:
     return {"error": f"This could not be computed ({type(reason).__name__}): change a value.", "control": ""}
 
 
-def _beside(now: Any, then: Any) -> Any:
-    """A figure with the lines of a frozen one behind its own, paler and dotted; maps cannot lie on each other."""
+def _with_frozen(now: Any, then: Any) -> Any:
+    """Return a figure with the lines of a frozen one behind its own, paler; maps cannot lie on each other."""
     if not isinstance(now, dict) or not isinstance(then, dict):
         return now
     pale: list[Trace] = []

@@ -21,7 +21,7 @@ THREADS = 8  # requests served at once; how many are computed at once is the ser
 
 
 def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
-    """Serves the explorer until it is interrupted.
+    """Serve the explorer until it is interrupted.
 
     By waitress: a fixed number of threads, so that JAX's thread-local state stays bounded, and limits on what it
     reads; Flask's own server starts a thread for each request and says itself that it is not for use.
@@ -29,11 +29,13 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
     for needed in ("dash", "waitress"):
         if find_spec(needed) is None:  # before anything is started
             raise ModuleNotFoundError(f"No module named {needed!r}", name=needed)
-    listening = _bound(host, port)
-    address = f"http://{_shown(host)}:{listening.getsockname()[1]}/"
+    listening = _listening_socket(host, port)
+    address = f"http://{_shown_host(host)}:{listening.getsockname()[1]}/"
     if not loopback(host):
-        _say(f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one.")
-    _say(f"linnet explore: {address} (Ctrl-C ends it)")
+        _announce(
+            f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one."
+        )
+    _announce(f"linnet explore: {address} (Ctrl-C ends it)")
     if open_browser:  # which takes as long to start as what follows; until then its request waits at the port
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
@@ -49,8 +51,8 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
         connection_limit=MAX_CONNECTIONS,
         cleanup_interval=1,  # seconds between looks for what has to be closed
     )
-    connections.guard(server)
-    loading = threading.Thread(target=_load, args=(front, server), name="linnet-application", daemon=True)
+    connections.limit_connections(server)
+    loading = threading.Thread(target=_load_application, args=(front, server), name="linnet-application", daemon=True)
     loading.start()
     try:
         server.run()
@@ -60,8 +62,8 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
         raise failed
 
 
-def _load(front: Front, server: Any) -> None:
-    """Makes the application and hands it to the front; what fails ends the server, and is raised there."""
+def _load_application(front: Front, server: Any) -> None:
+    """Make the application and hand it to the front; what fails ends the server, and is raised there."""
     try:
         from linnet.explorer.application import create_app
         from linnet.explorer.pages import PAGES
@@ -79,15 +81,15 @@ def _load(front: Front, server: Any) -> None:
 
 
 def loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
+    """Return whether only this machine can reach `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A listening socket, or a sentence why there is none."""
+def _listening_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or raise a sentence why there is none."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -102,12 +104,12 @@ def _bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _shown(host: str) -> str:
+def _shown_host(host: str) -> str:
     named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     return f"[{named}]" if ":" in named and not named.startswith("[") else named
 
 
-def _say(text: str) -> None:
+def _announce(text: str) -> None:
     with suppress(OSError):  # a full or closed terminal does not keep the page from being served
         sys.stderr.write(text + "\n")
         sys.stderr.flush()

@@ -18,11 +18,11 @@ SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the 
 
 
 def first_page(service: Service) -> threading.Thread:
-    """Computes the moving picture and the first page's defaults in the background, while the browser reads its scripts.
+    """Compute the moving picture and the first page's defaults in the background, while the browser reads its scripts.
 
     Whoever asks for it meanwhile waits for it: nothing is compiled twice.
     """
-    from linnet.explorer.home import runs
+    from linnet.explorer.home import moving_runs
 
     page = next(iter(service.pages.values()))
 
@@ -30,18 +30,18 @@ def first_page(service: Service) -> threading.Thread:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)  # a request in between is answered soon
         try:
-            runs()  # needs no JAX
+            moving_runs()  # needs no JAX
             load(page.folders)
-            _started(_datasets, "linnet-datasets")  # while JAX compiles, which needs no Python
+            _start_thread(_load_xarray, "linnet-datasets")  # while JAX compiles, which needs no Python
             service.answer(page, page.parts[0], {})
         finally:
             sys.setswitchinterval(usual)
 
-    return _started(compute, "linnet-first-page")
+    return _start_thread(compute, "linnet-first-page")
 
 
 def other_pages(service: Service) -> threading.Thread:
-    """Computes what pages want ahead one by one, each when there has been no request for a while: all first views,
+    """Compute what pages want ahead one by one, each when there has been no request for a while: all first views,
     then what a reader may ask for next."""
 
     from linnet.explorer import controls as control
@@ -54,17 +54,17 @@ def other_pages(service: Service) -> threading.Thread:
                     time.sleep(QUIET_SECONDS / 4)
                 service.answer(page, part, control.parse(page.controls, query), background=True)
 
-    return _started(compute, "linnet-other-pages")
+    return _start_thread(compute, "linnet-other-pages")
 
 
-def _datasets() -> None:
-    """The first dataset of a process, for which xarray loads what it knows of other arrays."""
+def _load_xarray() -> None:
+    """Make a first dataset: xarray then loads what it knows of other arrays."""
     import xarray as xr
 
     xr.Dataset({"loaded": ("nothing", [0.0])})
 
 
-def _started(what: Callable[[], object], name: str) -> threading.Thread:
+def _start_thread(what: Callable[[], object], name: str) -> threading.Thread:
     thread = threading.Thread(target=what, name=name, daemon=True)
     thread.start()
     return thread

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("claims")]
 
 def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Explored]) -> None:
     seen = visit("claims", "verdict=refuted")
-    names = claims.chosen(verdict="refuted").claim.values.tolist()
+    names = claims.filtered_claims(verdict="refuted").claim.values.tolist()
     buttons = seen.tab.locator("ul.claims .pick")
     buttons.first.wait_for()
     assert buttons.all_inner_texts() == names[:20]

@@ -285,6 +285,22 @@
     return String(Array.isArray(point[what]) ? point[what].join(",") : point[what]);
   }
 
+  // A list of claims that is drawn anew has buttons that nobody clicked: they choose nothing.
+  function chooseClaim() {
+    const [one] = window.dash_clientside.callback_context.triggered;
+    if (!one || !one.value) return keep();
+    const shown = document.getElementById("claims-view-claim-view");
+    if (shown) shown.scrollIntoView({ block: "nearest" });
+    return JSON.parse(one.prop_id.slice(0, one.prop_id.lastIndexOf("."))).claim;
+  }
+
+  // Too large a file does not even leave the browser.
+  function sendFile(limit, contents, file) {
+    if (!contents) return [keep(), ""];
+    if (contents.length > limit.characters) return [keep(), limit.refusal];
+    return [{ contents: contents, file: file }, "Reading " + file + " ..."];
+  }
+
   function freeze(_, clicks, answer, frozen) {
     if (frozen !== null && frozen !== undefined) return [null, "Freeze this run"];
     return answer && answer.figures ? [answer.address, "Unfreeze"] : [keep(), keep()];
@@ -303,5 +319,5 @@
     });
   });
 
-  window.linnet = { ...window.linnet, show, look, marked, slide, play, tick, hide, picked, freeze, figures };
+  window.linnet = { ...window.linnet, show, look, marked, slide, play, tick, hide, picked, chooseClaim, sendFile, freeze, figures };
 })();

@@ -21,18 +21,19 @@ VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its a
 MAX_LETTERS = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
+Row = dict[str, str | float | int]  # a claim or an answer: its columns, and under "text" what is searched
 SEARCHED = ("claim", "where", "says", "assumes", "tried", "requirement", "measured")
 
 
 def papers() -> tuple[str, ...]:
-    """The names of the papers, "all" first; found without loading them, which takes a second."""
+    """Return the names of the papers, "all" first; found without loading them, which takes a second."""
     from linnet.papers import ORDER
 
     return (ALL, *ORDER, *sorted(entry.name for entry in entry_points(group="linnet.papers")))
 
 
-def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
-    """The claims of a paper with a verdict in which the words occur, in the papers' order.
+def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
+    """Return the claims of a paper with a verdict in which the words occur, in the papers' order.
 
     **Arguments:** `paper`, one of `papers()`; `verdict`, one of `VERDICTS`; `words`, in any case: parts of the name, of
     where it stands ("Theorem 2 of paper 4"), what it says, assumes, was tried on and requires, or of what was measured.
@@ -41,31 +42,20 @@ def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     **Returns** a dataset along `claim` (names): `paper`, `where`, `says`, `assumes`, `tried`, `requirement`, `verdict`,
     `measured`, `command`, the `seconds` it takes (NaN where unknown), and `kept` of `seeds` seeds.
 
-    >>> chosen(paper="watanabe", words="projection").claim.values.tolist()[0]
+    >>> filtered_claims(paper="watanabe", words="projection").claim.values.tolist()[0]
     'watanabe-projection'
     """
-    import xarray as xr
-
     for name, value, known in (("paper", paper, papers()), ("verdict", verdict, VERDICTS)):
         if value not in known:
             raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
     if not isinstance(words, str) or len(words) > MAX_LETTERS:
         raise ValueError(f"`words` must be at most {MAX_LETTERS} letters to search for.")
-    fitting = found([str(row["text"]) for row in _rows()], words)
-    kept = [
-        row
-        for row, fits in zip(_rows(), fitting, strict=True)
-        if fits and paper in (ALL, row["paper"]) and verdict in (ALL, row["verdict"])
-    ]
-    names = [name for name in next(iter(_rows())) if name not in ("claim", "text")]
-    variables: dict[str, Any] = {
-        name: ("claim", np.array([row[name] for row in kept], dtype=_kind(name))) for name in names
-    }
-    return xr.Dataset(variables, {"claim": np.array([row["claim"] for row in kept], dtype=str)})
+    kept = _filtered(_claim_rows(), paper, words)
+    return _dataset("claim", [row for row in kept if verdict in (ALL, row["verdict"])], _claim_rows()[0])
 
 
 def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
-    """Whether each theorem of a paper is true, in a sentence or two; filtered as the claims are.
+    """Return whether each theorem of a paper is true, in a sentence or two; filtered as the claims are.
 
     **Returns** a dataset along `theorem` (their numbers, of several papers perhaps): `paper`, `answer`, and `claims`,
     the names of the claims that it rests on, separated by spaces.
@@ -73,47 +63,33 @@ def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
     >>> answers(paper="tu", words="theorem 2").theorem.values.tolist()[0]
     'Theorem 2, lazy region'
     """
-    import xarray as xr
-
-    from linnet.reproduction import registry
-
-    held = [(name, one) for name, of in registry.papers().items() for one in of.answers]
-    texts = [
-        plain(f"{place(one.theorem, name)} {one.theorem} {one.answer} {' '.join(one.claims)}") for name, one in held
-    ]
-    kept = [pair for pair, fits in zip(held, found(texts, words), strict=True) if fits and paper in (ALL, pair[0])]
-    columns = {
-        "paper": [name for name, _ in kept],
-        "answer": [one.answer for _, one in kept],
-        "claims": [" ".join(f"{name}-{short}" for short in one.claims) for name, one in kept],
-    }
-    variables = {name: ("theorem", np.array(values, dtype=str)) for name, values in columns.items()}
-    return xr.Dataset(variables, {"theorem": np.array([one.theorem for _, one in kept], dtype=str)})
+    rows = _answer_rows()
+    return _dataset("theorem", _filtered(rows, paper, words), rows[0])
 
 
-def place(where: str, paper: str) -> str:
-    """Where a statement stands, in the words in which one asks for it: "Theorem 2 of paper 4 (Tu)"."""
-    return f"{where} of {named(paper)}" if paper != OWN else where
+def place_of(where: str, paper: str) -> str:
+    """Return where a statement stands, in the words in which one asks for it: "Theorem 2 of paper 4 (Tu)"."""
+    return f"{where} of {paper_title(paper)}" if paper != OWN else where
 
 
-def named(paper: str) -> str:
-    """A paper with its number: "paper 4 (Tu)"."""
+def paper_title(paper: str) -> str:
+    """Return a paper with its number: "paper 4 (Tu)"."""
     return f"paper {papers().index(paper)} ({paper.capitalize()})" if paper != OWN else "linnet's own"
 
 
-def plain(text: str) -> str:
-    """A text to search in: small letters, one space between words, no punctuation but points within numbers."""
+def searchable(text: str) -> str:
+    """Return a text to search in: small letters, one space between words, no punctuation but points within numbers."""
     bare = re.sub(r"[(),:;]|\.(?!\d)", " ", text.casefold())
     return f" {' '.join(bare.split())} "
 
 
-def found(texts: Sequence[str], words: str) -> list[bool]:
-    """Which of the texts, each from `plain`, have the words: as a phrase, if any has it, otherwise each of them.
+def matches(texts: Sequence[str], words: str) -> list[bool]:
+    """Return which of the texts, each from `searchable`, have the words: as a phrase if any has it, else each of them.
 
     "Of paper 4" is a phrase of its own, and a number is a whole word: "theorem 2" does not ask for Theorem 2.1.
     """
-    of_paper = re.findall(r" paper \d+ ", plain(words))
-    wanted = re.sub(r" (?:(?:of|in) )?paper \d+ ", " ", plain(words))
+    of_paper = re.findall(r" paper \d+ ", searchable(words))
+    wanted = re.sub(r" (?:(?:of|in) )?paper \d+ ", " ", searchable(words))
     named = [all(paper in text for paper in of_paper) for text in texts]
     for phrase in (wanted, wanted.strip()):
         has = [fits and phrase in text for fits, text in zip(named, texts, strict=True)]
@@ -123,8 +99,8 @@ def found(texts: Sequence[str], words: str) -> list[bool]:
     return [fits and all(part in text for part in parts) for fits, text in zip(named, texts, strict=True)]
 
 
-def counts(claims: xr.Dataset) -> dict[str, dict[str, int]]:
-    """How many of these claims have each verdict, for each of their papers."""
+def verdict_counts(claims: xr.Dataset) -> dict[str, dict[str, int]]:
+    """Count how many of these claims have each verdict, for each of their papers."""
     by_paper: dict[str, dict[str, int]] = {}
     for paper, verdict in zip(claims["paper"].values, claims["verdict"].values, strict=True):
         of = by_paper.setdefault(str(paper), {})
@@ -132,18 +108,36 @@ def counts(claims: xr.Dataset) -> dict[str, dict[str, int]]:
     return by_paper
 
 
+def _filtered(rows: Sequence[Row], paper: str, words: str) -> list[Row]:
+    """Return the rows of a paper whose texts have the words."""
+    fitting = matches([str(row["text"]) for row in rows], words)
+    return [row for row, fits in zip(rows, fitting, strict=True) if fits and paper in (ALL, row["paper"])]
+
+
+def _dataset(along: str, rows: Sequence[Row], columns: Row) -> xr.Dataset:
+    """Make a dataset of all columns but "text", along one of them; `columns` is a row that shows their types."""
+    import xarray as xr
+
+    arrays: dict[str, Any] = {
+        name: (along, np.array([row[name] for row in rows], dtype=type(kind)))
+        for name, kind in columns.items()
+        if name != "text"
+    }
+    return xr.Dataset(arrays).set_coords(along)
+
+
 @cache
-def _rows() -> tuple[dict[str, str | float | int], ...]:
+def _claim_rows() -> tuple[Row, ...]:
     from linnet.reproduction import registry
 
-    return tuple(map(_row, registry.claims().values()))
+    return tuple(map(_claim_row, registry.claims().values()))
 
 
-def _row(claim: Claim) -> dict[str, str | float | int]:
+def _claim_row(claim: Claim) -> Row:
     from linnet.reproduction import record
 
     recorded, share = record.last_measured().get(claim.name), record.shares().get(claim.name)
-    row: dict[str, str | float | int] = {
+    row: Row = {
         "claim": claim.name,
         "paper": claim.paper,
         "where": claim.where,
@@ -154,13 +148,26 @@ def _row(claim: Claim) -> dict[str, str | float | int]:
         "verdict": str(claim.expected),
         "measured": recorded.measured if recorded else UNMEASURED,
         "command": COMMAND.format(name=claim.name),
-        "seconds": recorded.seconds if recorded else float("nan"),
+        "seconds": float(recorded.seconds) if recorded else float("nan"),
         "kept": share.kept if share else 0,
         "seeds": share.seeds if share else 0,
     }
-    text = plain(" ".join([place(claim.where, claim.paper), *(str(row[part]) for part in SEARCHED)]))
+    text = searchable(" ".join([place_of(claim.where, claim.paper), *(str(row[part]) for part in SEARCHED)]))
     return row | {"text": text}
 
 
-def _kind(name: str) -> type:
-    return {"seconds": float, "kept": int, "seeds": int}.get(name, str)
+@cache
+def _answer_rows() -> tuple[Row, ...]:
+    from linnet.reproduction import registry
+
+    return tuple(
+        {
+            "theorem": one.theorem,
+            "paper": name,
+            "answer": one.answer,
+            "claims": " ".join(f"{name}-{short}" for short in one.claims),
+            "text": searchable(f"{place_of(one.theorem, name)} {one.theorem} {one.answer} {' '.join(one.claims)}"),
+        }
+        for name, of in registry.papers().items()
+        for one in of.answers
+    )

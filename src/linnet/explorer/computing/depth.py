@@ -18,14 +18,14 @@ MAP_STRENGTH, MAP_RATIO = 0.5, 0.95  # of the task's singular values: the larges
 
 
 def horizon(weakest: float, coupling: float, depth: int) -> float:
-    """Twice the time in which a mode is learned: a plateau that ends at c^(2 - L)/S, then an exponential."""
+    """Return twice the time in which a mode is learned: a plateau that ends at c^(2 - L)/S, then an exponential."""
     lazy = 1 / (depth * max(coupling ** (2 * depth - 2), weakest ** (2 - 2 / depth)))
     plateau = np.log(2 + weakest / coupling**2) if depth == 2 else coupling ** (2 - depth)
     return 2 * float(lazy + plateau / max(weakest, coupling**depth))
 
 
 def deep_modes(*, depth: int, coupling: float, width: int, values: tuple[float, ...], seed: int) -> xr.Dataset:
-    """A deep network of any width trained by gradient flow from a Gaussian start, and the mode equations beside it.
+    """Train a deep network of any width by gradient flow from a Gaussian start, beside the mode equations.
 
     **Arguments:** `depth` L layers; `coupling` c = sqrt(w) sigma of the start, `width` w of all hidden layers;
     `values`, the singular values of the target; `seed` of the start.
@@ -55,7 +55,7 @@ def deep_modes(*, depth: int, coupling: float, width: int, values: tuple[float, 
 
 
 def mode_order(*, coupling: float, values: tuple[float, ...]) -> xr.Dataset:
-    """When the first and the last mode are half learned at each depth, by the mode equations.
+    """Compute when the first and the last mode are half learned at each depth, by the mode equations.
 
     `half_time` is (depth, which), `which` the largest and the smallest of the target's singular `values`.
     """
@@ -76,7 +76,7 @@ def mode_order(*, coupling: float, values: tuple[float, ...]) -> xr.Dataset:
 
 
 def depth_diagram(*, depth: int, dim: int, rank: int, noise_std: float) -> xr.Dataset:
-    """The least test error of wide networks over variance and width, by formula.
+    """Compute the least test error of wide networks over variance and width, by formula.
 
     **Arguments:** `depth` L; `dim` d, `rank` and `noise_std` of the task, a matrix of low rank in noise.
     """

@@ -28,15 +28,15 @@ WIDTHS, SCALES = np.geomspace(1, 1e12, 73), np.geomspace(1e-3, 1e1, 41)
 _COMPARISONS: Cache[Comparison] = Cache(MAX_COMPARISONS)
 
 
-def diagnosed(table: DataTable, settings: Settings) -> xr.Dataset:
-    """The diagnosis of a table.
+def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
+    """Diagnose a table.
 
     **Returns** the dataset of `Diagnosis.to_dataset`, and beside it `critical_threshold` (mode): below it the mode is
     learned actively; `active_modes` (map_scale, map_width): how many are at other widths and scales of the start;
     `input_variance` (direction). Attributes: `findings`, the sentences of the command line, one a line; `stop`,
     `stop_low` and `stop_high`, the steps within one standard error; `stein_step` where there is one.
     """
-    diagnosis = diagnose_table(table, settings, comparing=_compared_once)
+    diagnosis = diagnose_table(table, settings, comparing=_cached_comparison)
     low, high = diagnosis.curves.range
     outputs = diagnosis.forecast.problem.outputs
     assert outputs is not None
@@ -56,7 +56,7 @@ def diagnosed(table: DataTable, settings: Settings) -> xr.Dataset:
 
 
 def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds: int = 1, **choices: Any) -> Settings:
-    """What to train on a table, bounded in work; `steps` is 0 for as many as the held-out error needs.
+    """Return the settings of a diagnosis, bounded in work; `steps` is 0 for as many as the held-out error needs.
 
     **Arguments:** `choices` are `width`, `init`, `init_scale` and `scale` of `ln.diagnose`.
     """
@@ -66,14 +66,14 @@ def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds:
             f"the table has {inputs} inputs and {targets} targets: at most {MAX_INPUTS} and {MAX_TARGETS} here. "
             "Leave columns out, or use `linnet diagnose`."
         )
-    longest = most_steps(inputs, targets, folds * seeds)
+    longest = max_steps(inputs, targets, folds * seeds)
     if steps > longest:
         raise ValueError(f"`steps` must be at most {longest} for a table of this size here: got {steps}.")
     return Settings(steps=steps or None, folds=folds, seeds=seeds, longest=longest, **choices)
 
 
-def _compared_once(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
-    """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
+def _cached_comparison(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
+    """Compare other methods in the same folds, once for a table: a slider of the network does not change them."""
     digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
     key = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
     if (comparison := _COMPARISONS.get(key)) is None:
@@ -82,6 +82,6 @@ def _compared_once(rows: Rows, folds: list[Fold], settings: Settings) -> Compari
     return comparison
 
 
-def most_steps(inputs: int, targets: int, runs: int) -> int:
-    """How many steps so many runs may train in the time there is, at least 250."""
+def max_steps(inputs: int, targets: int, runs: int) -> int:
+    """Return how many steps this number of runs may train in the time there is, at least 250."""
     return int(np.clip(WORK / ((inputs + targets) ** 2 * runs), 250, MAX_STEPS))

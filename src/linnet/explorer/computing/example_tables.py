@@ -30,7 +30,7 @@ EXAMPLES = {
 
 @cache
 def example_frame(name: str) -> tuple[pd.DataFrame, list[str]]:
-    """The example as one data frame, and the names of its targets.
+    """Return the example as one data frame, and the names of its targets.
 
     >>> example_frame("linnerud")[1]
     ['Weight', 'Waist', 'Pulse']

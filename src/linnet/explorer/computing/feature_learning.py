@@ -24,7 +24,7 @@ TAIL = 6.0  # a run goes on for so many growth times after the second stage woul
 def feature_learning(
     *, dim: int, width: int, first_std: float, magnitude: float, signal: float, growth: float, seed: int
 ) -> xr.Dataset:
-    """Trains a network on ten samples and reads it neuron by neuron, beside what the two-dimensional system predicts.
+    """Train a network on ten samples and read it neuron by neuron, beside what the two-dimensional system predicts.
 
     **Arguments:** `dim` d inputs, `width` m neurons; `first_std` sigma_0 and `magnitude` v_0 of the start; `signal`
     the size of the teacher; `growth` by how much of itself the first stage grows in a step, eta sqrt(gamma)/(n m);
@@ -88,7 +88,7 @@ def feature_learning(
 
 
 def _second_time(stages: Stages) -> float:
-    """The predicted end of the second stage, NaN where the first one runs into it."""
+    """Return the predicted end of the second stage, NaN where the first one runs into it."""
     try:
         return float(stages.first_time() + stages.second_time(SHARE))
     except ValueError:

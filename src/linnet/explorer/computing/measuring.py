@@ -45,7 +45,7 @@ class Measuring:
         self._last: dict[str, Progress] = {}
 
     def start(self, name: str) -> Progress:
-        """Begins to measure the claim `name`; refuses names that are no claim, and a second one at a time."""
+        """Begin to measure the claim `name`; refuse names that are no claim, and a second one at a time."""
         from linnet.reproduction import registry
 
         if not isinstance(name, str) or name not in registry.claims():
@@ -53,7 +53,7 @@ class Measuring:
                 f"`claim` must be the name of a claim, as `linnet list` shows them: got {str(name)[:80]!r}."
             )
         with self._lock:
-            self._look()
+            self._check_process()
             if self._process is not None:
                 raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
             self._process = subprocess.Popen(
@@ -73,25 +73,26 @@ class Measuring:
             alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
             alarm.daemon = True
             alarm.start()
-            return self._progress()
+            return self._current_progress()
 
     def progress(self, name: str) -> Progress | None:
-        """How the claim's measurement stands, or None where it was never asked for."""
+        """Return how the claim's measurement stands, or None if it was never asked for."""
         with self._lock:
-            self._look()
-            return self._progress() if self._process is not None and self._claim == name else self._last.get(name)
+            self._check_process()
+            under_way = self._process is not None and self._claim == name
+            return self._current_progress() if under_way else self._last.get(name)
 
     def cancel(self) -> None:
-        """Ends what is under way, if anything is."""
+        """End what is under way, if anything is."""
         with self._lock:
-            self._look()
+            self._check_process()
             if self._process is not None:
-                self._end(CANCELLED, "cancelled before its end.")
+                self._finish(CANCELLED, "cancelled before its end.")
 
     def _command(self, name: str) -> list[str]:
         return command("verify", "--quick", name, "--json", "-")
 
-    def _progress(self) -> Progress:
+    def _current_progress(self) -> Progress:
         from linnet.reproduction import record
 
         passed = time.monotonic() - self._began
@@ -99,19 +100,19 @@ class Measuring:
         usual = STARTING_SECONDS + (known.seconds if known else 10.0)
         return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
 
-    def _look(self) -> None:
-        """Takes note of an end, or makes one where the time is over."""
+    def _check_process(self) -> None:
+        """Note that the process has ended, or end it when its time is over."""
         if self._process is None:
             return
         if self._process.poll() is not None:
-            self._end(DONE, "")
+            self._finish(DONE, "")
         elif time.monotonic() - self._began > self.limit:
-            self._end(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
+            self._finish(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
 
-    def _end(self, state: str, reason: str) -> None:
+    def _finish(self, state: str, reason: str) -> None:
         assert self._process is not None
-        ended = replace(self._progress(), state=state, reason=reason, share=1.0)
-        _stop(self._process)
+        ended = replace(self._current_progress(), state=state, reason=reason, share=1.0)
+        _kill(self._process)
         self._reader.join()
         if self._process.stdout is not None:
             self._process.stdout.close()
@@ -129,8 +130,8 @@ class Measuring:
         atexit.unregister(self.cancel)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process and all that it started, and waits for it."""
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all that it started, and wait for it."""
     if process.poll() is None:
         if os.name == "posix":
             with contextlib.suppress(ProcessLookupError):

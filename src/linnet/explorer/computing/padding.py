@@ -22,43 +22,43 @@ SIDES = (8, 24, 64, 128)  # the sizes of inputs and outputs that anything is tra
 
 
 def gradient_descent(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
-    """`linnet.gradient_descent` among zeros."""
+    """Run `linnet.gradient_descent` on padded matrices."""
     from linnet import gradient_descent as train
 
-    return _trained(train, problem, weights, options)
+    return _train_padded(train, problem, weights, options)
 
 
 def gradient_flow(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
-    """`linnet.gradient_flow` among zeros."""
+    """Run `linnet.gradient_flow` on padded matrices."""
     from linnet import gradient_flow as train
 
-    return _trained(train, problem, weights, options)
+    return _train_padded(train, problem, weights, options)
 
 
 def padded(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
-    """The problem and the start in the least of the `SIDES` that holds them; larger ones as they are."""
+    """Pad problem and start with zeros to the least of the `SIDES` that holds them; larger ones stay as they are."""
     k, d, h = weights.out_dim, weights.in_dim, weights.width
     side = next((side for side in SIDES if side >= max(k, d) and 2 * side >= h), None)
     if side is None:
         return problem, weights
     larger = Problem.from_moments(
-        _grown(problem.cov, np.eye(side)),
-        _grown(problem.cross, np.zeros((side, side))),
+        _pad(problem.cov, np.eye(side)),
+        _pad(problem.cross, np.zeros((side, side))),
         output_power=2 * problem.loss(np.zeros((k, d))),  # what no network learns is part of every loss
-        truth=None if problem.truth is None else _grown(problem.truth, np.zeros((side, side))),
-        test_cov=_grown(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
+        truth=None if problem.truth is None else _pad(problem.truth, np.zeros((side, side))),
+        test_cov=_pad(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
     )
     first, second = (
-        _grown(weights.first, np.zeros((2 * side, side))),
-        _grown(weights.second, np.zeros((side, 2 * side))),
+        _pad(weights.first, np.zeros((2 * side, side))),
+        _pad(weights.second, np.zeros((side, 2 * side))),
     )
     return larger, Weights(first, second)
 
 
-def _trained(
+def _train_padded(
     train: Callable[..., Trajectory], problem: Problem, weights: Weights, options: dict[str, Any]
 ) -> Trajectory:
-    """A run among zeros, without them."""
+    """Train on padded matrices, and return the run without the padding."""
     run = train(*padded(problem, weights), reduce=False, **options)
     k, d, h = weights.out_dim, weights.in_dim, weights.width
     own = {"first": np.s_[..., :h, :d], "second": np.s_[..., :k, :h], "product": np.s_[..., :k, :d]}
@@ -66,6 +66,6 @@ def _trained(
     return replace(run, reduction=Reduction(problem, weights, weights, None, None), kept=kept)
 
 
-def _grown(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
+def _pad(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
     larger[: matrix.shape[0], : matrix.shape[1]] = matrix
     return larger

@@ -12,8 +12,6 @@ from linnet.reproduction import plane
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.theories.mixed import Spectrum
-
 GRID = 25  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
@@ -27,20 +25,8 @@ SMALL = 200  # dimensions up to which a whole spectrum is computed while somebod
 PUBLISHED_DRAWS = 12  # tasks whose strengths are averaged to stand for the published one
 
 
-def strengths_of(dim: int, rank: int, strength: float, ratio: float) -> np.ndarray:
-    """The singular values of the truth: a geometric sequence, the first `strength` times d."""
-    return strength * dim * ratio ** np.arange(rank)
-
-
-def spectrum_of(dim: int, rank: int, strength: float, ratio: float, noise_std: float) -> Spectrum:
-    """The spectrum of truth plus noise, in the limit of large d."""
-    from linnet.theories.mixed import asymptotic_spectrum
-
-    return asymptotic_spectrum(strengths_of(dim, rank, strength, ratio), dim, noise_std)
-
-
 def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
-    """Whole widths at exponents."""
+    """Return whole widths, d to the power of the exponents."""
     return np.maximum(1, np.round(float(dim) ** np.asarray(exponents, dtype=float)))
 
 
@@ -49,9 +35,10 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
 
     `error` is the relative error bar of the first; `covered` says that it is below 5%.
     """
-    from linnet.theories.mixed import phase, predicted_diagram
+    from linnet.theories.mixed import asymptotic_spectrum, phase, predicted_diagram
 
-    spectrum = spectrum_of(dim, rank, strength, ratio, noise_std)
+    strengths = strength * dim * ratio ** np.arange(rank)  # singular values of the truth
+    spectrum = asymptotic_spectrum(strengths, dim, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
     diagram = predicted_diagram(
         spectrum, variances, widths, points=GROUPS, draws=DRAWS, coarse=True, limit=LIMIT
@@ -59,7 +46,7 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
     diagram = diagram.assign_coords(width=WIDTHS, variance=VARIANCES).rename(
         width="gamma_width", variance="gamma_variance"
     )
-    size = float(strengths_of(dim, rank, strength, ratio)[0])
+    size = float(strengths[0])
     steps = plane.step_size(VARIANCES[None, :], WIDTHS[:, None], dim=dim, size=size)
     axes = ("gamma_width", "gamma_variance")
     return (
@@ -76,7 +63,7 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
 def trained_cell(
     *, cell: tuple[float, ...], cell_dim: int, rank: int, strength: float, ratio: float, noise_std: float, seed: int
 ) -> xr.Dataset:
-    """One cell of the plane, trained at the dimension `cell_dim`, and predicted for the same task.
+    """Train one cell of the plane at the dimension `cell_dim`, and predicted for the same task.
 
     Over `time`: `loss`, `test_loss` per entry and their predictions; `trained` and `predicted` are the product along
     the target's leading singular vectors, (time, mode).
@@ -135,20 +122,20 @@ def trained_cell(
     )
 
 
-def compared(*, compare: str) -> xr.Dataset:
-    """A map that was trained, and the formula on its cells: errors per entry, (gamma_width, gamma_variance).
+def compared_map(*, compare: str) -> xr.Dataset:
+    """Return a map that was trained, and the formula on its cells: errors per entry, (gamma_width, gamma_variance).
 
     `compare` is "published" (300 cells, errors where their runs were stopped) or the dimension of one of our own maps
     (least errors; the formula only where it is claimed and where the run had gone past its least error when it was
     stopped). All tasks are of rank 5 in unit noise. Ours are known; the published one is not, and the formula takes the
     mean strengths of its kind, from which one draw differs by some percent.
     """
-    maps = _published() if compare == "published" else _ours(int(compare))
+    maps = _published_map() if compare == "published" else _own_map(int(compare))
     return maps.assign(difference=100 * (maps["predicted"] / maps["trained"] - 1))
 
 
 def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarray:
-    """The singular values of the truth of one drawn task, largest first."""
+    """Return the singular values of the truth of one drawn task, largest first."""
     from scipy.sparse.linalg import svds
 
     from linnet.problems import low_rank_plus_noise
@@ -158,7 +145,8 @@ def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarra
     return np.sort(svds(truth, rank, return_singular_vectors=False, v0=first))[::-1]
 
 
-def _ours(dim: int) -> xr.Dataset:
+def _own_map(dim: int) -> xr.Dataset:
+    """The map that was trained here at a dimension, and the formula for its task."""
     from linnet.papers.linnet.trained import trained_diagram
     from linnet.problems import low_rank_plus_noise
     from linnet.theories.mixed import asymptotic_spectrum, predicted_diagram, task_spectrum
@@ -180,7 +168,8 @@ def _ours(dim: int) -> xr.Dataset:
     return made.assign_attrs(dim=dim, rank=rank, what="least test error of our own networks")
 
 
-def _published() -> xr.Dataset:
+def _published_map() -> xr.Dataset:
+    """The published cells, and the formula where their runs were stopped."""
     from linnet.reproduction.published import phase_diagram_cells
     from linnet.theories.mixed import asymptotic_spectrum, predicted_run
 

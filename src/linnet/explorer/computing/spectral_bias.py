@@ -19,7 +19,7 @@ INPUTS, WIDTH, STEPS, SAVES = 5, 200, 4000, 100  # of the networks that are trai
 
 
 def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Dataset:
-    """Trains a network on whitened data from the orthogonal start and lays the theory beside it.
+    """Train a network on whitened data from the orthogonal start, and compute the theory beside it.
 
     **Arguments:** `gamma` is the scale of the start, `values` the target's singular values in any order, `clock` one
     of `CLOCKS`.
@@ -65,7 +65,7 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
 
 
 def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) -> xr.Dataset:
-    """Trains one network on clean and one on noisy labels, with as many orthogonal samples as inputs.
+    """Train one network on clean and one on noisy labels, with as many orthogonal samples as inputs.
 
     **Arguments:** `gamma` is the scale of the orthogonal start, `noise` delta, that of labels divided by sqrt(n), drawn
     anew at every step; `learning_rate` eta of both runs; `seed` of data, start and noise.

@@ -21,7 +21,7 @@ SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
 def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> Problem:
-    """White inputs, and a target with these singular values."""
+    """Return white inputs, and a target with these singular values."""
     from linnet.problems import Problem
 
     if len(values) > min(in_dim, out_dim):
@@ -35,7 +35,7 @@ def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> Pr
 
 
 def horizon(problem: Problem, threshold: float, until: float) -> float:
-    """How long to train: `until` times the time in which the weakest mode of the truth is learned from nothing."""
+    """Return how long to train: `until` times what the weakest mode of the truth takes to be learned from nothing."""
     from linnet.theories.mixed import crossing_times
 
     goal = problem.min_norm_solution() if problem.truth is None else problem.truth
@@ -63,7 +63,7 @@ def train(
     until: float,
     seed: int,
 ) -> xr.Dataset:
-    """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
+    """Train a network by gradient flow or descent, beside the self-consistent dynamics from the same start.
 
     **Arguments:** `target` is "values" (which takes `values`), "low_rank" (which takes `rank` and `noise_std`) or
     "spiked" (which takes the others up to `samples`, 0 for infinitely many without noise). The start is Gaussian, of

@@ -23,7 +23,7 @@ ALIGNMENTS = np.linspace(0.0, 1.0, 41)
 
 
 def two_phases(*, spike: float, alignment: float, scale: float, samples: str, seed: int) -> xr.Dataset:
-    """Trains one network by gradient flow, and lays the reduced dynamics and the times of its phases beside it.
+    """Train one network by gradient flow, and compute the reduced dynamics and the times of its phases.
 
     **Arguments:** `spike` rho and `alignment` A of the data; `scale` s of the start; `samples` what the network is
     trained on, the population or a number of samples; `seed` of the start and the samples. Directions are along the
@@ -78,7 +78,7 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
 def _trained(
     spike: float, alignment: float, scale: float, samples: str, seed: int, end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """The network's first layer along the direction in which it grows, (time, 2) in the plane; its loss; its u(0)."""
+    """Train, and return the first layer along its direction of growth, (time, 2) in the plane; the loss; and u(0)."""
     import linnet as ln
 
     count = None if samples == POPULATION else int(samples)
@@ -96,7 +96,7 @@ def _trained(
 
 
 def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> xr.Dataset:
-    """The error after training from a small start, divided by the signal's power: the formula and sampled data.
+    """Compute the error after training from a small start, divided by the signal's power: the formula and sampled data.
 
     **Arguments:** `spike` rho and `alignment` A of the data, `ratio` d/n at which the map over spikes and alignments
     is drawn, `seed` of the samples.
@@ -126,7 +126,7 @@ def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> x
 
 
 def sampled_errors(spike: float, alignment: float, seed: int) -> np.ndarray:
-    """Errors (ratio, draw) of the minimum-norm solutions of sampled data: where networks of small start end."""
+    """Return errors (ratio, draw) of the minimum-norm solutions of sampled data: where networks of small start end."""
     beta = np.zeros(SAMPLED_DIM)
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     errors = np.empty((len(RATIOS), DRAWS))

@@ -17,7 +17,8 @@ from linnet.explorer.cache import Cache
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_FILE_BYTES = 5_000_000  # bytes of a file
+MAX_FILE_BYTES = 5_000_000
+MAX_CHARACTERS = 4 * MAX_FILE_BYTES // 3 + 300  # of a file as browsers send it, in base64
 COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
 MAX_TABLES = 8  # tables at once; the one that was longest not asked for makes place
 QUOTED_SEPARATORS = 20  # commas for each column in a line with quoted texts, which may hold commas of their own
@@ -43,13 +44,13 @@ class Uploads:
         self._reading = threading.Lock()
 
     def add(self, contents: str, file: str) -> Upload:
-        """Takes a table as browsers send it (`data:...;base64,...`); refuses in a sentence what is none."""
-        data = decoded(contents)
+        """Take a table as browsers send it (`data:...;base64,...`); refuse in a sentence what is none."""
+        data = decode(contents)
         kind, name = checked_name(file)
         if not self._reading.acquire(timeout=TURN_SECONDS):  # one at a time: each may take hundreds of megabytes
             raise ValueError("Other tables are being read: try again in a moment.")
         try:
-            upload = Upload(fingerprint(data, kind), name, *parsed(data, kind))
+            upload = Upload(fingerprint(data, kind), name, *parse_table(data, kind))
         finally:
             self._reading.release()
         self._tables.put(upload.token, upload)
@@ -63,12 +64,12 @@ class Uploads:
         return upload
 
 
-def decoded(contents: str) -> bytes:
-    """The bytes of an upload."""
+def decode(contents: str) -> bytes:
+    """Return the bytes of an upload."""
     if not isinstance(contents, str) or "," not in contents[:200]:
         raise ValueError("The upload holds no file: choose a CSV file.")
     try:
-        short = len(contents) <= 4 * MAX_FILE_BYTES // 3 + 300  # decoded only then
+        short = len(contents) <= MAX_CHARACTERS  # decoded only then
         data = base64.b64decode(contents.split(",", 1)[1], validate=True) if short else b""
     except (binascii.Error, ValueError):
         raise ValueError("The upload is damaged: its bytes cannot be decoded. Try again.") from None
@@ -83,7 +84,7 @@ def decoded(contents: str) -> bytes:
 
 
 def checked_name(file: str) -> tuple[str, str]:
-    """The kind of the file by the end of its name, and the name to show."""
+    """Return the kind of the file by the end of its name, and the name to show."""
     name = PurePosixPath(str(file).replace("\\", "/")).name[:80]
     kind = PurePosixPath(name).suffix.lower()
     if kind not in KINDS:
@@ -93,8 +94,8 @@ def checked_name(file: str) -> tuple[str, str]:
     return kind, name
 
 
-def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
-    """The table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
+def parse_table(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
+    """Return the table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
     from linnet.forecasts.tables import draw_rows, read_frame
 
     separators = max(line.count(b"\t" if kind == ".tsv" else b",") for line in data.splitlines())
@@ -126,5 +127,5 @@ def _check_columns(columns: int) -> None:
 
 
 def fingerprint(data: bytes, kind: str) -> str:
-    """A digest of the contents: the same file has the same one."""
+    """Return a digest of the contents: the same file has the same one."""
     return hashlib.blake2b(kind.encode() + data, digest_size=12).hexdigest()

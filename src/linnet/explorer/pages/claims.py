@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 SHEET_CLAIMS = 20  # claims on a sheet of the list
-PAPERS = {name: name if name == computing.ALL else computing.named(name) for name in computing.papers()}
+PAPERS = {name: name if name == computing.ALL else computing.paper_title(name) for name in computing.papers()}
 CONTROLS = (
     choice("paper", "Paper", PAPERS, "Claims of one paper, or of all."),
     choice("verdict", "Verdict", computing.VERDICTS, "What the measurement says."),
@@ -34,9 +34,9 @@ CONTROLS = (
 
 
 def script(state: State) -> str:
-    """Python that finds the same claims, and measures the one that is looked at."""
-    call = as_python.call("chosen", {name: state[name] for name in ("paper", "verdict", "words")})
-    lines = ["from linnet.explorer.computing.claims import chosen", "", f"data = {call}"]
+    """Write Python that finds the same claims, and measures the one that is looked at."""
+    call = as_python.call_text("filtered_claims", {name: state[name] for name in ("paper", "verdict", "words")})
+    lines = ["from linnet.explorer.computing.claims import filtered_claims", "", f"data = {call}"]
     lines.append('print(data["verdict"].to_series().value_counts())')
     if state["claim"]:
         lines[1:1] = ["from linnet.reproduction import Trial, claims"]
@@ -63,13 +63,13 @@ DETAILS = {
 )
 def counts(data: Data, state: State) -> Figure:
     """Draw how many claims of each paper have each verdict."""
-    by_paper = computing.counts(data)
+    by_paper = computing.verdict_counts(data)
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": verdict,
-            "y": [computing.named(paper) for paper in by_paper],
+            "y": [computing.paper_title(paper) for paper in by_paper],
             "customdata": list(by_paper),
             "x": [of.get(verdict, 0) for of in by_paper.values()],
             "marker": {"color": colour},
@@ -91,10 +91,10 @@ def claim(data: Data, state: State) -> Html:
     """Show the claim that is looked at: its sentence, numbers, record and command, and the button that measures it."""
     from dash import html
 
-    row = _chosen(data, str(state["claim"]))
+    row = _selected_claim(data, str(state["claim"]))
     if row is None:
         return html.P("No claim has all of this: leave out a word, or choose all papers and verdicts.")
-    name, share = str(row["claim"].values), _share(row)
+    name, share = str(row["claim"].values), _seed_share(row)
     items: list[Component] = []
     for part, label in DETAILS.items():
         items += [html.Dt(label), html.Dd(_typeset(str(row[part].values)))]
@@ -119,9 +119,9 @@ def claim_list(data: Data, state: State) -> Html:
     for at in range((sheet - 1) * SHEET_CLAIMS, min(sheet * SHEET_CLAIMS, total)):
         row = data.isel(claim=at)
         name = str(row["claim"].values)
-        about = [_pick(name, "list"), " ", _badge(row), " ", html.Span(_share(row), className="soft")]
+        about = [_pick_button(name, "list"), " ", _badge(row), " ", html.Span(_seed_share(row), className="soft")]
         rows.append(html.Li([html.Div(about), html.Div(_typeset(str(row["says"].values)), className="sentence")]))
-    shown = f"{total} of {computing.chosen().sizes['claim']} claims; page {sheet} of {sheets}."
+    shown = f"{total} of {computing.filtered_claims().sizes['claim']} claims; page {sheet} of {sheets}."
     return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
 
 
@@ -137,18 +137,18 @@ def answers(data: Data, state: State) -> Html:
         for at in range(own.sizes["theorem"]):
             one = own.isel(theorem=at)
             theorem, names = str(one["theorem"].values), str(one["claims"].values).split()
-            rests = [part for name in names for part in (_pick(name, f"{paper} {theorem}"), " ")]
+            rests = [part for name in names for part in (_pick_button(name, f"{paper} {theorem}"), " ")]
             items += [
                 html.Dt(_typeset(theorem)),
                 html.Dd([_typeset(str(one["answer"].values)), html.Div(rests, className="rests")]),
             ]
-        title = computing.place(f"{own.sizes['theorem']} answers", paper)
+        title = computing.place_of(f"{own.sizes['theorem']} answers", paper)
         only = state["paper"] != computing.ALL or bool(state["words"])
         shown.append(html.Details([html.Summary(title), html.Dl(items, className="answers")], open=only))
     return shown or html.P("No theorem has all of these words; the claims below may.", className="soft")
 
 
-def _pick(name: str, where: str) -> Component:
+def _pick_button(name: str, where: str) -> Component:
     """A button that chooses a claim; `where` it stands makes it one of its kind."""
     from dash import html
 
@@ -165,14 +165,14 @@ def _typeset(text: str) -> Component:
     return dcc.Markdown(typeset(text), mathjax=True, className="typeset")
 
 
-def _chosen(data: Data, name: str) -> Data | None:
+def _selected_claim(data: Data, name: str) -> Data | None:
     """The claim of this name, filtered out or not; without a name the first one, if there is any."""
     if not name:
         return data.isel(claim=0) if data.sizes["claim"] else None
     from linnet.reproduction.registry import select_claims
 
     full_name = select_claims([name])[0].name  # or a sentence that says there is none
-    return computing.chosen().sel(claim=full_name)
+    return computing.filtered_claims().sel(claim=full_name)
 
 
 def _badge(row: Data) -> Component:
@@ -184,7 +184,7 @@ def _badge(row: Data) -> Component:
     return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")
 
 
-def _share(row: Data) -> str:
+def _seed_share(row: Data) -> str:
     seeds = int(row["seeds"])
     return f"in {int(row['kept'])} of {seeds} seeds" if seeds else "not tried over seeds yet"
 
@@ -199,7 +199,10 @@ PAGE = Page(
         "The verdicts shown were measured before; any claim can be measured again, here or by its command.",
     ),
     controls=CONTROLS,
-    parts=(Part("main", computing.chosen, (counts, claim, claim_list)), Part("answers", computing.answers, (answers,))),
+    parts=(
+        Part("main", computing.filtered_claims, (counts, claim, claim_list)),
+        Part("answers", computing.answers, (answers,)),
+    ),
     own_script=script,
     register=register,
 )

@@ -36,13 +36,13 @@ CONTROLS = (
 def modes(data: Data, state: State) -> Figure:
     """Draw every mode over time, trained and predicted, and the threshold between lazy and active."""
     times, traces = data["time"].values, []
-    for k, colour in enumerate(draw.shades(data.sizes["mode"])):
+    for k, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
         names = (f"S = {float(data['mode'][k]):g}", "mode equations" * (k == 0))
         values = (data["trained"][:, k], data["predicted"][:, k])
         traces += draw.comparison(times, *values, names, colour, legendrank=draw.LEGEND_LAST)
     height = float(data["threshold"])
     if height < 1.5 * float(data["mode"].max()):
-        traces.append(draw.level(times, height, "threshold cᴸ"))
+        traces.append(draw.horizontal_line(times, height, "threshold cᴸ"))
     return draw.figure(traces, x=f"time t (canonical), depth {data.attrs['depth']}", y="singular value")
 
 

@@ -60,7 +60,7 @@ def neurons(data: Data, state: State) -> Figure:
             traces.append(draw.line(data.step.values, data.angle.values[:, k], name, colour=colour, **more))
     degrees = {"range": [-4, 196], "tickvals": [0, 45, 90, 135, 180]}
     return draw.figure(
-        traces, x="training step", y="angle to the feature Xᵀy (degrees)", yaxis=degrees, **_stages(data)
+        traces, x="training step", y="angle to the feature Xᵀy (degrees)", yaxis=degrees, **_stage_ends(data)
     )
 
 
@@ -80,7 +80,7 @@ def stages(data: Data, state: State) -> Figure:
         draw.line(step, data.mean_square, "mean ρ² / its limit", colour=GREEN, width=1.5),
         draw.marks(reached, np.zeros(len(reached)), "times of the network", **up),
     ]
-    return draw.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stages(data))
+    return draw.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stage_ends(data))
 
 
 @view(
@@ -100,13 +100,13 @@ def kernel(data: Data, state: State) -> Figure:
         draw.line(step, data.kernel_distance, "distance to target", colour=BLUE),
         draw.line(step, data.kernel_norm, "norm / its largest", colour=GREY),
     ]
-    return draw.figure(traces, x="training step", y="kernel (relative)", log_y=True, **_stages(data))
+    return draw.figure(traces, x="training step", y="kernel (relative)", log_y=True, **_stage_ends(data))
 
 
-def _stages(data: Data) -> Options:
+def _stage_ends(data: Data) -> Options:
     """The predicted ends of both stages, where they lie within the run."""
     lines = [(data.attrs["first_step"], "t₁", "dot"), (data.attrs["second_step"], "t₂", "dashdot")]
-    return draw.moments(line for line in lines if not line[0] > float(data.step[-1]))
+    return draw.vertical_lines(line for line in lines if not line[0] > float(data.step[-1]))
 
 
 PAGE = Page(

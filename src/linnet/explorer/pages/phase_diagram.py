@@ -59,7 +59,7 @@ WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colours that
 @view("a  Least test error", BORDERS, click={"cell": "xy"}, height=420)
 def error(data: Data, state: State) -> Figure:
     """Draw panel a: the least test error, in the colours of the README's picture."""
-    drawn = _map(data, state, draw.error_heatmap, "best_test", bar="least test error")
+    drawn = _phase_map(data, state, draw.error_heatmap, "best_test", bar="least test error")
     if state["borders"]:
         drawn["layout"]["annotations"] = _region_names(data)
     return drawn
@@ -69,13 +69,13 @@ def error(data: Data, state: State) -> Figure:
 def rank(data: Data, state: State) -> Figure:
     """Draw panel b: the stable rank then."""
     top = min(_largest_covered(data, "stable_rank"), 4.0 * int(state["rank"]))
-    return _map(data, state, draw.heatmap, "stable_rank", bar="stable rank", zmin=1, zmax=top)
+    return _phase_map(data, state, draw.heatmap, "stable_rank", bar="stable rank", zmin=1, zmax=top)
 
 
 @view("c  Steps to the least test error", click={"cell": "xy"}, height=420)
 def steps(data: Data, state: State) -> Figure:
     """Draw panel c: steps to it."""
-    return _map(
+    return _phase_map(
         data, state, draw.heatmap, "best_step", bar="steps to it", zmin=0, zmax=_largest_covered(data, "best_step")
     )
 
@@ -85,11 +85,11 @@ def _largest_covered(data: Data, name: str) -> float:
     return float(np.nanmax(data[name].values[data["covered"].values], initial=1.0))
 
 
-def _map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
+def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
     """A map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
     shown = [data[name].values for name in ("best_test", "stable_rank", "best_step", "error")]
-    under_pointer = {"hover": HOVER, "customdata": draw.numbers(np.stack(shown, axis=-1))}
+    under_pointer = {"hover": HOVER, "customdata": draw.rounded(np.stack(shown, axis=-1))}
     traces = [heat(x, y, data[name].values, **under_pointer, **options)]
     if not data["covered"].values.all():
         traces.append(draw.hatching(x, y, ~data["covered"].values))
@@ -144,8 +144,8 @@ def _borders(data: Data) -> list[Trace]:
     return [
         draw.guide(border["lazy"], heights, dash="solid", width=2, **look),
         draw.guide(border["infinite-noise"], heights, dash="dash", width=2, **look),
-        draw.level(x, float(border["width-dim"]), dash="solid", width=1, **look),
-        draw.level(x, float(border["width-rank"]), dash="dot", width=1, **look),
+        draw.horizontal_line(x, float(border["width-dim"]), dash="solid", width=1, **look),
+        draw.horizontal_line(x, float(border["width-rank"]), dash="dot", width=1, **look),
     ]
 
 
@@ -180,12 +180,12 @@ def cell_losses(data: Data, state: State) -> Figure:
 def cell_modes(data: Data, state: State) -> Figure:
     """Draw the modes of the trained cell beside the prediction."""
     times, traces = data["time"].values, []
-    for i, colour in enumerate(draw.shades(data.sizes["mode"])):
+    for i, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
         names = ("trained", "predicted") if i == 0 else ("", "")
         traces += draw.comparison(times, data["trained"][:, i], data["predicted"][:, i], names, colour)
     height = float(data["threshold"])
     if height < 2 * float(np.nanmax(data["trained"].values)):
-        traces.append(draw.level(times, height, "threshold σ²w"))
+        traces.append(draw.horizontal_line(times, height, "threshold σ²w"))
     return draw.figure(traces, x="time t", y="mode uᵀAv of the target")
 
 
@@ -233,7 +233,7 @@ PAGE = Page(
     parts=(
         Part("main", computing.diagram, (error, rank, steps)),
         Part("cell", computing.trained_cell, (cell_about, cell_losses, cell_modes), needs=("cell",)),
-        Part("compared", computing.compared, (compared_about, compared, difference), needs=("compare",)),
+        Part("compared", computing.compared_map, (compared_about, compared, difference), needs=("compare",)),
     ),
     ahead=("", "cell=-2,1.5"),
 )

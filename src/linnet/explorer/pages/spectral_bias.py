@@ -38,7 +38,7 @@ CONTROLS = (
 def modes(data: Data, state: State) -> Figure:
     """Draw every mode of the product over time, trained and predicted, and when it stands at half its height."""
     time, traces = data.time.values, []
-    for k, colour in enumerate(draw.shades(data.sizes["mode"])):
+    for k, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
         first = k == 0  # one entry of the legend for all predictions
         names = (f"s = {float(data.mode[k]):g}", "Theorem C.12")
         values = (data.trained.values[:, k], data.predicted.values[:, k])
@@ -101,7 +101,7 @@ def noise(data: Data, state: State) -> Figure:
         name, colour = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)
         traces.append(draw.line(time, values, name, colour=colour, showlegend=k < 2, legendgroup=name))
     traces.append(draw.predicted(time, data.decay.values, "√(2γ) exp(−ηδ²t/2)", PINK))
-    traces.append(draw.level(time, data.attrs["flattest"], "flattest solution", colour=GREEN))
+    traces.append(draw.horizontal_line(time, data.attrs["flattest"], "flattest solution", colour=GREEN))
     shown = np.concatenate([data.noisy.values.ravel(), data.clean.values.ravel(), [data.attrs["flattest"]]])
     low, high = np.log10(max(float(shown.min()), 1e-12)), np.log10(float(shown.max()))
     decades = {"range": [low - 0.2, high + 0.2], "dtick": 1}

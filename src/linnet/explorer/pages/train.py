@@ -105,7 +105,7 @@ def modes(data: Data, state: State) -> Figure:
             traces.append(draw.predicted(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
     top = float(np.nanmax([np.nanmax(data["trained"].values), data["learnable"].values.max()]))
     if threshold <= 3 * top:
-        traces.append(draw.level(times, threshold, "threshold"))
+        traces.append(draw.horizontal_line(times, threshold, "threshold"))
         top = max(top, threshold)
     traces.append(draw.guide([times[at]] * 2, [0.0, top], "cursor", dash="solid", width=1))
     ends = np.full(data.sizes["mode"], times[-1])

@@ -96,7 +96,7 @@ def components(data: Data, state: State) -> Figure:
     traces.append(draw.line(time, data.early.values, "w₁ by (17)", colour=GREEN, dash="dot"))
     traces.append(draw.line(time, data.loss.values, "loss / its start", colour=GREY, width=1.5))
     lines = [(data.attrs["first_time"], "t₁", "dot"), (data.attrs["second_time"], "t₁ + (20)", "dashdot")]
-    return draw.figure(traces, x="time t (canonical)", y="components along v₁, v₂", **draw.moments(lines))
+    return draw.figure(traces, x="time t (canonical)", y="components along v₁, v₂", **draw.vertical_lines(lines))
 
 
 @view(
@@ -108,7 +108,7 @@ def error(data: Data, state: State) -> Figure:
     """Draw the test error over the inputs per sample: the formula, and minimum-norm solutions of sampled data."""
     drawn = data.error_drawn.values
     spread = drawn.std(axis=1, ddof=1) / np.sqrt(drawn.shape[1])
-    bars = {"type": "data", "array": draw.numbers(spread), "thickness": 1.5}
+    bars = {"type": "data", "array": draw.rounded(spread), "thickness": 1.5}
     traces = [
         draw.guide(data.ratio, data.error_without_spike, "without a spike"),
         draw.predicted(data.ratio, data.error, "eq. (27)", BLUE),

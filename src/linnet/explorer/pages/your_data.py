@@ -15,7 +15,7 @@ from linnet.explorer.computing.uploads import ROWS
 from linnet.explorer.controls import State, choice, log, text, whole
 from linnet.explorer.drawing import Figure, Options, Trace
 from linnet.explorer.page import Data, Html, Page, Part, view
-from linnet.explorer.panels.upload import UPLOADED, UPLOADS, box, register
+from linnet.explorer.panels.upload import UPLOADED, UPLOADS, register, upload_box
 
 if TYPE_CHECKING:
     from linnet.forecasts.settings import Settings
@@ -42,7 +42,7 @@ OF_TABLE = ("table", "upload", "target", "drop", "missing")
 
 
 def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "refuse") -> DataTable:
-    """The table that the controls ask for: an example, or an uploaded one by its fingerprint."""
+    """Return the table that the controls ask for: an example, or an uploaded one by its fingerprint."""
     from linnet.forecasts.tables import from_frame
 
     if table != UPLOADED:
@@ -58,7 +58,7 @@ def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "",
 
 
 def settings_of(state: State) -> tuple[DataTable, Settings]:
-    """The chosen table, and what is trained on it."""
+    """Return the chosen table, and the settings of its diagnosis."""
     from linnet.explorer.computing.diagnosing import bounded_settings
 
     table = chosen_table(**{name: state[name] for name in OF_TABLE})
@@ -66,14 +66,14 @@ def settings_of(state: State) -> tuple[DataTable, Settings]:
 
 
 def compute(**state: Any) -> Data:
-    """The diagnosis of the chosen table (see `computing.diagnosing.diagnosed`)."""
-    from linnet.explorer.computing.diagnosing import diagnosed
+    """Diagnose the chosen table (see `computing.diagnosing.diagnosis_dataset`)."""
+    from linnet.explorer.computing.diagnosing import diagnosis_dataset
 
-    return diagnosed(*settings_of(state))
+    return diagnosis_dataset(*settings_of(state))
 
 
 def script(state: State) -> str:
-    """Python that computes the same; for an uploaded table, from the file that was uploaded."""
+    """Write Python that computes the same; for an uploaded table, from the file that was uploaded."""
     settings = settings_of(state)[1]
     changed = {one.name: getattr(settings, one.name) for one in fields(settings)}
     changed = {one.name: changed[one.name] for one in fields(settings) if changed[one.name] != one.default}
@@ -81,13 +81,16 @@ def script(state: State) -> str:
     if state["table"] == UPLOADED:
         held = UPLOADS.get(state["upload"])
         reading |= {"rows": ROWS} if held.note else {}
-        lines = ["import linnet as ln\n", f"table = {as_python.call('ln.forecasts.read', reading, repr(held.file))}"]
+        lines = [
+            "import linnet as ln\n",
+            f"table = {as_python.call_text('ln.forecasts.read', reading, repr(held.file))}",
+        ]
     else:
         lines = [as_python.source_of((example_frame,)), "import linnet as ln\n"]
-        lines += [f"frame, targets = {as_python.call('example_frame', {}, repr(state['table']))}"]
+        lines += [f"frame, targets = {as_python.call_text('example_frame', {}, repr(state['table']))}"]
         given = ("frame",) if "target" in reading else ("frame", "target=targets")
-        lines += [f"table = {as_python.call('ln.forecasts.from_frame', reading, *given)}"]
-    lines += [f"settings = {as_python.call('ln.forecasts.Settings', changed)}"]
+        lines += [f"table = {as_python.call_text('ln.forecasts.from_frame', reading, *given)}"]
+    lines += [f"settings = {as_python.call_text('ln.forecasts.Settings', changed)}"]
     lines += ["diagnosis = ln.forecasts.diagnose_table(table, settings)", "data = diagnosis.to_dataset()"]
     return "\n".join([*lines, "print(diagnosis)", ""])
 
@@ -128,7 +131,7 @@ def findings(data: Data, state: State) -> Html:
 )
 def curves(data: Data, state: State) -> Figure:
     """Draw training and held-out error by step, with where to stop."""
-    steps, traces = _steps(data["cv_step"].values), []
+    steps, traces = _log_steps(data["cv_step"].values), []
     for name, label, colour in (
         ("cv_training_share", "training", style.GREY),
         ("cv_error", "held out", style.TEST_LOSS),
@@ -139,12 +142,12 @@ def curves(data: Data, state: State) -> Figure:
         traces.append(draw.line(steps, mean, label, colour=colour))
     held = data["cv_error"].mean(("fold", "seed")).values
     best, stop = int(held.argmin()), data.attrs["stop"]
-    near = _steps(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
+    near = _log_steps(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
     broad: Options = {"colour": style.TEST_LOSS, "width": 7, "opacity": 0.4}
     traces.append(draw.line(near, [held[best]] * 2, "within one standard error", **broad))
     traces.append(draw.marks(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
     if "stein_step" in data.attrs:
-        at = _steps(np.array([data.attrs["stein_step"]] * 2))
+        at = _log_steps(np.array([data.attrs["stein_step"]] * 2))
         traces.append(draw.guide(at, [held.min(), held.max()], "Stein's estimate"))
     fixed = {"automargin": False}  # ticks that come and go with the margin would move it for ever
     return draw.figure(traces, x="step", y="share not explained", log_x=True, log_y=True, yaxis=fixed)
@@ -153,8 +156,8 @@ def curves(data: Data, state: State) -> Figure:
 @view("When each mode is learned", "The share of each mode's residual that is gone, on all rows.")
 def modes(data: Data, state: State) -> Figure:
     """Draw how much of each mode is learned by step, in the colour of how."""
-    steps, shares = _steps(data["step"].values), data["share"].values
-    traces = _by_word(data, steps, shares)
+    steps, shares = _log_steps(data["step"].values), data["share"].values
+    traces = _mode_lines(data, steps, shares)
     if "predicted_share" in data:
         for mode, values in enumerate(data["predicted_share"].values.T[:MAX_MODES]):
             traces.append(draw.predicted(steps, values, "closed form" * (mode == 0), style.GUIDE))
@@ -167,9 +170,9 @@ def kernels(data: Data, state: State) -> Figure:
     """Draw the tangent kernel along each mode over its start."""
     from linnet.observables.mode_regimes import ACTIVE_MOVEMENT
 
-    steps = _steps(data["step"].values)
-    traces = _by_word(data, steps, data["kernel"].values)
-    traces.append(draw.level(steps, ACTIVE_MOVEMENT, "threshold"))
+    steps = _log_steps(data["step"].values)
+    traces = _mode_lines(data, steps, data["kernel"].values)
+    traces.append(draw.horizontal_line(steps, ACTIVE_MOVEMENT, "threshold"))
     return draw.figure(traces, x="step", y="tangent kernel over its start", log_x=True, log_y=True)
 
 
@@ -236,14 +239,14 @@ def methods(data: Data, state: State) -> Figure:
 def rows(data: Data, state: State) -> Figure:
     """Draw the test error of ridge against the number of rows, measured and predicted."""
     count = data["rows"].values
-    bars = {"type": "data", "array": draw.numbers(2 * data["measured_standard_error"].values)}
+    bars = {"type": "data", "array": draw.rounded(2 * data["measured_standard_error"].values)}
     traces = [draw.marks(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
     if np.isfinite(data["predicted_error"].values).any():
         traces.append(draw.predicted(count, data["predicted_error"], "predicted", style.BLUE))
     return draw.figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
 
 
-def _by_word(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
+def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
     """A line for each mode in the colour of how it is learned, each word once in the legend."""
     words = data["learned"].values[:MAX_MODES].tolist()
     return [
@@ -268,7 +271,7 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> list
     return [below, above]
 
 
-def _steps(steps: np.ndarray) -> np.ndarray:
+def _log_steps(steps: np.ndarray) -> np.ndarray:
     """Steps on a logarithmic axis, where the start has no place: it stands at one half."""
     return np.maximum(steps, 0.5)
 
@@ -286,6 +289,6 @@ PAGE = Page(
     controls=CONTROLS,
     parts=(Part("main", compute, (curves, findings, modes, thresholds, kernels, other_starts, methods, rows)),),
     own_script=script,
-    beside=box,
+    beside=upload_box,
     register=register,
 )

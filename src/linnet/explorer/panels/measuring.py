@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, Measuring, Progress
 from linnet.explorer.loading import load
+from linnet.explorer.page import browser_call
 from linnet.explorer.service import failure
 
 if TYPE_CHECKING:
@@ -20,18 +21,9 @@ PICK = "claims-pick"
 MEASURING = Measuring()  # of this server: one claim at a time, whoever asks
 TICK_MILLISECONDS = 500  # milliseconds between two looks
 
-# A list that is drawn anew has buttons that nobody clicked: they choose nothing.
-_PICKED = """function(clicks) {
-    const [one] = dash_clientside.callback_context.triggered;
-    if (!one || !one.value) { return dash_clientside.no_update; }
-    const shown = document.getElementById("claims-view-claim-view");
-    if (shown) { shown.scrollIntoView({block: "nearest"}); }
-    return JSON.parse(one.prop_id.slice(0, one.prop_id.lastIndexOf("."))).claim;
-}"""
-
 
 def panel(name: str) -> Component:
-    """The buttons of a claim, and where its progress is shown."""
+    """Lay out the buttons of a claim, and where its progress is shown."""
     from dash import dcc, html
 
     return html.Div(
@@ -47,11 +39,11 @@ def panel(name: str) -> Component:
 
 
 def register(app: Dash, service: Service) -> None:
-    """The callbacks: a click in the list, and the measuring."""
+    """Register the callbacks: a click in the list, and the measuring."""
     from dash import ALL, Input, Output, State, ctx
 
     app.clientside_callback(
-        _PICKED,
+        browser_call("chooseClaim"),
         Output("claims-claim", "value", allow_duplicate=True),
         Input({"type": PICK, "claim": ALL, "where": ALL}, "n_clicks"),
         prevent_initial_call=True,
@@ -68,11 +60,11 @@ def register(app: Dash, service: Service) -> None:
         State("claims-measured", "data"),
     )
     def measure(run: int, cancel: int, tick: int, name: str) -> tuple[Shown, bool, bool, bool]:
-        return answered(str(ctx.triggered_id or "") if run or cancel else "", name)
+        return panel_state(str(ctx.triggered_id or "") if run or cancel else "", name)
 
 
-def answered(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
-    """What the panel shows after a button was pressed: its text, and whether clock, button and cancel are off."""
+def panel_state(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
+    """Return what the panel shows after a button was pressed, and whether clock, button and cancel are off."""
     from dash import html
 
     try:
@@ -83,10 +75,10 @@ def answered(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
     except Exception as reason:
         return html.P(failure(reason)["error"], className="error", role="alert"), True, False, True
     going = progress is not None and progress.state == UNDER_WAY
-    return _shown(progress), not going, going, not going
+    return _progress_shown(progress), not going, going, not going
 
 
-def _shown(progress: Progress | None) -> Shown:
+def _progress_shown(progress: Progress | None) -> Shown:
     from dash import html
 
     if progress is None:

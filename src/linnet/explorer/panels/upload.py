@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linnet.explorer.computing.uploads import KINDS, MAX_FILE_BYTES, Uploads
+from linnet.explorer.computing.uploads import KINDS, MAX_CHARACTERS, MAX_FILE_BYTES, Uploads
 from linnet.explorer.loading import load
+from linnet.explorer.page import browser_call
 from linnet.explorer.service import failure
 
 if TYPE_CHECKING:
@@ -17,16 +18,9 @@ if TYPE_CHECKING:
 UPLOADED = "uploaded"
 UPLOADS = Uploads()  # of this server, as long as it runs
 
-# Too large a file does not even leave the browser.
-_SENT = """function(contents, file) {
-    if (!contents) { return [dash_clientside.no_update, ""]; }
-    if (contents.length > %d) { return [dash_clientside.no_update, "%s"]; }
-    return [{contents: contents, file: file}, "Reading " + file + " ..."];
-}"""
 
-
-def box() -> Component:
-    """Where a file is dropped or chosen, and what became of it."""
+def upload_box() -> Component:
+    """Lay out where a file is dropped or chosen, and what became of it."""
     from dash import dcc, html
 
     return html.Div(
@@ -51,12 +45,12 @@ def box() -> Component:
 
 
 def register(app: Dash, service: Service) -> None:
-    """The callbacks of an upload."""
+    """Register the callbacks of an upload."""
     from dash import Input, Output, State
 
     refusal = f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use linnet diagnose."
     app.clientside_callback(
-        _SENT % (4 * MAX_FILE_BYTES // 3 + 300, refusal),
+        browser_call("sendFile", {"characters": MAX_CHARACTERS, "refusal": refusal}),
         Output("your-data-sent", "data"),
         Output("your-data-file-status", "children"),
         Input("your-data-file", "contents"),
@@ -75,11 +69,11 @@ def register(app: Dash, service: Service) -> None:
         prevent_initial_call=True,
     )
     def take(sent: object) -> tuple[object, ...]:
-        return taken(sent)
+        return values_after_upload(sent)
 
 
-def taken(sent: object) -> tuple[object, ...]:
-    """The controls' values after an upload, what is said of it, and what is wrong with it."""
+def values_after_upload(sent: object) -> tuple[object, ...]:
+    """Return the controls' values after an upload, what is said of it, and what is wrong with it."""
     from dash import no_update
 
     try:
