@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures as threaded
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -38,43 +39,47 @@ POLL_SECONDS = 0.02
 CONNECT_SECONDS = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
 
 
-def executor_words(workers: int, scheduler: str | None) -> str:
-    """The executor in words, as stores note it."""
-    if scheduler is not None:
-        return f"Dask scheduler {scheduler}"
-    return f"{workers} Dask workers of one thread" if workers else "in process"
+@dataclass(frozen=True)
+class Executor:
+    """Where blocks are computed: in this process, on `workers` processes of this machine, or by the Dask scheduler at
+    the address `scheduler`, whose first worker is waited for `wait` seconds."""
 
+    workers: int
+    scheduler: str | None
+    wait: float
 
-def check(task: Task, workers: int, scheduler: str | None) -> None:
-    """Refuses what cannot compute `task`, before a store is made for it."""
-    if workers and scheduler is not None:
-        raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
-    if workers < 0:
-        raise ValueError(f"`workers` must not be negative: got {workers}.")
-    check_fits(
-        workers * WORKER_BYTES, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores."
-    )
-    if (workers or scheduler is not None) and task.function.startswith("__main__:"):
-        raise CellFunctionError(
-            f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
-        )
-    if scheduler is not None:
-        _check_address(scheduler)
+    def __str__(self) -> str:
+        if self.scheduler is not None:
+            return f"Dask scheduler {self.scheduler}"
+        return f"{self.workers} Dask workers of one thread" if self.workers else "in process"
 
+    def check(self, task: Task) -> None:
+        """Refuses what cannot compute `task`, before a store is made for it."""
+        workers, scheduler = self.workers, self.scheduler
+        if workers and scheduler is not None:
+            raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
+        if workers < 0:
+            raise ValueError(f"`workers` must not be negative: got {workers}.")
+        advice = "Use fewer `workers`: as many as there are cores."
+        check_fits(workers * WORKER_BYTES, f"`workers` = {workers} processes", advice)
+        if (workers or scheduler is not None) and task.function.startswith("__main__:"):
+            raise CellFunctionError(
+                f"workers cannot import `{task.function}` from the running script: put the function in a module of "
+                "its own."
+            )
+        if scheduler is not None:
+            _check_address(scheduler)
 
-@contextmanager
-def executor(
-    task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None, wait: float = FIRST_WORKER_SECONDS
-) -> Iterator[Work]:
-    """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`, whose
-    first worker is waited for `wait` seconds."""
-    if not workers and scheduler is None:
-        yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
-        return
-    with ExitStack() as stack:
-        client = stack.enter_context(_local_client(workers) if scheduler is None else _remote_client(scheduler, wait))
-        patience = math.inf if scheduler is None else wait  # local workers are started again
-        yield lambda jobs: _compute_on_workers(client, task, grid, jobs, patience)
+    @contextmanager
+    def started(self, task: Task, grid: Grid) -> Iterator[Work]:
+        """A function that computes jobs and yields finished ones."""
+        if not self.workers and self.scheduler is None:
+            yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
+            return
+        local = self.scheduler is None
+        patience = math.inf if local else self.wait  # local workers are started again
+        with _local_client(self.workers) if local else _remote_client(str(self.scheduler), self.wait) as client:
+            yield lambda jobs: _compute_on_workers(client, task, grid, jobs, patience)
 
 
 @contextmanager

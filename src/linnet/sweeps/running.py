@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 import linnet
 from linnet import _progress as progress
 from linnet._arguments import flag, of_kind, path_of
-from linnet.sweeps import _executors as executors
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps import _store as store
+from linnet.sweeps._executors import FIRST_WORKER_SECONDS, Executor
 from linnet.sweeps._memory import Memory
 from linnet.sweeps._task import Task
 from linnet.sweeps.configuration import Sweep
@@ -112,7 +112,7 @@ def run(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
-    wait: float = executors.FIRST_WORKER_SECONDS,
+    wait: float = FIRST_WORKER_SECONDS,
     throw: bool = True,
 ) -> xr.Dataset:
     """Computes the cells of `sweep` that are not done yet, and returns all of them.
@@ -141,15 +141,9 @@ def run(
         >>> results.loss.dims, results.cell_status.values.tolist()
         (('width',), [1, 1])
     """
+    executor = Executor(workers, scheduler, wait)
     report, dataset = _compute_missing(
-        sweep,
-        store,
-        _dataset,
-        resume=resume,
-        retry_failed=retry_failed,
-        workers=workers,
-        scheduler=scheduler,
-        wait=wait,
+        sweep, store, executor, lambda sink: sink.dataset(), resume=resume, retry_failed=retry_failed
     )
     if report.foreign or report.unfinished:
         warnings.warn(str(report), stacklevel=2)
@@ -169,7 +163,7 @@ def complete(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
-    wait: float = executors.FIRST_WORKER_SECONDS,
+    wait: float = FIRST_WORKER_SECONDS,
 ) -> Report:
     """Computes the cells of a sweep that are not done yet and leaves them in the store, however many they are.
 
@@ -198,29 +192,19 @@ def complete(
         >>> first.computed, again.computed  # nothing is computed twice
         (2, 0)
     """
-    report, _ = _compute_missing(
-        sweep,
-        store,
-        lambda sink: None,
-        resume=resume,
-        retry_failed=retry_failed,
-        workers=workers,
-        scheduler=scheduler,
-        wait=wait,
-    )
+    executor = Executor(workers, scheduler, wait)
+    report, _ = _compute_missing(sweep, store, executor, lambda sink: None, resume=resume, retry_failed=retry_failed)
     return report
 
 
 def _compute_missing(
     sweep: Sweep,
     path: str | Path | None,
+    executor: Executor,
     finish: Callable[[Memory | store.Store], Result],
     *,
     resume: bool,
     retry_failed: bool,
-    workers: int,
-    scheduler: str | None,
-    wait: float,
 ) -> tuple[Report, Result]:
     """Compute what is missing into a store or into memory; return the report and what `finish` reads there."""
     began = time.perf_counter()
@@ -228,8 +212,7 @@ def _compute_missing(
     path = None if path is None else path_of("store", path)
     resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
     task = Task.of(sweep)
-    executors.check(task, workers, scheduler)
-    executor = executors.executor_words(workers, scheduler)
+    executor.check(task)
     folder = _folder.get()
     if path is None and folder is not None:
         retry_failed = True
@@ -237,15 +220,15 @@ def _compute_missing(
         path = folder / f"{sweep.name}-{sweep.digest(linnet.__version__, code)}.zarr"
     opened: AbstractContextManager[Memory | store.Store]
     if path is None:
-        opened = nullcontext(Memory(sweep, executor))
+        opened = nullcontext(Memory(sweep, str(executor)))
     else:
-        opened = store.opened(path, sweep, resume=resume, retry_failed=retry_failed, executor=executor)
+        opened = store.opened(path, sweep, resume=resume, retry_failed=retry_failed, executor=str(executor))
     with opened as sink:
         jobs = sink.pending()
         computed = sum(job.size for job in jobs)
         if jobs:
             with (
-                executors.executor(task, sink.grid, workers=workers, scheduler=scheduler, wait=wait) as work,
+                executor.started(task, sink.grid) as work,
                 progress.bar(sweep.name, sink.grid.cells, done=sink.grid.cells - computed, unit="cells") as advance,
             ):
                 for job, outcome in work(jobs):
@@ -260,8 +243,3 @@ def _compute_missing(
         example = f"{place}: {failure.kind}: {' '.join(failure.message.split())}"
     seconds = time.perf_counter() - began
     return Report(sweep.name, sink.grid.cells, computed, len(failures), example, seconds, foreign, unfinished), result
-
-
-def _dataset(sink: Memory | store.Store) -> xr.Dataset:
-    """Return everything that was computed."""
-    return sink.dataset()
