@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SCALES = ("width", "learning_rate", "first_std", "magnitude")
 SWEPT: Any = {"block": 2, "coords": {"scale": list(SCALES)}}  # of sweeps whose cells keep their `ingredients`
-INGREDIENTS: dict[str, tuple[str, ...]] = {"values": ("mode",), "coefficients": ("mode",), "scales": ("scale",)}
 
 
 @dataclass(frozen=True)
@@ -209,10 +208,10 @@ def stages(values: np.ndarray, coefficients: np.ndarray, *, width: int, **scales
 
 
 def ingredients(run: FeatureRun) -> Block:
-    """Return what a cell keeps of a run for the theory to be applied later; `INGREDIENTS` names the dimensions."""
+    """Return what a cell keeps of a run for the theory to be applied later."""
     values, coefficients = spectrum(run.data)
     scales = [run.width, *(run.scales[name] for name in SCALES[1:])]
-    return {"values": values, "coefficients": coefficients, "scales": scales}
+    return {"values": ("mode", values), "coefficients": ("mode", coefficients), "scales": ("scale", scales)}
 
 
 def theory_of(cell: Dataset) -> Stages:

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
+from linnet.papers.huang.networks.cells.inside import neurons_cells
 from linnet.papers.huang.networks.runs import AT_LIMIT, SWEPT, first_time_errors, limit_label, theories_of
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
@@ -43,11 +43,18 @@ def well_inside(values: dict[str, float]) -> dict[str, float]:
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}
 
 
+# Of the draws the least: what a kernel of zero would need, the cosine to the target-aligned kernel, growth of the norm
+# and the share of states with it after t1, cosine of X'X W v to X'y at t1. The most: Lemma 5.3's constants with the
+# smallest neuron, the largest and the mean, |X'X W v|, and the outputs of the start.
+LEAST = ("kernel_none", "kernel_cosine", "kernel_growth", "kernel_rising", "output_first")
+MOST = ("kernel_smallest", "kernel_largest", "kernel_mean", "pull", "first_output")
+
+
 def _row(networks: Dataset) -> dict[str, Any]:
     """Return all neurons of all draws at one ratio and margin."""
     from scipy.special import ndtr
 
-    each = {name: networks[name].transpose("seed", "neuron").values for name in PER_NEURON}
+    each = {name: of.transpose("seed", "neuron").values for name, of in networks.items() if "neuron" in of.dims}
     theories = theories_of(networks)
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
@@ -79,18 +86,9 @@ def _row(networks: Dataset) -> dict[str, Any]:
         # rho_r - sqrt(gamma) v_r at t1: its median distance from -c_r, and how often it is larger than at the start
         "difference": np.median(np.abs(each["difference"] + c) / np.abs(c)),
         "grown": (difference > np.abs(root * start)).mean(),
-        # Lemma 5.3's constants with the smallest neuron, the largest, the mean, and for no kernel at all
-        **{f"kernel_{name}": networks[f"kernel_{name}"].values.max() for name in ("smallest", "largest", "mean")},
-        "kernel_none": networks["kernel_none"].values.min(),
-        "kernel_cosine": networks["kernel_cosine"].values.min(),  # the least to the target-aligned kernel after t1
-        # by which factor the norm of the kernel grows after t1 (least), at which share of states it does
-        "kernel_growth": networks["kernel_growth"].values.min(),
-        "kernel_rising": networks["kernel_rising"].values.min(),
-        "pull": networks["pull"].values.max(),
-        "first_output": networks["first_output"].values.max(),
-        # cosines of X'X W v to X'y after the first saved step (median) and at t1 (least)
+        **{name: networks[name].values.min() for name in LEAST},
+        **{name: networks[name].values.max() for name in MOST},
         "output_start": np.median(networks["output_start"].values),
-        "output_first": networks["output_first"].values.min(),
         # the mean of rho^2 at the end in units of gamma^(5/2)/phi; the median distance of rho_r^2 from that mean
         "limit": (networks["limit"].values / np.array([t.limit for t in theories])).mean(),
         "spread": np.median(networks["spread"].values),

@@ -47,14 +47,7 @@ def active_cells(
     return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
 
 
-TIMELINE_DIMS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("times", "defect", "rest"), ("state",)),
-    "singular_values": ("state", "mode"),
-    "goals": ("mode",),
-}
-
-
-@cell_by_cell(TIMELINE_DIMS)
+@cell_by_cell
 def timeline_cells(
     key: int,
     *,
@@ -80,15 +73,15 @@ def timeline_cells(
     run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
     learned, goals = (np.linalg.svd(matrix, compute_uv=False) for matrix in (run.products, task.cross))
     return {
-        "times": run.times,
-        "singular_values": learned[:, :LEADING],
-        "goals": goals[:LEADING],
-        "defect": ln.theories.mixed.alignment_defect(run.products, task.truth, rank),
-        "rest": np.linalg.norm(learned[:, rank:], axis=1),
+        "times": ("state", run.times),
+        "singular_values": (("state", "mode"), learned[:, :LEADING]),
+        "goals": ("mode", goals[:LEADING]),
+        "defect": ("state", ln.theories.mixed.alignment_defect(run.products, task.truth, rank)),
+        "rest": ("state", np.linalg.norm(learned[:, rank:], axis=1)),
     }
 
 
-@cell_by_cell(dict.fromkeys(("threshold", "preference"), ("level",)))
+@cell_by_cell
 def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps: int) -> Block:
     """Return one target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at
     half the loss.
@@ -96,7 +89,7 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
     `preference` is the progress of the leading singular value of the target, over that of the median one.
     """
     thresholds, preference = preferences(target_of(target, dim, key), np.asarray(levels), steps, key)
-    return {"threshold": thresholds, "preference": preference}
+    return {"threshold": ("level", thresholds), "preference": ("level", preference)}
 
 
 def target_of(name: str, dim: int, seed: int) -> np.ndarray:

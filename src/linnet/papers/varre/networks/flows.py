@@ -16,24 +16,7 @@ from linnet.reproduction.cells import Block, cell_by_cell
 LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
 
 
-FLOW_DIMS = {
-    "times": ("state",),
-    "loss": ("state",),
-    "first": ("state", "hidden", "direction"),
-    "second": ("state", "output", "hidden"),
-    "cov": ("direction", "other_direction"),
-    "cross": ("output", "direction"),
-    "values": ("input",),
-    "whole_first": ("unit", "input"),
-    "whole_second": ("output", "unit"),
-    "whole_cov": ("input", "other_input"),
-    "whole_cross": ("output", "input"),
-    "projected_first": ("lifted", "frame", "input"),
-    "projected_second": ("lifted", "output", "frame"),
-}
-
-
-@cell_by_cell(FLOW_DIMS)
+@cell_by_cell
 def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) -> Block:
     """Return the flow of one gamma, on the data set and from the start of its replicate.
 
@@ -47,19 +30,19 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     problem, end = run.reduction.full_problem, run.weights_at(-1)
     first, second, outside = projected(run, start(kind, [seed, replicate], gamma).first)
     return {
-        "times": run.times,
-        "loss": run.loss,
-        "first": run.reduced.first,
-        "second": run.reduced.second,
-        "cov": np.diag(problem.factor.scales**2),
-        "cross": problem.factor.target * problem.factor.scales,
-        "values": ln.observables.first_layer_values(run)[-1],
-        "whole_first": end.first,
-        "whole_second": end.second,
-        "whole_cov": problem.cov,
-        "whole_cross": problem.cross,
-        "projected_first": first,
-        "projected_second": second,
+        "times": ("state", run.times),
+        "loss": ("state", run.loss),
+        "first": (("state", "hidden", "direction"), run.reduced.first),
+        "second": (("state", "output", "hidden"), run.reduced.second),
+        "cov": (("direction", "other_direction"), np.diag(problem.factor.scales**2)),
+        "cross": (("output", "direction"), problem.factor.target * problem.factor.scales),
+        "values": ("input", ln.observables.first_layer_values(run)[-1]),
+        "whole_first": (("unit", "input"), end.first),
+        "whole_second": (("output", "unit"), end.second),
+        "whole_cov": (("input", "other_input"), problem.cov),
+        "whole_cross": (("output", "input"), problem.cross),
+        "projected_first": (("lifted", "frame", "input"), first),
+        "projected_second": (("lifted", "output", "frame"), second),
         "off_frame": outside,
     }
 

@@ -14,7 +14,7 @@ def noisy_problem(seed: int, replicate: int) -> ln.Problem:
     return ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
 
 
-@cell_by_cell(dict.fromkeys(("start_values", "half_values", "end_values"), ("value",)))
+@cell_by_cell
 def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: float, seed: int) -> Block:
     """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
 
@@ -30,8 +30,8 @@ def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: fl
         key=key,
         save_every=round(time / rate / 2),
     )
-    start, half, end = np.linalg.svd(run.reduced.first, compute_uv=False)
-    return {"start_values": start, "half_values": half, "end_values": end, "loss": run.loss[-1], "time": time}
+    values = zip(("start", "half", "end"), np.linalg.svd(run.reduced.first, compute_uv=False), strict=True)
+    return {**{f"{name}_values": ("value", own) for name, own in values}, "loss": run.loss[-1], "time": time}
 
 
 def small_after_descent(

@@ -15,18 +15,8 @@ from linnet.papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
 from linnet.reproduction import Estimate
 from linnet.reproduction.cells import Block, cell_by_cell
 
-PER_MOMENT = (
-    *("first_square", "second_square", "area", "entry", "sine", "worst_sine", "signed"),
-    *("area_median", "largest_share"),
-)
 
-
-@cell_by_cell(
-    {
-        **{name + end: ("moment",) for name in PER_MOMENT for end in ("", "_error")},
-        **dict.fromkeys(("log_value_change", "log_value_change_error"), ("value",)),
-    }
-)
+@cell_by_cell
 def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, batch: int) -> Block:
     """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
@@ -35,7 +25,9 @@ def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, ba
     t = 3 to 6: the change of the logarithms of the singular values of W1. To t = 3: the growth of the mean of
     ln|w_i|^2, and its clock.
     """
-    return statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
+    kept = statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
+    dims = {name: "value" if name.startswith("log_value") else "moment" for name in kept}
+    return {name: (dims[name], array) if array.ndim else array for name, array in kept.items()}
 
 
 def tilted_start(dim: int, seed: int) -> ln.Weights:

@@ -16,7 +16,7 @@ from linnet.reproduction.cells import Block, cell_by_cell
 QR_INTERVAL_TIME = 0.2  # how often neurons are made orthogonal, and q looked at
 
 
-@cell_by_cell()
+@cell_by_cell
 def growth_cells(key: int, *, dim: int, paths: int, step: float, time: float) -> Block:
     """Growth rates of lengths, areas and outgoing weights, for the identity as D, each with its standard error."""
     return growth(np.ones(dim), key, paths=paths, step=step, time=time)

@@ -90,7 +90,7 @@ def error_cells(points: Points, seeds: np.ndarray, *, dtype: str, **fixed: float
     return _error_cells(points, seeds, dtype=dtype, **fixed)
 
 
-@cell_by_cell()
+@cell_by_cell
 def _error_cells(key: int, *, dim: int, ratio: float, **drawn: Any) -> Block:
     """Train the network of one cell, with d/ratio samples."""
     return FewSamples(dim=dim, samples=round(dim / ratio), **drawn).interpolated(key)

@@ -6,23 +6,14 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.runs import INGREDIENTS, FeatureRun, ingredients, inside, section_six
+from linnet.papers.huang.networks.runs import FeatureRun, ingredients, inside, section_six
 from linnet.reproduction.cells import Block, cell_by_cell
 from linnet.reproduction.fits import relative_distance
 
 EQUATION_STATES = (32, 128)  # kept of each stage
-EQUATION_DIMS: dict[str, tuple[str, ...]] = {
-    "steps": ("state",),
-    "loss": ("state",),
-    "alignments": ("state", "neuron"),
-    "magnitudes": ("stage", "neuron"),
-    "overlaps": ("neuron",),
-    "ends": ("stage",),
-    **INGREDIENTS,
-}
 
 
-@cell_by_cell(EQUATION_DIMS)
+@cell_by_cell
 def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
     """Return the alignments of all neurons at states of the two stages, and what a theory needs to start from.
 
@@ -40,12 +31,12 @@ def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
     states = np.concatenate([[0], np.linspace(1, begin, early - 1), np.linspace(begin, end, late + 1)[1:]])
     states = np.rint(states).astype(int)
     return {
-        "steps": run.steps[states],
-        "loss": run.history.loss[states],
-        "alignments": run.history.alignments[states],
-        "magnitudes": run.history.magnitudes[[0, begin]],
-        "overlaps": run.history.overlaps,
-        "ends": run.steps[[begin, end]],
+        "steps": ("state", run.steps[states]),
+        "loss": ("state", run.history.loss[states]),
+        "alignments": (("state", "neuron"), run.history.alignments[states]),
+        "magnitudes": (("stage", "neuron"), run.history.magnitudes[[0, begin]]),
+        "overlaps": ("neuron", run.history.overlaps),
+        "ends": ("stage", run.steps[[begin, end]]),
         **ingredients(run),
     }
 
@@ -62,7 +53,7 @@ def trained_to(share: float, setting: str, key: int, *, dim: int, width: int) ->
     raise RuntimeError(f"the network of {setting} with seed {key} has only lost its loss down to {run.share[-1]:.2g}")
 
 
-@cell_by_cell(INGREDIENTS)
+@cell_by_cell
 def synthetic_cells(key: int) -> Block:
     """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
     run = trained_to(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)

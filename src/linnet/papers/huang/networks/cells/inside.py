@@ -9,27 +9,12 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import Key, generator
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import INGREDIENTS, FeatureRun, ingredients, inside
+from linnet.papers.huang.networks.runs import FeatureRun, ingredients, inside
 from linnet.problems.subgaussian import Regression
 from linnet.reproduction.cells import Block, cell_by_cell
 
-# What a cell of `neurons` keeps of each neuron, of each sample pair, and of the run.
-PER_NEURON = (
-    "alignments",  # |rho_r| at t1
-    "magnitudes",  # |v_r| sqrt(n tr) |beta| at t1
-    "start",  # v_r(0)
-    "overlaps",  # c_r
-    "difference",  # rho_r - sqrt(gamma) v_r at t1
-    "gap",  # the largest |rho_r - sqrt(gamma) v_r|/|rho_r| of stage 2
-    "across",  # the largest deviation from the feature of stage 2, in units of |rho_r|/(sqrt(n tr) |beta|)
-    "kept",  # whether rho_r and v_r keep the sign of v_r(0) throughout
-    "sign",  # of v_r at the end
-    "rising",  # whether |rho_r| grows at every saved state of stage 2
-    "multiplying",  # whether rho_r v_r does
-)
 
-
-@cell_by_cell({**dict.fromkeys(PER_NEURON, ("neuron",)), **INGREDIENTS})
+@cell_by_cell
 def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int) -> Block:
     """Networks inside the printed assumption at given v_0/(sigma_0 sqrt(log m)) and margin of the start: what Lemmas
     5.2 and 5.3 speak of.
@@ -44,18 +29,25 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     across = np.stack([moment.deviations for moment in stage])
     signs = np.sign(history.magnitudes[0])
     smallest, largest, mean = _kernel_constants(run, [m.kernel for m in stage], v)
-    return {
-        "alignments": np.abs(first.alignments),
-        "magnitudes": np.abs(first.magnitudes) * run.magnitude_unit,
-        "start": history.magnitudes[0],
-        "overlaps": history.overlaps,
-        "difference": first.alignments - root * first.magnitudes,
+    of_neurons = {
+        "alignments": np.abs(first.alignments),  # |rho_r| at t1
+        "magnitudes": np.abs(first.magnitudes) * run.magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
+        "start": history.magnitudes[0],  # v_r(0)
+        "overlaps": history.overlaps,  # c_r
+        "difference": first.alignments - root * first.magnitudes,  # rho_r - sqrt(gamma) v_r at t1
+        # of stage 2: the largest |rho_r - sqrt(gamma) v_r|/|rho_r|, and the largest deviation from the feature, in
+        # units of |rho_r|/(sqrt(n tr) |beta|)
         "gap": (np.abs(rho - root * v) / np.abs(rho)).max(axis=0),
         "across": (across / np.abs(rho)).max(axis=0) * run.magnitude_unit,
+        # whether rho_r and v_r keep the sign of v_r(0) throughout, and the sign of v_r at the end
         "kept": (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(0),
         "sign": np.sign(history.magnitudes[-1]),
+        # whether |rho_r|, and rho_r v_r, grow at every saved state of stage 2
         "rising": (np.diff(np.abs(rho), axis=0) > 0).all(axis=0),
         "multiplying": (np.diff(rho * v, axis=0) > 0).all(axis=0),
+    }
+    return {
+        **{name: ("neuron", values) for name, values in of_neurons.items()},
         "kernel_smallest": smallest,
         "kernel_largest": largest,
         "kernel_mean": mean,
@@ -97,7 +89,7 @@ def _kernel_constants(run: FeatureRun, kernels: list[np.ndarray], v: np.ndarray)
     return smallest, largest, mean
 
 
-@cell_by_cell(INGREDIENTS)
+@cell_by_cell
 def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int) -> Block:
     """Networks over the region of the printed Assumption 4.1: by the signal and by the margin of the start.
 
@@ -155,7 +147,7 @@ def law_data(key: Key, law: str, *, dim: int) -> Regression:
     )
 
 
-@cell_by_cell(INGREDIENTS)
+@cell_by_cell
 def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: int) -> Block:
     """Return when the loss of each network passes 4 epsilon, in steps (NaN: never); its losses, and the predictor's
     end.

@@ -13,7 +13,7 @@ from linnet.problems.subgaussian import Regression
 from linnet.reproduction.cells import Block, cell_by_cell
 
 
-@cell_by_cell({"form": ("draw",), "gamma": ("draw",)})
+@cell_by_cell
 def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Block:
     """|X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
     forms, gammas = [], []
@@ -21,7 +21,7 @@ def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Blo
         data = ln.problems.gaussian_teacher(key=[key, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * noise)
         forms.append(((data.inputs @ data.teacher) ** 2).sum())
         gammas.append(((data.inputs.T @ data.outputs) ** 2).sum())
-    return {"form": forms, "gamma": gammas, "trace": float(dim)}
+    return {"form": ("draw", forms), "gamma": ("draw", gammas), "trace": float(dim)}
 
 
 def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
@@ -38,7 +38,7 @@ def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
     )
 
 
-@cell_by_cell({"loss_steps": ("share",), "values": ("mode",), "coefficients": ("mode",)})
+@cell_by_cell
 def scalings_cells(
     key: int,
     *,
@@ -67,9 +67,9 @@ def scalings_cells(
     )
     return {
         "alignment_steps": run.history.alignment_time() / rate,
-        "loss_steps": [run.history.loss_time(1 - share) / rate for share in shares],
-        "values": values,
-        "coefficients": coefficients,
+        "loss_steps": ("share", [run.history.loss_time(1 - share) / rate for share in shares]),
+        "values": ("mode", values),
+        "coefficients": ("mode", coefficients),
     }
 
 
