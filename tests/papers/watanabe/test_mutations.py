@@ -14,7 +14,6 @@ from linnet.papers.watanabe.networks import few_samples, phases
 from linnet.papers.watanabe.networks.phases import Networks, trained_once
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import Cell
 from linnet.reproduction import Trial
 from linnet.theories import ridge, spiked
 from linnet.theories.spiked import TwoPhase
@@ -191,19 +190,19 @@ def without_a_spike(patch):
 
 def exchanged_phases(patch):
     """The lengths of the early and the later phase exchanged."""
-    right = phase_times.read_cell
+    right = phase_times.read_network
 
     def wrong(ds):
-        cell = right(ds)
-        return dataclasses.replace(cell, early=cell.length, settled=cell.settled | {3.0: cell.length + cell.early})
+        network = right(ds)
+        return network | {"early": network["length"], "length": network["early"]}
 
-    patch.setattr(phase_times, "read_cell", wrong)
+    patch.setattr(phase_times, "read_network", wrong)
 
 
 def rate_that_rises(patch):
     """The rate of the last approach recorded as its inverse."""
-    right = vars(Cell)["late_rate"].fget
-    patch.setattr(Cell, "late_rate", property(lambda self: 1 / right(self)))
+    right = phase_times.read_network
+    patch.setattr(phase_times, "read_network", lambda ds: right(ds) | {"late_rate": 1 / right(ds)["late_rate"]})
 
 
 def coarse_start(patch):

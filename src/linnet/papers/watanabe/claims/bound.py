@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from linnet.papers.watanabe.networks.phases import trained
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, Cell, listed
+from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, inside, listed, theory_of
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest
 from linnet.theories.spiked import TwoPhase
 
 
-def names(rows: Sequence[Cell]) -> str:
+def names(rows: list[Dataset]) -> str:
     """Return the pairs as `spike: alignments`."""
-    spikes = sorted({cell.spike for cell in rows})
-    parts = [f"{s:g}: {listed([cell.alignment for cell in rows if cell.spike == s])}" for s in spikes]
-    return "; ".join(parts) or "none"
+    groups = groupby(rows, key=lambda cell: float(cell.spike))
+    return "; ".join(f"{s:g}: {listed([float(cell.alignment) for cell in cells])}" for s, cells in groups) or "none"
 
 
 @claim(
@@ -44,18 +44,17 @@ def names(rows: Sequence[Cell]) -> str:
 )
 def later_bound(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    inside = [cell for cell in rows if cell.inside]
-    tight = [cell for cell in phase_times.tight_cells(trial) if cell.inside]
-    over = [cell for cell in inside if (cell.length > cell.bound).any()]
+    met, tight = inside(rows), inside(phase_times.tight_cells(trial))
+    over = [cell for cell in met if (cell.length > theory_of(cell).later_bound(DELTA)).any()]
     return {
-        "value": highest(cell.share for cell in inside + tight) if inside else float("nan"),
-        "attained": highest(cell.share for cell in tight) if tight else float("nan"),
+        "value": highest(cell.share.max() for cell in met + tight) if met else float("nan"),
+        "attained": highest(cell.share.max() for cell in tight) if tight else float("nan"),
         "pairs": len(rows),
-        "inside": len(inside),
-        "literal": sum(bool((cell.allowed <= cell.early).all()) for cell in inside),
+        "inside": len(met),
+        "literal": sum(bool((cell.allowed <= cell.early).all()) for cell in met),
         "over": names(over),
         "from half": len(over),
-        "w2": highest(cell.w2_there.max() for cell in inside) if inside else float("nan"),
+        "w2": highest(cell.w2_there.max() for cell in met) if met else float("nan"),
     }
 
 

@@ -7,8 +7,9 @@ import numpy as np
 from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained
 from linnet.papers.watanabe.settings import AT_PAIR, DELTA, FIXED_ALIGNMENT, FIXED_SPIKE, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, Cell, neighbours, settling_time
+from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, pair_of, settling_time, theory_of
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
 from linnet.theories.spiked import TwoPhase
 
@@ -269,32 +270,27 @@ def order(trial: Trial) -> Numbers:
 def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
     steps = neighbours(cells, "spike") + neighbours(cells, "alignment")
-    rises = {
-        f"{weaker.pair} to {stronger.pair}": float(stronger.left.mean() - weaker.left.mean())
-        for weaker, stronger in steps
-    }
-    beyond = [
-        rises[f"{weaker.pair} to {stronger.pair}"] for weaker, stronger in steps if past_maximum(weaker, stronger)
-    ]
+    rises = {pair_of(*step): float(step[1].left.mean() - step[0].left.mean()) for step in steps}
+    beyond = [rises[pair_of(*step)] for step in steps if past_maximum(*step)]
     errors = []
     for cell in cells:
-        moments = pair_moments(cell.spike, cell.alignment)
+        moments = pair_moments(float(cell.spike), float(cell.alignment))
         signal = moments.limit @ moments.cov @ moments.limit
-        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / cell.theory.early_loss - 1)
+        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / theory_of(cell).early_loss - 1)
+    shown = [cell for cell in cells if cell.alignment == FIXED_ALIGNMENT]
     return {
         "value": highest(beyond),
         "rises": rises,
         "identity": highest(np.abs(errors)),
-        "left": [float(cell.left.mean()) for cell in cells if cell.alignment == FIXED_ALIGNMENT],
-        "wanted": [cell.theory.early_loss for cell in cells if cell.alignment == FIXED_ALIGNMENT],
+        "left": [float(cell.left.mean()) for cell in shown],
+        "wanted": [theory_of(cell).early_loss for cell in shown],
     }
 
 
-def past_maximum(weaker: Cell, stronger: Cell) -> bool:
+def past_maximum(weaker: Dataset, stronger: Dataset) -> bool:
     """Return whether the closed form falls all the way from one pair to the next."""
-    shares = np.linspace(0, 1, 50)
     spikes, alignments = (
-        (1 - shares) * getattr(weaker, name) + shares * getattr(stronger, name) for name in ("spike", "alignment")
+        np.linspace(float(weaker[name]), float(stronger[name]), 50) for name in ("spike", "alignment")
     )
     along = [TwoPhase(*pair).early_loss for pair in zip(spikes, alignments, strict=True)]
     return bool(np.all(np.diff(along) < 0))

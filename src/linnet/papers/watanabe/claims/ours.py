@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import start, trained
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, PAIR, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import by_pair
+from linnet.papers.watanabe.tables.phase_times import by_pair, pair_of, theory_of
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 from linnet.theories import spiked
@@ -72,14 +72,14 @@ def late_rate(trial: Trial) -> Numbers:
 def strong_spikes(trial: Trial) -> Numbers:
     cells = [cell for cell in phase_times.strong_cells(trial) if cell.spike > 20 or cell.alignment >= 0.3]
     lengths = by_pair(cells, lambda cell: cell.length.mean())
-    wanted = by_pair(cells, lambda cell: cell.theory.strong_spike_length(DELTA))
-    errors = [(cell.spike, abs(lengths[cell.pair] / wanted[cell.pair] - 1)) for cell in cells]
+    wanted = by_pair(cells, lambda cell: theory_of(cell).strong_spike_length(DELTA))
+    errors = [(cell.spike, abs(lengths[pair_of(cell)] / wanted[pair_of(cell)] - 1)) for cell in cells]
     return {
         "value": highest(error for spike, error in errors if spike > 20),
         "weaker": highest(error for spike, error in errors if spike <= 20),
         "lengths": lengths,
         "wanted": wanted,
-        "bounds": by_pair(cells, lambda cell: cell.bound),
+        "bounds": by_pair(cells, lambda cell: theory_of(cell).later_bound(DELTA)),
     }
 
 

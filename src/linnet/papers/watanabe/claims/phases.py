@@ -8,7 +8,7 @@ from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import trained
 from linnet.papers.watanabe.settings import AT_PAIR, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID
+from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, theory_of
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -39,8 +39,8 @@ from linnet.reproduction.fits import highest, lowest
 )
 def early_time(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    errors = [abs(cell.early.mean() / cell.theory.early_time(SCALE) - 1) for cell in rows]
-    own = [np.abs(cell.early / cell.own_early_time - 1).max() for cell in rows]
+    errors = [abs(cell.early.mean().item() / theory_of(cell).early_time(SCALE) - 1) for cell in rows]
+    own = [np.abs(cell.own_early - 1).max().item() for cell in rows]
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
     for s in used:
         run = trained(trial, scale=s)
@@ -81,13 +81,11 @@ def early_time(trial: Trial) -> Numbers:
 )
 def early_speed(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    spikes, alignments = (sorted({getattr(cell, name) for cell in rows}) for name in ("spike", "alignment"))
-    rates = np.array([cell.rate.mean() for cell in rows]).reshape(len(spikes), len(alignments))
-    steps = [rates[1:] / rates[:-1], rates[:, 1:] / rates[:, :-1]]
-    errors = [np.abs(cell.rate / cell.theory.correlation - 1).max() for cell in rows]
+    rates = [cell.rate.mean().item() for cell in rows]
+    steps = neighbours(rows, "spike") + neighbours(rows, "alignment")
     return {
-        "value": highest(errors),
-        "least step": lowest(step.min() for step in steps),
-        "slowest": float(rates.min()),
-        "fastest": float(rates.max()),
+        "value": highest(np.abs(cell.rate / theory_of(cell).correlation - 1).max() for cell in rows),
+        "least step": lowest(stronger.rate.mean() / weaker.rate.mean() for weaker, stronger in steps),
+        "slowest": lowest(rates),
+        "fastest": highest(rates),
     }

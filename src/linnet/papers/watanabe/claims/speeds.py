@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, Cell, by_pair, neighbours
+from linnet.papers.watanabe.tables.phase_times import GRID, by_pair, inside, neighbours, pair_of, theory_of
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
 
 NOT_FASTER = Limit(0.998, "each neighbour's rate is lower, by more than the networks' scatter of 0.1%")
@@ -37,18 +40,16 @@ PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half o
 )
 def later_speed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    steps = neighbours(cells, "alignment")
-    strongest = [cell for cell in cells if cell.spike == max(c.spike for c in cells)]
-    lengths = {
-        stronger.pair: float(stronger.length.mean() / weaker.length.mean() - 1)
-        for weaker, stronger in steps
-        if weaker.inside and stronger.inside
-    }
+    steps, strongest = neighbours(cells, "alignment"), [cell for cell in cells if cell.spike == cells[-1].spike]
     return {
-        "value": highest(stronger.late_rate / weaker.late_rate for weaker, stronger in steps),
-        "variances": highest(stronger.theory.lambda2 / weaker.theory.lambda2 for weaker, stronger in steps),
-        "falls": lengths,
-        "rates": by_pair(strongest, lambda cell: cell.late_rate),
+        "value": highest(stronger.late_rate.mean() / weaker.late_rate.mean() for weaker, stronger in steps),
+        "variances": highest(theory_of(stronger).lambda2 / theory_of(weaker).lambda2 for weaker, stronger in steps),
+        "falls": {
+            pair_of(stronger): float(stronger.length.mean() / weaker.length.mean() - 1)
+            for weaker, stronger in steps
+            if len(inside((weaker, stronger))) == 2
+        },
+        "rates": by_pair(strongest, lambda cell: cell.late_rate.mean()),
         "lengths": by_pair(strongest, lambda cell: cell.length.mean()),
     }
 
@@ -78,22 +79,19 @@ def later_speed(trial: Trial) -> Numbers:
 )
 def governed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    inside = [cell for cell in cells if cell.inside]
-    ratios = by_pair(inside, lambda cell: cell.late_rate / cell.theory.lambda2)
-    errors = [abs(cell.late_rate / cell.theory.late_rate - 1) for cell in cells]
+    ratios = by_pair(inside(cells), lambda cell: cell.late_rate.mean() / theory_of(cell).lambda2)
+    errors = by_pair(cells, lambda cell: abs(cell.late_rate.mean() / theory_of(cell).late_rate - 1))
     factors = {pair: max(ratio, 1 / ratio) for pair, ratio in ratios.items()}
-    return {"value": highest(errors), "factors": factors, "ratios": ratios}
+    return {"value": highest(errors.values()), "factors": factors, "ratios": ratios}
 
 
-def changes(steps: list[tuple[Cell, Cell]]) -> dict[str, float]:
+def changes(steps: list[tuple[Dataset, Dataset]]) -> dict[str, float]:
     """Return how much t2 - t1 changes from a cell to its neighbour, over how much t1 does, in logarithms."""
-    return {
-        f"{weaker.pair} to {stronger.pair}": float(
-            abs(np.log(stronger.length.mean() / weaker.length.mean()))
-            / abs(np.log(stronger.early.mean() / weaker.early.mean()))
-        )
-        for weaker, stronger in steps
-    }
+    later, early = (
+        {pair_of(*step): abs(np.log(float(step[1][name].mean() / step[0][name].mean()))) for step in steps}
+        for name in ("length", "early")
+    )
+    return {pair: later[pair] / early[pair] for pair in later}
 
 
 @claim(
@@ -108,7 +106,7 @@ def changes(steps: list[tuple[Cell, Cell]]) -> dict[str, float]:
 )
 def spike_speed(trial: Trial) -> Numbers:
     steps = neighbours(phase_times.TABLE.rows(trial), "spike") + neighbours(phase_times.corner_cells(trial), "spike")
-    strong = [(weaker, stronger) for weaker, stronger in steps if (1 + weaker.spike) * weaker.alignment >= 1.5]
+    strong = [step for step in steps if (1 + step[0].spike) * step[0].alignment >= 1.5]
     falls = [float(weaker.early.mean() / stronger.early.mean()) for weaker, stronger in steps]
     return {
         "value": highest(changes(strong).values()),
@@ -135,14 +133,12 @@ def spike_speed(trial: Trial) -> Numbers:
     reads="over the alignments t1 falls by a factor of {early:.2f}; t2 - t1 varies by one of {later:.2f}",
 )
 def contrast(trial: Trial) -> Numbers:
-    cells = phase_times.TABLE.rows(trial)
-    spikes = sorted({cell.spike for cell in cells})
     spans: dict[str, dict[str, float]] = {"early": {}, "length": {}}
-    for spike in spikes:
-        mine = [cell for cell in cells if cell.spike == spike]
+    for spike, cells in groupby(phase_times.TABLE.rows(trial), key=lambda cell: float(cell.spike)):
+        mine = list(cells)
         for name, spread in spans.items():
-            times = [getattr(cell, name).mean() for cell in mine]
-            spread[f"spike {spike:g}"] = float(max(times) / min(times))
+            times = [float(cell[name].mean()) for cell in mine]
+            spread[f"spike {spike:g}"] = max(times) / min(times)
     early, later = spans["early"], spans["length"]
-    shares = {name: float(np.log(later[name]) / np.log(early[name])) for name in early}
+    shares = {name: np.log(later[name]) / np.log(early[name]) for name in early}
     return {"value": highest(shares.values()), "shares": shares, "early": early, "later": later}
