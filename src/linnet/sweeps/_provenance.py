@@ -62,6 +62,7 @@ ENGINE = (
     "reproduction/cells",
     "reproduction/datasets",
     "reproduction/fits",
+    "reproduction/numbers",
     "reproduction/plane",
     "reproduction/published",
     "sweeps",

@@ -47,7 +47,7 @@ MUTATIONS = {
     ],
     "printed": [scaled(diagram, "compared", lambda data: data.assign(predicted=1.1 * data["predicted"]))],
     "one-equation": [changed(spectral_bias, "singular_values", lambda args: (args[0], 2 * args[1], *args[2:]))],
-    "dimensions": [scaled(dimensions, "beside", lambda found: found | {"best_test": 1.05 * found["best_test"]})],
+    "dimensions": [scaled(dimensions, "beside", lambda predicted: 1.05 * predicted)],
     "hindsight": [keyword(ln, "denoise", "noise_std", 2)],
     "one-start": [
         keyword(ln.inits, "balanced", "imbalance", 0.5),

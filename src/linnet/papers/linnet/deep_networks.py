@@ -6,6 +6,24 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+import linnet as ln
+from linnet._randomness import Key
+
+
+def wide_layers(
+    dim: int, width: int, depth: int, coupling: float, *, key: Key, order: int, batch: int | None = None
+) -> Sequence[np.ndarray]:
+    """Return the reduced layers of a wide Gaussian start, as many outputs as inputs; the coupling is sqrt(w) sigma."""
+    stds = coupling * width**-0.5
+    sizes = {"in_dim": dim, "out_dim": dim, "width": width, "depth": depth}
+    return ln.inits.reduced_deep_gaussian(**sizes, stds=stds, key=key, order=order, batch=batch).layers
+
+
+def least_test_loss(task: ln.Problem, layers: Sequence[np.ndarray], until: float, steps: int) -> float:
+    """Return the least test loss of descent from these layers in so many steps until a time."""
+    products = trained(layers, task.cross, until / steps, steps)
+    return float(0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min())
+
 
 def trained(
     layers: Sequence[np.ndarray],

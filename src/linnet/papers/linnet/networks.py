@@ -13,36 +13,25 @@ PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, bet
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed: int) -> dict[str, Any]:
-    """Trains a block of cells of one dimension; `points` has `dim`, `gamma_variance`, `gamma_width` and `replicate`.
-
-    Least test loss over the run (canonical), its time, the stable rank then, and how many steps were taken.
-    """
+    """Least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
+    `gamma_variance`, `gamma_width` and `replicate`."""
     from linnet.trainers import stopping  # JAX: only where something is trained
 
     dim = int(points["dim"][0])
     stop = stopping.first_of(stopping.TestLossRising(PATIENCE_STEPS), plane.learned_rule(dim))
-    runs, rates = plane.trained_cells(
+    runs, _ = plane.trained_cells(
         points, seeds, dim=dim, task_of=lambda replicate: plane.task(dim, replicate, seed), steps=steps, stop=stop
     )
-    return {
-        "best_test": runs.best_test,
-        "best_time": runs.best_step * rates,
-        "stable_rank": runs.stable_rank,
-        "taken": runs.steps.astype(float),
-    }
+    return {"best_test": runs.best_test}
 
 
-def beside(networks: Any, seed: int) -> dict[str, np.ndarray]:
-    """Return the predictions of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
-    parts: list[list[Any]] = []
+def beside(networks: Any, seed: int) -> np.ndarray:
+    """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
+    rows = []
     for dim in networks["dim"].values.tolist():
         widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
         variances = float(dim) ** networks["gamma_variance"].values
-        parts.append(
-            [
-                ln.theories.mixed.predicted_diagram(plane.task(dim, int(number), seed), variances, widths)
-                for number in networks["replicate"].values
-            ]
-        )
-    names = ("best_test", "covered")
-    return {name: np.stack([np.stack([getattr(one, name) for one in row], axis=-1) for row in parts]) for name in names}
+        tasks = [plane.task(dim, int(number), seed) for number in networks["replicate"].values]
+        predicted = [ln.theories.mixed.predicted_diagram(task, variances, widths).best_test for task in tasks]
+        rows.append(np.stack(predicted, axis=-1))
+    return np.stack(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.reproduction import plane
+from linnet.reproduction.datasets import fixed_of
 
 RANKS = (1, 3, 6, 2, 10, 4)  # of the truths, one after another
 NOISES = (0.3, 3.0)  # standard deviations of the noise, least and most
@@ -99,7 +99,7 @@ def cells(
 
 def tasks_of(networks: Any) -> dict[int, ln.Problem]:
     """Return the tasks of a sweep by their numbers."""
-    least, most = json.loads(networks.attrs["configuration"])["fixed"]["sides"]
+    least, most = fixed_of(networks)["sides"]
     return {
         number: task(number, int(networks.attrs["seed"]), (least, most)) for number in networks["task"].values.tolist()
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.deep_networks import trained
+from linnet.papers.linnet.deep_networks import least_test_loss, trained, wide_layers
 from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
 
 TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
@@ -61,11 +61,9 @@ def decoupling(trial: Trial) -> Numbers:
     modes = ln.theories.deep.gaussian_modes(values, 0.7, 3, times)
     widths, distances = (10**4, 10**6, 10**8), []
     for width in widths:
-        starts = ln.inits.reduced_deep_gaussian(
-            in_dim=5, out_dim=5, width=width, depth=3, stds=0.7 * width**-0.5, key=trial.seed, order=6, batch=8
-        )
+        layers = wide_layers(5, width, 3, 0.7, key=trial.seed, order=6, batch=8)
         # Two and four times as many steps, extrapolated twice: descent of order one becomes the flow to 1e-4.
-        runs = [trained(starts.layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
+        runs = [trained(layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
         flow = (runs[0] - 6 * runs[1] + 8 * runs[2]) / 3
         apart = np.abs(np.diagonal(flow, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2))
         distances.append(float(np.mean(apart)))
@@ -101,21 +99,13 @@ def formula_at_depth(trial: Trial) -> Numbers:
         for depth in (2, 3, 4):
             for coupling in (0.5, 1.5):
                 diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-                start = ln.inits.reduced_deep_gaussian(
-                    in_dim=30,
-                    out_dim=30,
-                    width=width,
-                    depth=depth,
-                    stds=coupling * width**-0.5,
-                    key=trial.seed,
-                    order=4,
+                layers = wide_layers(30, width, depth, coupling, key=trial.seed, order=4)
+                formula, least = (
+                    diagram.best_test[0, 0],
+                    least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400),
                 )
-                steps = 400
-                products = trained(start.layers, task.cross, 2.5 * float(diagram.best_time[0, 0]) / steps, steps)
-                least = float(np.min(0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2))))
-                formula = float(diagram.best_test[0, 0])
                 difference = abs(formula / least - 1)
-                apart.append(difference / float(diagram.error[0, 0]))
+                apart.append(difference / diagram.error[0, 0])
                 if width == 10**6:
                     pairs[f"depth {depth}, c = {coupling}"] = [formula, least]
                     worst = max(worst, difference)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 import linnet as ln
+from linnet.papers.linnet.one_output import small_start, spiked_limit
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -131,7 +132,6 @@ def any_spectrum(trial: Trial) -> Numbers:
 def over_time_limit(trial: Trial) -> Numbers:
     n, draws = (120, 16) if trial.quick else (240, 40)
     spike, alignment, noise, times = 20.0, 0.7, 0.25, np.array([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
-    overlaps = [alignment**2, 1 - alignment**2]
     away, control, last = [], [], {}
     for ratio, g in itertools.product((1.5, 1.0, 0.5), (0.02, 2.0)):
         dim = round(ratio * n)
@@ -143,13 +143,8 @@ def over_time_limit(trial: Trial) -> Numbers:
             curve = ln.theories.one_output.learning_curve(problem, g, times)
             curves.append([curve.loss, np.asarray(curve.test_loss)])
         mean, error = np.mean(curves, axis=0), np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
-        laws = []
-        for factor in (1.0, 2.0):
-            law = ln.theories.one_output.asymptotic(
-                [1 + spike, 1.0], overlaps, n, multiplicities=[1, dim - 1], noise_variance=noise,
-                threshold=factor * g, times=times,
-            )  # fmt: skip
-            laws.append(np.array([law.loss, law.test_loss]))
+        limits = [spiked_limit(spike, alignment, dim, n, noise, factor * g, times) for factor in (1.0, 2.0)]
+        laws = [np.array([limit.loss, limit.test_loss]) for limit in limits]
         beyond = [np.maximum(np.abs(mean - law) - 3 / n * law, 0) / error for law in laws]
         away.append(float(beyond[0].max()))
         control.append(float(beyond[1].max()))
@@ -221,16 +216,3 @@ def two_phases(trial: Trial) -> Numbers:
         "later": highest(share for name, share in shares.items() if "population" in name),
         "limited": lowest(share for name, share in shares.items() if "n/d = 0.5" in name),
     }
-
-
-def small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
-    """Test error over time from a small start; label noise where there are samples."""
-    if np.isinf(samples_by_inputs):
-        problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        return np.asarray(ln.theories.one_output.learning_curve(problem, 1e-6, times).test_loss)
-    dim = 200
-    curve = ln.theories.one_output.asymptotic(
-        [1 + spike, 1.0], [alignment**2, 1 - alignment**2], round(samples_by_inputs * dim),
-        multiplicities=[1, dim - 1], noise_variance=0.5, threshold=1e-6, times=times,
-    )  # fmt: skip
-    return np.asarray(curve.test_loss)

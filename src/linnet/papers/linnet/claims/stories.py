@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.inits.layers import product_of
-from linnet.papers.linnet.deep_networks import trained
+from linnet.papers.linnet.deep_networks import trained, wide_layers
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Estimate, Numbers, Trial, Within, claim
 
 DEPTHS = (2, 3, 4)
@@ -239,21 +239,12 @@ def _border(trial: Trial, strength: float, depth: int, width: int) -> np.ndarray
     couplings = np.geomspace(0.48, 1.7, 11)  # the same for all strengths and depths
     sooner = []
     for coupling in couplings:
-        stds = coupling * width**-0.5
-        starts = ln.inits.reduced_deep_gaussian(
-            in_dim=1,
-            out_dim=1,
-            width=width,
-            depth=depth,
-            stds=stds,
-            key=[trial.seed, depth, round(10 * strength), width],
-            order=6,
-            batch=8,
-        )
+        key = [trial.seed, depth, round(10 * strength), width]
+        layers = wide_layers(1, width, depth, coupling, key=key, order=6, batch=8)
         lazily = np.log(2) / (depth * coupling ** (2 * depth - 2))
         rate = min(lazily / 100, 0.5 / (depth * strength ** (2 - 2 / depth)))  # stable where the mode is active, too
         steps = round(1.3 * lazily / rate)
-        learned = trained(starts.layers, np.array([[strength]]), rate, steps)[..., 0, 0] / strength
+        learned = trained(layers, np.array([[strength]]), rate, steps)[..., 0, 0] / strength
         sooner.append([np.interp(0.5, one, np.arange(steps + 1) * rate / lazily) for one in learned.T])
     # the times rise towards that of the kernel with the coupling, (coupling, start)
     logs = [np.interp(0.8, one, np.log(couplings)) for one in np.array(sooner).T]

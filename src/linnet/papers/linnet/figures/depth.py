@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.deep_networks import trained
+from linnet.papers.linnet.deep_networks import least_test_loss, wide_layers
 from linnet.reproduction import Check, Figure, Settings
 from linnet.theories.deep.diagram import learning_time
 
@@ -47,20 +47,11 @@ def compute(settings: Depth, panels: tuple[str, ...]) -> Any:
         covered.append(whole.covered)
         predicted = ln.theories.deep.deep_diagram(task, chosen**2 / WIDTH, [WIDTH], depth=depth)
         formula.append(per_entry * predicted.best_test[0])
-        least = []
-        for coupling, time in zip(chosen, predicted.best_time[0], strict=True):
-            start = ln.inits.reduced_deep_gaussian(
-                in_dim=settings.dim,
-                out_dim=settings.dim,
-                width=WIDTH,
-                depth=depth,
-                stds=coupling * WIDTH**-0.5,
-                key=settings.seed,
-                order=4,
-            )
-            products = trained(start.layers, task.cross, 1.5 * time / settings.steps, settings.steps)
-            least.append(per_entry * 0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min())
-        networks.append(least)
+        starts = [wide_layers(settings.dim, WIDTH, depth, one, key=settings.seed, order=4) for one in chosen]
+        ends = 1.5 * predicted.best_time[0]
+        networks.append(
+            [per_entry * least_test_loss(task, *run, settings.steps) for run in zip(starts, ends, strict=True)]
+        )
         last = 4 * learning_time(float(values[-1]), 0.3, depth)
         modes.append(ln.theories.deep.gaussian_modes(values, 0.3, depth, last * curves, rtol=1e-3) / values)
         clocks.append(last)

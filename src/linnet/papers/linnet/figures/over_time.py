@@ -7,7 +7,7 @@ from pydantic import PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.claims.over_time import small_start
+from linnet.papers.linnet.one_output import small_start, spiked_limit
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled
 
@@ -38,24 +38,15 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
         noise_std=settings.noise_std,
         key=settings.seed,
     )
-    overlaps = [settings.alignment**2, 1 - settings.alignment**2]
+    model = settings.spike, settings.alignment, settings.dim, settings.samples, settings.noise_std**2
     data: dict[str, list[np.ndarray]] = {"time": [], "trained": [], "one_svd": [], "limit": []}
     for g in settings.thresholds:
         times = np.append(0.0, np.geomspace(3e-3, 60, settings.points - 1)) / max(1.0, g)
         start = ln.inits.orthogonal(key=settings.seed, in_dim=settings.dim, out_dim=1, width=settings.dim, scale=g)
-        limit = ln.theories.one_output.asymptotic(
-            [1 + settings.spike, 1.0],
-            overlaps,
-            settings.samples,
-            multiplicities=[1, settings.dim - 1],
-            noise_variance=settings.noise_std**2,
-            threshold=g,
-            times=times,
-        )
         data["time"].append(times)
         data["trained"].append(np.asarray(ln.gradient_flow(problem, start, times=times).test_loss))
         data["one_svd"].append(np.asarray(ln.theories.one_output.learning_curve(problem, g, times).test_loss))
-        data["limit"].append(np.asarray(limit.test_loss))
+        data["limit"].append(np.asarray(spiked_limit(*model, g, times).test_loss))
     strong = settings.strong_spike
     alignment = (2 / strong) ** 0.5  # two thirds of the signal lie along the spike
     phases = np.linspace(0, 5, 2 * settings.points)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import PositiveInt
 
 from linnet import style
-from linnet.papers.linnet.least_errors import gain_in_the_limit
+from linnet.papers.linnet.one_output import gain_in_the_limit
 from linnet.reproduction import Check, Figure, Settings
 from linnet.reproduction.datasets import Dataset, labelled
 

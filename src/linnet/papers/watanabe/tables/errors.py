@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
 from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.datasets import DataArray, Dataset
+from linnet.reproduction.datasets import DataArray, Dataset, fixed_of
 from linnet.reproduction.table import trial_sweep
 from linnet.theories import spiked
 
@@ -30,7 +28,7 @@ def read(networks: Dataset) -> DataArray:
     """Test errors in the units of (27), not divided by the signal's power; the trials last, `dim` an attribute."""
     power = 1 + networks["spike"] * networks["alignment"] ** 2
     errors = (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
-    return errors.assign_attrs(dim=json.loads(networks.attrs["configuration"])["fixed"]["dim"])
+    return errors.assign_attrs(dim=fixed_of(networks)["dim"])
 
 
 def laws(errors: DataArray) -> dict[str, np.ndarray]:

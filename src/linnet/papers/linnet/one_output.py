@@ -1,4 +1,4 @@
-"""The least test error over time of one output, and what the scale of the start changes in it."""
+"""The test error over time of one output with one spike in its data, and what the scale of the start changes in it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,34 @@ SMALL, LARGE = 1e-4, 1e3  # thresholds far on either side of the solution's size
 TIMES = np.append(0.0, np.geomspace(1e-4, 200, 150))  # over the larger of 1 and the threshold
 
 
+def spiked_limit(
+    spike: float, alignment: float, dim: int, samples: int, noise_variance: float, threshold: float, times: np.ndarray
+) -> LearningCurve:
+    """Both errors over time of data with one spike, in the proportional limit."""
+    return ln.theories.one_output.asymptotic(
+        [1 + spike, 1.0],
+        [alignment**2, 1 - alignment**2],
+        samples,
+        multiplicities=[1, dim - 1],
+        noise_variance=noise_variance,
+        threshold=threshold,
+        times=times,
+    )
+
+
+def small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
+    """Test error over time from a small start; label noise where there are samples."""
+    if np.isinf(samples_by_inputs):
+        problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
+        return np.asarray(ln.theories.one_output.learning_curve(problem, 1e-6, times).test_loss)
+    samples = round(samples_by_inputs * 200)
+    return np.asarray(spiked_limit(spike, alignment, 200, samples, 0.5, 1e-6, times).test_loss)
+
+
 def gain_in_the_limit(spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float) -> float:
     """Least test error of a large start over that of a small one, in the proportional limit."""
     noise = (1 + spike * alignment**2) / signal_to_noise
-    model = [1 + spike, 1.0], [alignment**2, 1 - alignment**2], samples
-
-    def curve(threshold: float, times: np.ndarray) -> LearningCurve:
-        return ln.theories.one_output.asymptotic(
-            *model, multiplicities=[1, dim - 1], noise_variance=noise, threshold=threshold, times=times
-        )
-
-    return _gain(curve)
+    return _gain(partial(spiked_limit, spike, alignment, dim, samples, noise))
 
 
 def gain_on_data(
