@@ -45,7 +45,7 @@ class Counted:
         return Page(
             name="counted",
             title="Counted",
-            introduction="It counts.",
+            introduction=("It counts.",),
             controls=(
                 whole("size", "Size", 3, (1, 20), "Of it."),
                 number("shift", "Shift", 0.0, (0, 1), "Drawn only."),

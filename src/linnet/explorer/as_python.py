@@ -50,16 +50,14 @@ def source_of(functions: tuple[Callable[..., object], ...]) -> str:
     for function in functions:
         collector.add(function.__module__, function.__name__)
     imports = sorted(collector.imports, key=lambda line: ("linnet" in line, line))
-    pieces = sorted(collector.pieces.values(), key=_order)
-    texts = [f"\n\n{piece}\n" if _order(piece) != CONSTANT else piece for piece in pieces]
+    in_order = sorted(collector.statements.items(), key=lambda pair: _order(pair[0]))
+    texts = [text if _order(statement) == CONSTANT else f"\n\n{text}\n" for statement, text in in_order]
     return "\n".join(["from __future__ import annotations", "", *imports, "", *texts, ""])
 
 
-def _order(piece: str) -> int:
+def _order(statement: ast.stmt) -> int:
     """Return where a definition stands in a script: classes first, then constants, then functions."""
-    if piece.startswith(("class ", "@dataclass")):
-        return CLASS
-    return FUNCTION if piece.startswith(("def ", "@")) else CONSTANT
+    return {ast.ClassDef: CLASS, ast.FunctionDef: FUNCTION}.get(type(statement), CONSTANT)
 
 
 @dataclass
@@ -67,7 +65,7 @@ class SourceCollector:
     """Definitions of the modules of `computing`, each after those that it uses."""
 
     imports: set[str] = field(default_factory=set)
-    pieces: dict[str, str] = field(default_factory=dict)
+    statements: dict[ast.stmt, str] = field(default_factory=dict)  # with their texts
     homes: dict[str, str] = field(default_factory=dict)  # by name: the module that defines it
 
     def add(self, module: str, name: str) -> None:
@@ -90,7 +88,7 @@ class SourceCollector:
         for node in ast.walk(what):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != name:
                 self.add(module, node.id)
-        self.pieces.setdefault(_shared_name(what, name), _text(module, what))
+        self.statements[what] = _text(module, what)
 
 
 _PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two threads parse at once
@@ -123,11 +121,6 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
     for target in targets if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
         yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
-
-
-def _shared_name(statement: ast.stmt, name: str) -> str:
-    """Return one name for all that a statement binds: it is written once."""
-    return next(_bound_names(statement), name)
 
 
 def _text(module: str, statement: ast.stmt) -> str:

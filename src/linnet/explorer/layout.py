@@ -87,14 +87,14 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
-    paragraphs = [page.introduction] if isinstance(page.introduction, str) else page.introduction
+    paragraphs = page.introduction
     heading: list[Component] = [html.H1(page.title)]
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
     if page.freezes:
         buttons.insert(0, _button("Freeze this run" if frozen is None else "Unfreeze", f"{page.name}-freeze"))
     if step:
         shown = STEPS[step - 1]
-        paragraphs = [shown.says]
+        paragraphs = (shown.says,)
         heading.append(html.P(f"Lecture, {step} of {len(STEPS)}: {shown.title}", className="step"))
         buttons += _neighbour_steps(step)
     controls = [

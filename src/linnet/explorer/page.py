@@ -86,7 +86,7 @@ class Part:
 class Page:
     """One page.
 
-    - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
+    - `name`: in the address, `/name`; `title`; `introduction`: its paragraphs
     - `card`: one sentence, on the first page
     - `controls`; `parts`: what is computed from them and drawn, each part apart from the others
     - `own_script(state)`: the text under "As Python" where it is not the source of the parts
@@ -99,7 +99,7 @@ class Page:
 
     name: str
     title: str
-    introduction: str | Sequence[str]
+    introduction: tuple[str, ...]
     controls: tuple[Control, ...]
     parts: tuple[Part, ...]
     card: str = ""

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -40,8 +41,6 @@ class Measuring:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._claim, self._began = "", 0.0
-        self._said: list[bytes] = []  # what the process has written, once it is complete
-        self._reader = threading.Thread()
         self._last: dict[str, Progress] = {}
 
     def start(self, name: str) -> Progress:
@@ -56,18 +55,15 @@ class Measuring:
             self._check_process()
             if self._process is not None:
                 raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
+            self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the measurement ends)
             self._process = subprocess.Popen(
                 self._command(name),
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=self._output,
                 stderr=subprocess.DEVNULL,
                 env=environment(),
                 start_new_session=os.name == "posix",  # whatever it starts is ended with it
             )
-            self._said = said = []
-            pipe = self._process.stdout
-            self._reader = threading.Thread(target=lambda: said.append(pipe.read() if pipe else b""), daemon=True)
-            self._reader.start()
             self._claim, self._began = name, time.monotonic()
             atexit.register(self.cancel)
             alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
@@ -113,18 +109,16 @@ class Measuring:
         assert self._process is not None
         ended = replace(self._current_progress(), state=state, reason=reason, share=1.0)
         _kill(self._process)
-        self._reader.join()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        with self._output as output:
+            output.seek(0)
+            written = output.read()
         if state == DONE:
             try:
-                ended = replace(ended, outcome=json.loads(self._said[0])[0])
+                ended = replace(ended, outcome=json.loads(written)[0])
+                reason = str(ended.outcome.get("error") or "")
             except (ValueError, IndexError):
-                ended = replace(
-                    ended, state=FAILED, reason=f"the process ended with status {self._process.returncode}."
-                )
-            if ended.outcome.get("error"):
-                ended = replace(ended, state=FAILED, reason=str(ended.outcome["error"]))
+                reason = f"the process ended with status {self._process.returncode}."
+            ended = replace(ended, state=FAILED if reason else DONE, reason=reason)
         self._last[self._claim] = ended
         self._process = None
         atexit.unregister(self.cancel)

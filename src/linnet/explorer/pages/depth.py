@@ -109,7 +109,7 @@ PAGE = Page(
         "A linear network of L layers, wide and with a Gaussian start. Each singular value S of the target follows an "
         "equation of its own; only S/cᴸ decides whether it is learned lazily (like an exponential) or actively (a "
         "plateau, then a jump). The deeper the network, the further apart in time the modes. Broad: trained; dashed: "
-        "predicted without training."
+        "predicted without training.",
     ),
     controls=CONTROLS,
     parts=(

@@ -118,7 +118,7 @@ PAGE = Page(
         "feature Xᵀy or away from it; in the second all grow along it and the loss drops. The tangent kernel takes "
         "the direction of the target before it grows. A network is trained as the sliders move, and read neuron by "
         "neuron; dashed is the two-dimensional system (10) with the mean over neurons. Angles are those within the "
-        "span of the samples: the rest of a neuron never moves. After Huang, Chen, Xu, Wang and Suzuki."
+        "span of the samples: the rest of a neuron never moves. After Huang, Chen, Xu, Wang and Suzuki.",
     ),
     controls=CONTROLS,
     parts=(Part("main", feature_learning, (neurons, stages, kernel)),),

@@ -117,7 +117,7 @@ PAGE = Page(
         "other when γ is small, the largest first, and all at once when it is large. It is a mirror flow: its "
         "potential passes from the nuclear norm (low rank) to the Frobenius norm. Noise on the labels shrinks "
         "the singular values of W₁ that carry no signal, from any start. After Varre, Vladarean, Pillaud-Vivien and "
-        "Flammarion."
+        "Flammarion.",
     ),
     controls=CONTROLS,
     parts=(Part("main", spectral_bias, (modes, layers, potential)), Part("noise", label_noise, (noise,))),

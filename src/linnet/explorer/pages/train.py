@@ -162,7 +162,7 @@ PAGE = Page(
     introduction=(
         "A two-layer linear network W₂W₁ of any width, trained from a Gaussian start. Broad: trained; dashed: the "
         "self-consistent dynamics of Tu et al. from the same start. A mode below the threshold (σ₁² + σ₂²)h/2 learns "
-        "lazily, above it actively."
+        "lazily, above it actively.",
     ),
     controls=CONTROLS,
     parts=(Part("main", train, (modes, losses, at_cursor)),),

@@ -175,7 +175,7 @@ PAGE = Page(
         "One output, and inputs with one strong direction, the spike. From a small start the network first grows along "
         "v₁, the correlation of inputs and output, up to time t₁; then it turns and goes along v₂ to the target. "
         "A network of 30 inputs and 50 hidden units is trained as the sliders move; the field is the one of the "
-        "two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae."
+        "two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae.",
     ),
     controls=CONTROLS,
     parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (error, error_map))),
