@@ -181,10 +181,12 @@ class Clock:
             gap = passed(theta) - wanted
             low, high = np.where(gap > 0, low, theta), np.where(gap > 0, theta, high)
             new = theta - gap / (self._step * _horner(coefficients, theta) ** 2)
-            new = np.where((low < new) & (new < high), new, (low + high) / 2)
-            if np.all(np.abs(new - theta) <= 1e-15 * theta):
+            settled = (
+                np.abs(new - theta) <= 1e-15 * theta
+            )  # these stay: a step of no length is at the end of its bracket
+            if settled.all():
                 break
-            theta = new
+            theta = np.where(settled, theta, np.where((low < new) & (new < high), new, (low + high) / 2))
         scaled = self.rates * self._step
         kept = np.exp(-np.outer(theta, scaled)) * self._filter
         return kept + self._step * (_integrals(scaled, theta) @ coefficients)
