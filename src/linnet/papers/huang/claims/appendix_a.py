@@ -156,10 +156,11 @@ def _norms_inside(key: list[int], width: int) -> bool:
     reads="of {draws} draws a share fails, in units of n^-2 and by n, of {constants:.1f} (chi-squared law: {laws:.1f})",
 )
 def quadratic_form(trial: Trial) -> Numbers:
-    rows = lemmas.TABLE.rows(trial)
-    failing = lemmas.failures(rows)
-    draws = sum(row.draws for row in rows if row.n == rows[0].n)
-    constants = {n: n**2 * failure for n, failure in failing.items()}
+    rows, n = lemmas.TABLE.rows(trial), lemmas.SAMPLES
+    # over all noises: they are no part of it
+    failing = {each: np.mean([1 - rows["form"][each, noise] for noise in lemmas.NOISES]) for each in n}
+    draws = sum(rows["draws"][n[0], noise] for noise in lemmas.NOISES)
+    constants = {each: each**2 * failure for each, failure in failing.items()}
     return {
         "value": failing[10],
         "uncertainty": np.sqrt(failing[10] * (1 - failing[10]) / draws),
@@ -167,7 +168,7 @@ def quadratic_form(trial: Trial) -> Numbers:
         "constants": constants,
         "first": constants[10],
         "last": constants[40],
-        "laws": {row.n: row.n**2 * (1 - row.form_law) for row in rows},
+        "laws": {each: each**2 * (1 - rows["form_law"][each, 1e-7]) for each in n},
         "draws": draws,
     }
 
@@ -203,18 +204,19 @@ def quadratic_form(trial: Trial) -> Numbers:
     "{constants:.0f}; with the 1/8 and 9/4 that the proof arrives at, and hardly any noise: {proof:.0%}",
 )
 def size_of_gamma(trial: Trial) -> Numbers:
-    at = {(row.n, row.noise): row for row in lemmas.TABLE.rows(trial)}
-    most, quiet = at[40, 8.0], [at[n, 1e-7] for n in lemmas.SAMPLES]
+    rows, n, noises = lemmas.TABLE.rows(trial), lemmas.SAMPLES, lemmas.NOISES
+    shares, laws, draws = rows["gamma"], rows["gamma_law"], rows["draws"][40, 8.0]
+    quiet, law = ({each: by_case[each, 1e-7] for each in n} for by_case in (shares, laws))
     return {
-        "value": most.gamma,
-        "uncertainty": most.error(most.gamma),
-        "shares": {noise: {n: at[n, noise].gamma for n in lemmas.SAMPLES} for noise in lemmas.NOISES},
-        "medians": {noise: at[40, noise].median for noise in lemmas.NOISES},
-        "off_law": {row.n: abs(row.gamma - row.gamma_law) / row.error(row.gamma_law) for row in quiet},
+        "value": shares[40, 8.0],
+        "uncertainty": lemmas.share_error(shares[40, 8.0], draws),
+        "shares": {noise: {each: shares[each, noise] for each in n} for noise in noises},
+        "medians": {noise: rows["median"][40, noise] for noise in noises},
+        "off_law": {each: abs(quiet[each] - law[each]) / lemmas.share_error(law[each], draws) for each in n},
         "law_constant": highest(n**2 * (1 - lemmas.inside_law(n)) for n in range(10, 1001)),
-        "constants": {row.n: row.n**2 * (1 - row.gamma) for row in quiet},
-        "proof": {row.n: row.proof for row in quiet},
-        "draws": most.draws,
+        "constants": {each: each**2 * (1 - quiet[each]) for each in n},
+        "proof": {each: rows["proof"][each, 1e-7] for each in n},
+        "draws": draws,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from linnet.papers.huang import misprints, settings
@@ -11,6 +13,7 @@ from linnet.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, V
 from linnet.reproduction.fits import highest
 from linnet.reproduction.numbers import by_name
 
+assumed = partial(claim, assumes=settings.ASSUMED)
 ROUNDING = 1e-12
 ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt(n/d): 7% in quick mode")
 QUARTER = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
@@ -23,11 +26,10 @@ def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: in
     return inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
 
 
-@claim(
+@assumed(
     "eq13",
     says="Through stage 1 rho and v of every neuron lie between discrete sinh and cosh with gamma_l and gamma_u, with "
     "absolute constants C1, C2.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE,
     holds=AtMost(
         0.01,
@@ -72,10 +74,9 @@ RATIOS = {"alike": None, "0.3": 0.3, "0.03": 0.03}  # v_0/(sigma_0 sqrt(log m));
 IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m)"
 
 
-@claim(
+@assumed(
     "eq13-weights",
     says="Through stage 1 each w_r - w_r(0) is along X'y/gamma up to C (tr/gamma^(3/2)) rho_r/sqrt(gamma), C absolute.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE
     + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03, 3 draws",
     holds=AtMost(ABSOLUTE, "constants", what="constant needed", form=".2g"),
@@ -94,10 +95,9 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     return {"value": constants["alike"], "constants": constants}
 
 
-@claim(
+@assumed(
     "lemmaB1-products",
     says="rho_r(t) v_r(t) >= rho_r(1) v_r(1) > 0 for t >= 1 and all r.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03",
     holds=AtMost(0, "failing", what="share of neurons for which it fails", form=".0%", because="it is said of all r"),
     corrected=AtMost(0, what="share where the neurons are alike", form=".0%", because="it is said of all r"),
@@ -114,10 +114,9 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     return {"value": failing["alike"], "failing": failing}
 
 
-@claim(
+@assumed(
     "lemmaB1-quadratic",
     says="By Lemma A.3 |X(w_r - w_s)|^2 <= 2n |w_r - w_s|_Sigma^2 for the trained weights of any two neurons.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE + "; 200 pairs of neurons of opposite sign at t1",
     holds=AtMost(1.0, what="largest left side over the right", form=".0f", because="the inequality as printed"),
     expected=Verdict.REFUTED,
@@ -136,10 +135,9 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     return {"value": ratios.max(), "median": np.median(ratios), "span": span}
 
 
-@claim(
+@assumed(
     "lemmaB2-output",
     says="(2/m)|X'X W v| is at most (9/2) sqrt(gamma) through stage 2.",
-    assumes=settings.ASSUMED,
     tried=settings.OVER_RATIOS,
     holds=AtMost(4.5, "pulls", what="largest (2/m)|X'X W v|/sqrt(gamma)", form=".3f", because="the bound as printed")
     & AtLeast(1.9, "pulls", what="the same", form=".3f", because="at the end X W v/m = y and it is 2: it was reached"),
@@ -199,11 +197,10 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     }
 
 
-@claim(
+@assumed(
     "proxy-end",
     says="The proxy escalates until it reaches sqrt((1 - epsilon)|y|^2/(n epsilon phi/gamma^(5/2))), where the loss is "
     "epsilon.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE + ", the proxy of the mean of rho_r^2 where the loss is 0.1, 0.05 and 0.02 of its start",
     holds=Within(PROXY_OFF, "printed", of=1, what="the proxy over its printed value", form=".2f"),
     corrected=Within(PROXY_OFF, "right", of=1, what="the proxy over sqrt((1 - e)/(e phi/gamma^(5/2)))", form=".2f"),
@@ -223,11 +220,10 @@ def proxy_end(trial: Trial) -> Numbers:
     return {"value": highest(abs(each - 1) for each in numbers["right"].values()), **numbers}
 
 
-@claim(
+@assumed(
     "final-loss",
     says="L(t2) <= 2|beta|^2 (eps_lambda/tr)^2 + eps_rho^2 |beta|^2 tr^2 + O(sigma_0^2 gamma^(1/2)), eps_rho the "
     "share of its limit that rho^2 lacks.",
-    assumes=settings.ASSUMED,
     tried=settings.INSIDE
     + ", at every saved state after t1; eps_lambda is |XX' - tr I|, eps_rho by the mean of rho_r^2",
     holds=AtMost(

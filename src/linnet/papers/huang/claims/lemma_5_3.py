@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from linnet.papers.huang import settings
@@ -10,15 +12,14 @@ from linnet.papers.huang.tables.neurons import dominant, well_inside
 from linnet.reproduction import AtMost, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
+of_neurons = partial(claim, assumes=settings.ASSUMED_AND_DOMINANT, tried=settings.OVER_RATIOS)
 HALF = Limit(0.5, "the lemma's own 1/2")
 KERNEL = Limit(0.2, "a fifth of the 1 that the lazy kernel, v^2 XX', needs: a constant near that says nothing")
 
 
-@claim(
+@of_neurons(
     "lemma5.3-weights",
     says="In stage 2 |w_r - w_r(0) - rho_r X'y| is at most half of rho_r/(sqrt(n tr)|beta|), for every neuron.",
-    assumes=settings.ASSUMED_AND_DOMINANT,
-    tried=settings.OVER_RATIOS,
     holds=AtMost(HALF, "printed", what="constant needed as printed", form=".1g"),
     corrected=AtMost(HALF, what="constant needed with X'y/gamma, where v_0 dominates", form=".2g"),
     correction="the weights move along X'y/gamma",
@@ -33,11 +34,9 @@ def weights_along_the_feature(trial: Trial) -> Numbers:
     return {"value": highest(dominant(across).values()), "printed": printed, "across": across}
 
 
-@claim(
+@of_neurons(
     "lemma5.3-layers",
     says="In stage 2 |rho_r - v_r sqrt(gamma)| is at most rho_r/2 for every neuron, from the t1 of Lemma 5.2 on.",
-    assumes=settings.ASSUMED_AND_DOMINANT,
-    tried=settings.OVER_RATIOS,
     holds=AtMost(HALF, "gaps", what="largest gap of any neuron", form=".2g"),
     corrected=AtMost(HALF, what="largest gap where v_0 dominates", form=".2g"),
     correction="it holds for every neuron where v_0 is well above sigma_0 sqrt(log m)",
@@ -56,11 +55,10 @@ def layers_together(trial: Trial) -> Numbers:
     }
 
 
-@claim(
+@of_neurons(
     "lemma5.3-kernel",
     says="In stage 2 the kernel is within C v_r^2 tr/m of the target-aligned one, C an absolute constant, for every r.",
     assumes=settings.ASSUMED,
-    tried=settings.OVER_RATIOS,
     holds=AtMost(KERNEL, "each", what="constant needed for every neuron's v_r^2", form=".2g"),
     corrected=AtMost(
         KERNEL, what="constant needed with the mean of v_r^2, from starts a tenth of the limits", form=".2g"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pydantic import PositiveFloat, PositiveInt
 
-import linnet as ln
-from linnet import style
 from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks.runs import section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.fits import relative_distance
 
 FLAT = 0.95  # of its first value: where the loss is above it, the first stage lasts
 TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
@@ -39,21 +36,13 @@ class TwoStages(Settings):
 def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
     run = section_six(**settings.model_dump())
     broken = misprints.assumption(run.data, width=run.width, epsilon=paper.EPSILON, **run.scales).broken
-    ds = curves.summary(run.history, run.stages)
-    ds.attrs["panels"] = ",".join(chosen or panels.PANELS)
-    ds.attrs["magnitude"] = settings.magnitude
-    ds.attrs["broken"] = ", ".join(broken)
-    end = ln.theories.feature_learning.end(run.stages.gram, run.stages.outputs)
-    ds.attrs["end_ratio"] = end.settled
-    ds.attrs["end_distance"] = relative_distance(end.kernel, end.square * run.history.target, 2)
-    ds.attrs["subtitle"] = (
-        f"Linear network, m = {settings.width}, on {settings.samples} synthetic samples in {settings.dim} dimensions"
+    return curves.summary(run.history, run.stages).assign_attrs(
+        panels=",".join(chosen or panels.PANELS),
+        magnitude=settings.magnitude,
+        broken=", ".join(broken),
+        subtitle=f"Linear network, m = {settings.width}, on {settings.samples} synthetic samples in {settings.dim} "
+        "dimensions",
     )
-    return ds
-
-
-def plot(ds: Dataset) -> style.Picture:
-    return panels.draw(ds)
 
 
 def check(ds: Dataset) -> list[Check]:
@@ -109,7 +98,7 @@ FIGURE = Figure(
     settings=TwoStages,
     quick={"steps": 32},
     compute=compute,
-    plot=plot,
+    plot=panels.draw,
     check=check,
     panels=panels.PANELS,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet import style
 from linnet.papers.huang.figures import images, panels
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure, Limit
@@ -16,10 +15,6 @@ SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; r
 
 def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
     return images.trained(settings, pictures.linear_network, "Linear network", chosen)[0]
-
-
-def plot(ds: Dataset) -> style.Picture:
-    return panels.draw(ds)
 
 
 def check(ds: Dataset) -> list[Check]:
@@ -80,7 +75,7 @@ FIGURE = Figure(
     settings=images.ImageSettings,
     quick={"width": 256, "steps": 400, "samples": 100},
     compute=compute,
-    plot=plot,
+    plot=panels.draw,
     check=check,
     panels=panels.PANELS,
     options=images.OPTIONS,

@@ -117,8 +117,6 @@ def trained(
         convention_drawn=convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
-        end_ratio=run.end.settled,
-        end_distance=run.end_distance,
         left=float(run.left[-1]),
         logarithmic=1,
     )

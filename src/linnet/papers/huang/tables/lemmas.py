@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.huang.networks.cells.scalings import lemmas_cells
-from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction import Numbers, Table, Trial
+from linnet.reproduction.datasets import Dataset, cells_of, scalars
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
 SAMPLES = (10, 20, 40)
@@ -25,48 +26,38 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-lemmas", lemmas_cells, axes, **options)
 
 
-@dataclass(frozen=True)
-class Frequency:
-    """Shares of the draws inside the bounds, and what the chi-squared law of |X beta|^2 and |y|^2 says (d far above
-    n); `proof` is the share inside the wider bounds that A.4's proof arrives at."""
-
-    n: int
-    noise: float
-    draws: int
-    form: float
-    form_law: float
-    gamma: float
-    gamma_law: float
-    proof: float
-    median: float
-
-    @property
-    def scaled_failures(self) -> float:
-        """n^2 times the share of draws outside the bounds of A.3: a constant if failures fall like n^-2."""
-        return self.n**2 * (1 - self.form)
-
-    def error(self, share: float) -> float:
-        """Return the standard error of a measured share."""
-        return float(np.sqrt(max(share * (1 - share), 1 / self.draws) / self.draws))
+def read(results: Dataset) -> dict[str, dict[tuple[int, float], Any]]:
+    """Return what was counted by its name and then by the number of samples and the noise."""
+    return by_name({(int(cell["n"]), float(cell["noise"])): _shares(cell) for cell in cells_of(results, "n", "noise")})
 
 
-def read(results: Dataset) -> list[Frequency]:
-    """Return one row for each number of samples and noise."""
-    return [_frequency(cell) for cell in cells_of(results, "n", "noise")]
-
-
-def _frequency(results: Dataset) -> Frequency:
-    """Count how often the bounds hold among the draws of one cell, and what the law says."""
-    n, noise = int(results["n"]), float(results["noise"])
-    forms = results["form"].values.ravel() / n
-    gammas = (results["gamma"] / (results["trace"] * n)).values.ravel()
-    dim = float(results["trace"].values.ravel()[0]) if noise < 1e-3 else np.inf
-    form_law, gamma_law = inside_law(n, FORM), inside_law(n, GAMMA, 1 + n * noise, dim)  # noise adds to the variance
+def _shares(cell: Dataset) -> Numbers:
+    """Return the shares of the draws inside the bounds of A.3, of A.4 and of its proof; `..._law` is what the
+    chi-squared law of |X beta|^2 and |y|^2 says (d far above n)."""
+    n, noise = int(cell["n"]), float(cell["noise"])
+    forms = cell["form"].values.ravel() / n
+    gammas = (cell["gamma"] / (cell["trace"] * n)).values.ravel()
+    dim = float(cell["trace"].values.ravel()[0]) if noise < 1e-3 else np.inf
     form, gamma, proof = (
-        float(((values >= low) & (values <= high)).mean())
+        ((values >= low) & (values <= high)).mean()
         for values, (low, high) in ((forms, FORM), (gammas, GAMMA), (gammas, GAMMA_PROOF))
     )
-    return Frequency(n, noise, forms.size, form, form_law, gamma, gamma_law, proof, float(np.median(gammas)))
+    return {
+        **scalars(cell),
+        "draws": forms.size,
+        "form": form,
+        "form_law": inside_law(n, FORM),
+        "failures": n**2 * (1 - form),  # a constant if failures of A.3 fall like n^-2
+        "gamma": gamma,
+        "gamma_law": inside_law(n, GAMMA, 1 + n * noise, dim),  # noise adds to the variance
+        "proof": proof,
+        "median": np.median(gammas),
+    }
+
+
+def share_error(share: float, draws: int) -> float:
+    """Return the standard error of a share of the draws."""
+    return float(np.sqrt(max(share * (1 - share), 1 / draws) / draws))
 
 
 def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.0, dim: float = np.inf) -> float:
@@ -83,27 +74,22 @@ def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.
     return float((high - low).mean())
 
 
-def failures(rows: list[Frequency]) -> dict[int, float]:
-    """Return the share of draws outside the bounds of A.3 for each n, over all noises: they are no part of it."""
-    return {n: float(np.mean([1 - row.form for row in rows if row.n == n])) for n in sorted({row.n for row in rows})}
-
-
 TABLE = Table(
     name="lemmas",
     title="How often Lemmas A.3 and A.4 hold, by samples and noise: draws of data and the chi-squared law",
     sweep=sweep,
     read=read,
     columns={
-        "n": "{.n}",
-        "noise/(n ‖β‖²)": "{.noise:g}",
-        "draws": "{.draws}",
-        "A.3 holds": "{.form:.1%}",
-        "χ² law": "{.form_law:.1%}",
-        "n² × failures": "{.scaled_failures:.1f}",
-        "A.4 holds": "{.gamma:.1%}",
-        "χ² law of γ": "{.gamma_law:.1%}",
-        "with 1/8 and 9/4": "{.proof:.1%}",
-        "median γ/(tr Σ n ‖β‖²)": "{.median:.3g}",
+        "n": "{[n]}",
+        "noise/(n ‖β‖²)": "{[noise]:g}",
+        "draws": "{[draws]}",
+        "A.3 holds": "{[form]:.1%}",
+        "χ² law": "{[form_law]:.1%}",
+        "n² × failures": "{[failures]:.1f}",
+        "A.4 holds": "{[gamma]:.1%}",
+        "χ² law of γ": "{[gamma_law]:.1%}",
+        "with 1/8 and 9/4": "{[proof]:.1%}",
+        "median γ/(tr Σ n ‖β‖²)": "{[median]:.3g}",
     },
     note="The χ² law takes γ for tr Σ ‖y‖² where there is noise; without it, it is the law of γ itself.",
 )
