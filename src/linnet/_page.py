@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from io import BytesIO
@@ -76,6 +77,17 @@ def drawn(figure: Figure) -> bytes:
     held = BytesIO()
     figure.savefig(held, format="png", metadata={"Software": None})
     return held.getvalue()
+
+
+def tiles(values: Mapping[str, str]) -> str:
+    """Numbers at the top of a page, each under its name."""
+    inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>" for term, text in values.items())
+    return f'<dl class="tiles">{inside}</dl>'
+
+
+def setting_row(name: str, text: str) -> str:
+    """One row of a table of settings."""
+    return f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>'
 
 
 def write(path: Path, text: str) -> Path:

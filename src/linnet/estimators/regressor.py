@@ -18,10 +18,10 @@ from linnet._arguments import count, no_mask, positive, shown
 from linnet._randomness import words
 from linnet.forecasts.cross_validation import FIRST_RATE_SHARE, RATE_STEPS, cross_validate
 from linnet.forecasts.folds import Fold, make_fold, root_weights, split_rows
-from linnet.forecasts.rates import largest_stable_rate
+from linnet.forecasts.rates import largest_stable_rate, rate_or_none
 from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.starts import start
-from linnet.forecasts.threshold_curves import threshold_curve
+from linnet.forecasts.threshold_curves import start_threshold, threshold_curve
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.trainers.descent import gradient_descent
@@ -113,11 +113,8 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problem = Problem.from_data(rows[:, None] * inputs.apply(X), rows[:, None] * outputs.apply(Y))
         still = np.ptp(Y, axis=0) == 0 if self.fit_intercept else np.zeros(Y.shape[1], dtype=bool)
         if still.all():  # the intercept alone predicts them
-            products, losses, taken = (
-                np.zeros((1, Y.shape[1], problem.in_dim)),
-                np.zeros(1),
-                np.zeros(1, dtype=np.int64),
-            )
+            products, losses = np.zeros((1, Y.shape[1], problem.in_dim)), np.zeros(1)
+            taken = np.zeros(1, dtype=np.int64)
             self.learning_rate_, self.n_iter_, self.init_scale_ = 0.0, 1, 1.0
         else:
             products, losses, taken = self._train(problem, X, Y, weights, key, folds)
@@ -190,8 +187,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"`init_scale` must be a number for several targets: 'cv' is for one, got {weights.out_dim}."
             )
-        threshold = float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
-        return float(np.sqrt(threshold_curve(parts).best / threshold))
+        return float(np.sqrt(threshold_curve(parts).best / start_threshold(weights)))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The network's outputs, (sample,) or (sample, output)."""
@@ -201,10 +197,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _rate_and_steps(self, problem: Problem, parts: list[Fold], weights: Weights) -> tuple[float, int]:
         """Return the learning rate and the steps, found by cross-validation where they are not given."""
-        stable = isinstance(self.learning_rate, str)
-        if stable and self.learning_rate != "stable":
-            raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
-        rate = None if stable else positive("learning_rate", self.learning_rate)
+        rate = rate_or_none(self.learning_rate)
         if not isinstance(self.steps, str):
             steps = count("steps", self.steps)
             return rate or FIRST_RATE_SHARE * largest_stable_rate(problem, weights, steps=RATE_STEPS).rate, steps

@@ -44,7 +44,6 @@ def page_html(diagnosis: Diagnosis) -> str:
         "ridge's": f"{diagnosis.rivals['ridge'].mean():.3f}",
         "modes learned actively": f"{diagnosis.regimes.active} of {len(diagnosis.regimes.words)}",
     }
-    inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(value)}</dd></div>" for term, value in tiles.items())
     lines = "".join(f"<li>{escape(line)}</li>" for line in diagnosis.findings() if not line.startswith(" "))
     names = [escape(_short_list(names)) for names in (diagnosis.table.input_names, diagnosis.table.output_names)]
     header = (
@@ -52,10 +51,10 @@ def page_html(diagnosis: Diagnosis) -> str:
         f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {counted(s['targets'], 'target')} ({names[1]}). "
         "Errors are shares of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
-        f'<dl class="tiles">{inside}</dl>\n<ul>{lines}</ul>'
+        f"{page.tiles(tiles)}\n<ul>{lines}</ul>"
     )
     cards = "".join(_article(title, about, page.drawn(figure)) for title, about, figure in pictures(diagnosis))
-    rows = "".join(f'<tr><th scope="row">{escape(k)}</th><td>{escape(str(v))}</td></tr>' for k, v in s.items())
+    rows = "".join(page.setting_row(name, str(value)) for name, value in s.items())
     rates = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
         for row, tag in zip(rate_table(diagnosis), ["th", "td", "td"], strict=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.problems._factor import Factor, of_svd
 from linnet.problems.problem import Problem
 
@@ -31,6 +32,11 @@ class Rows:
 
     inputs: Float[np.ndarray, "sample input"]
     outputs: Float[np.ndarray, "sample output"]
+
+    @classmethod
+    def scaled(cls, X: np.ndarray, Y: np.ndarray, scale: str) -> Rows:
+        """The rows of a table, scaled by their own moments."""
+        return Rows(scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y))
 
     @cached_property
     def svd(self) -> Decomposition:

@@ -20,11 +20,11 @@ from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, factor_of_cheaper_start, is_significant
-from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import layer_stds, start
 from linnet.forecasts.stein import stein_stop
 from linnet.forecasts.tables import DataTable, data_table
+from linnet.forecasts.threshold_curves import start_threshold
 from linnet.inits.weights import Weights
 
 
@@ -128,10 +128,7 @@ def diagnose_table(
             f"a table must have at least 2 rows for each of the {folds if folds < 10**9 else float(folds)} folds "
             f"(`folds`), {float(least):g}: got {rows}."
         )
-    whole = Rows(
-        scaler(data.inputs, asked.scale).apply(data.inputs),
-        target_scaler(data.outputs, asked.scale).apply(data.outputs),
-    )
+    whole = Rows.scaled(data.inputs, data.outputs, asked.scale)
     starts = _draw_starts(asked, whole)
     with bar("folds", 3) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
@@ -217,6 +214,5 @@ def _stopping_time_of_flow(comparison: Comparison, weights: Weights) -> float:
     """Return the time at which the exact flow of one target would stop: cross-validation trains at least that long."""
     if comparison.thresholds is None:
         return 0.0
-    first, second = (weights.first**2).sum() / weights.in_dim, (weights.second**2).sum()
-    threshold = float(first + second) / 2
+    threshold = start_threshold(weights)
     return comparison.thresholds.time(threshold) if threshold > 0 else 0.0

@@ -56,6 +56,15 @@ class StableRate:
         return self.below and self.above
 
 
+def rate_or_none(learning_rate: Any) -> float | None:
+    """A learning rate as a number; None for "stable", which is to be found."""
+    if not isinstance(learning_rate, str):
+        return positive("learning_rate", learning_rate)
+    if learning_rate != "stable":
+        raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
+    return None
+
+
 @representable
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None

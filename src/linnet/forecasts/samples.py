@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet._randomness import Key, generator
 from linnet.forecasts._rows import Decomposition, Rows
-from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.theories import ridge as theory
 from linnet.theories._sample_spectra import spectrum_from_svd
 
@@ -100,8 +99,7 @@ def learning_curve(
         True
     """
     X, Y = samples(X, Y)
-    rows = Rows(scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y))
-    return learning_curve_of(rows, ridge=ridge, sizes=sizes, repeats=repeats, key=key)
+    return learning_curve_of(Rows.scaled(X, Y, scale), ridge=ridge, sizes=sizes, repeats=repeats, key=key)
 
 
 def learning_curve_of(

@@ -10,6 +10,7 @@ import numpy as np
 from linnet._arguments import count, positive
 from linnet._randomness import words
 from linnet.forecasts.cross_validation import MAX_STEPS
+from linnet.forecasts.rates import rate_or_none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +60,11 @@ class Settings:
         words(self.key)
         if self.steps is not None:
             checked["steps"] = count("steps", self.steps)
-        if isinstance(self.learning_rate, str):
-            if self.learning_rate != "stable":
-                raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
-        else:
-            checked["learning_rate"] = positive("learning_rate", self.learning_rate)
+        checked["learning_rate"] = rate_or_none(self.learning_rate) or "stable"
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @property
     def rate(self) -> float | None:
         """The learning rate as a number; None where it is to be found."""
-        return None if isinstance(self.learning_rate, str) else float(self.learning_rate)
+        return rate_or_none(self.learning_rate)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from linnet._arguments import partly_representable, positive
 from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_error
 from linnet.forecasts.folds import Fold, check_folds
+from linnet.inits.weights import Weights
 from linnet.theories.one_output import flow
 
 RELATIVE_THRESHOLDS = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
@@ -69,6 +70,11 @@ class ThresholdCurve:
         """The best time to stop from this threshold, canonical."""
         at = np.log(positive("threshold", threshold))
         return float(np.exp(np.interp(at, np.log(self.thresholds), np.log(self.best_times))))
+
+
+def start_threshold(weights: Weights) -> float:
+    """The threshold of the start of a network with one output, by the lengths of its layers."""
+    return float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
 
 
 def threshold_curve(folds: list[Fold]) -> ThresholdCurve:

@@ -104,12 +104,11 @@ def _summary(
     bad += [f'claim <a href="#{escape(row.name)}">{escape(row.name)}</a>' for row in claims if not row.as_expected]
     bad += [escape(missing.rstrip("."))] * bool(missing)
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
-    inside = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in tiles.items())
     words = (
         "<b>Within</b> and <b>beyond</b> say on which side of its limit a measured distance lies; <b>measured</b> is a "
         "number for which nothing was claimed, or where a paper claims something else."
     )
-    return f'<dl class="tiles">{inside}</dl>\n<p class="soft">{size} {words}</p>\n{alarm}'
+    return f'{page.tiles(tiles)}\n<p class="soft">{size} {words}</p>\n{alarm}'
 
 
 def _contents(made: Iterable[Result | FigureFailure]) -> str:
@@ -193,7 +192,7 @@ def _command(command: str) -> str:
 def _row(term: str, value: object) -> str:
     """Write one row of a table of settings."""
     text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-    return f'<tr><th scope="row">{escape(term)}</th><td>{escape(text)}</td></tr>'
+    return page.setting_row(term, text)
 
 
 def _link(item: Result | FigureFailure) -> str:
