@@ -16,6 +16,7 @@ from linnet.papers.varre.tables import label_noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.datasets import DataArray
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.numbers import by_name
 
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
 NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of the descents that approach it
@@ -52,21 +53,20 @@ def decays(trial: Trial) -> Numbers:
     rows, small = label_noise.TABLE.rows(trial), results.isel(value=slice(1, None))
     late = cast("DataArray", np.log(small["end_values"] / small["half_values"])).mean("value")
     half = float(results["time"].max()) / 2
-    rates, expected, left_out = {}, {}, 0
-    for delta, rate in (key for key in rows if key[0] > 0):
+
+    def late_rate(delta: float, rate: float) -> Numbers:
         each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.decay(delta, rate, half))
         leading, second = label_noise.predicted_rates(trial.seed, rate, delta)
         known = np.isfinite(second)
-        left_out += int((~known).sum())
-        name = f"delta = {delta:g}, eta = {rate:g}"
-        rates[name] = Estimate.of_mean(each[known])
-        expected[name] = second[known].mean() / leading[known].mean()
+        formula = second[known].mean() / leading[known].mean()
+        return {"rates": Estimate.of_mean(each[known]), "formula": formula, "out": (~known).sum()}
+
+    numbers = by_name({f"delta = {d:g}, eta = {r:g}": late_rate(d, r) for d, r in rows if d > 0})
     return {
         "value": highest(left.max() for (delta, _), left in rows.items() if delta > 0),
         "plain": lowest(left.min() for (delta, _), left in rows.items() if delta == 0),
-        "rates": rates,
-        "formula": expected,
-        "out": left_out,
+        **numbers,
+        "out": sum(numbers["out"].values()),
     }
 
 

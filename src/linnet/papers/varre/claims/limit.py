@@ -68,19 +68,15 @@ def _off_share(path: Path) -> float:
 )
 def gaussian_aligns(trial: Trial) -> Numbers:
     rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
-    small, large = rows[min(rows)], rows[max(rows)]
-    away = [
-        highest(float(np.abs(path.values / final_values(path)[0] - 1)[:OUTPUTS].max()) for path in row)
-        for row in (small, large)
-    ]
-    off = [[_off_share(path) for path in row] for row in (small, large)]
-    return {
-        "value": highest(*off[0], *off[1]),
-        "small": away[0],
-        "large": away[1],
-        "off_small": [lowest(off[0]), highest(off[0])],
-        "off_large": [lowest(off[1]), highest(off[1])],
-    }
+
+    def distances(row: list[Path]) -> tuple[float, list[float]]:
+        away = highest(np.abs(path.values / final_values(path)[0] - 1)[:OUTPUTS].max() for path in row)
+        off = [_off_share(path) for path in row]
+        return away, [lowest(off), highest(off)]
+
+    (small, off_small), (large, off_large) = (distances(rows[gamma]) for gamma in (min(rows), max(rows)))
+    value = highest(*off_small, *off_large)
+    return {"value": value, "small": small, "large": large, "off_small": off_small, "off_large": off_large}
 
 
 @claim(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from linnet.papers.varre.tables import flows
 from linnet.papers.varre.tables.flows import bound_share
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.numbers import by_name
 
 CONDITIONED = "two inputs with condition numbers 1, 1e3 and 1e6, gamma from 1e-6 to 10"
 THE_BOUND = Limit(1.0, "it is the bound itself")
@@ -143,13 +145,13 @@ def predictor_mirror(trial: Trial) -> Numbers:
 def hessian(trial: Trial) -> Numbers:
     """Third derivatives of the two would-be Hessians of Lemma C.7: a Hessian's are symmetric in all indices."""
     random = np.random.default_rng([trial.seed, 31])
-    plain, warped = np.inf, 0.0
-    for _ in range(5):
-        point = random.standard_normal(4)
-        point *= 0.7 / np.linalg.norm(point)
-        plain = min(plain, _asymmetry(lambda a: _metric(a, 0.0), point))
-        warped = highest(warped, _asymmetry(lambda a: _metric(a, 0.5), point))
-    return {"value": warped, "plain": plain}
+    points = random.standard_normal((5, 4))
+    points *= 0.7 / np.linalg.norm(points, axis=1, keepdims=True)
+
+    def asymmetries(power: float) -> list[float]:
+        return [_asymmetry(lambda a: _metric(a, power), point) for point in points]
+
+    return {"value": highest(asymmetries(0.5)), "plain": lowest(asymmetries(0.0))}
 
 
 def _metric(a: np.ndarray, power: float) -> np.ndarray:
@@ -181,18 +183,16 @@ def _asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, wid
 def potential(trial: Trial) -> Numbers:
     """Jacobians of Z - Z^-T D and Z - D Z^-T, which are symmetric exactly if these are gradients."""
     random = np.random.default_rng([trial.seed, 32])
-    isotropic, others = 0.0, np.inf
+    found: dict[str, list[float]] = {"value": [], "isotropic": []}
     for _ in range(5):
         point = random.standard_normal((3, 3)) + 2 * np.eye(3)
-        for imbalance in (0.6 * np.eye(3), np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])):
-            for on_left in (False, True):
-                without = partial(_without_imbalance, imbalance=imbalance, on_left=on_left)
-                asymmetry = _asymmetry(without, point)
-                if np.ptp(np.diag(imbalance)) == 0:
-                    isotropic = highest(isotropic, asymmetry)
-                else:
-                    others = min(others, asymmetry)
-    return {"value": others, "isotropic": isotropic}
+        other = np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])
+        for (name, imbalance), on_left in product(
+            {"isotropic": 0.6 * np.eye(3), "value": other}.items(), (False, True)
+        ):
+            without = partial(_without_imbalance, imbalance=imbalance, on_left=on_left)
+            found[name].append(_asymmetry(without, point))
+    return {"value": lowest(found["value"]), "isotropic": highest(found["isotropic"])}
 
 
 def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: bool) -> np.ndarray:
@@ -216,32 +216,27 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
 def bound(trial: Trial) -> Numbers:
     rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
     tight = {gamma: highest(bound_share(path) for path in row) for gamma, row in rows.items()}
-    return {"value": highest(tight.values()), "by_gamma": tight, "by_condition": _conditioned(_share_of_bound)}
+    return {"value": highest(tight.values()), "by_gamma": tight, "by_condition": _conditioned()["of_bound"]}
 
 
-def _conditioned(measure: Callable[[np.ndarray, float, np.ndarray, np.ndarray], float]) -> dict[str, float]:
-    """Return the largest of a measure of (solution, gamma, times, losses) over flows on two inputs, by condition
-    number."""
-    times, target, by_condition = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]]), {}
+def _conditioned() -> dict[str, dict[str, float]]:
+    """Return the largest loss of flows on two inputs, by condition number: over its bound of Lemma C.8, and in units of
+    |beta|^2/(gamma t)."""
+    times, target = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]])
+    solution, bound = target[0], ln.theories.spectral_bias.convergence_bound
+
+    def of_flow(problem: ln.Problem, gamma: float) -> Numbers:
+        start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
+        losses = np.array([float(problem.loss(end.product)) for end in plain_flow(problem, start, times)])
+        share = (losses / bound(solution, gamma, times)).max()
+        return {"of_bound": share, "of_rate": (losses * gamma * times).max() / (solution @ solution)}
+
+    rows = {}
     for condition in (1.0, 1e3, 1e6):
         x = np.sqrt(2) * np.diag([1.0, condition**-0.5])
-        problem, values = ln.Problem.from_data(x, x @ target.T), []
-        for gamma in (1e-6, 1e-3, 1.0, 10.0):
-            start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
-            losses = np.array([float(problem.loss(end.product)) for end in plain_flow(problem, start, times)])
-            values.append(measure(target[0], gamma, times, losses))
-        by_condition[f"{condition:.0e}"] = highest(values)
-    return by_condition
-
-
-def _share_of_bound(solution: np.ndarray, gamma: float, times: np.ndarray, losses: np.ndarray) -> float:
-    """Return the largest ratio of the loss to its bound of Lemma C.8."""
-    return float((losses / ln.theories.spectral_bias.convergence_bound(solution, gamma, times)).max())
-
-
-def _in_units_of_the_rate(solution: np.ndarray, gamma: float, times: np.ndarray, losses: np.ndarray) -> float:
-    """Return the largest loss in units of |beta|^2/(gamma t)."""
-    return float((losses * gamma * times).max() / (solution @ solution))
+        flows = by_name(of_flow(ln.Problem.from_data(x, x @ target.T), gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0))
+        rows[f"{condition:.0e}"] = {name: highest(values) for name, values in flows.items()}
+    return by_name(rows)
 
 
 @claim(
@@ -267,7 +262,7 @@ def gamma_rate(trial: Trial) -> Numbers:
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
     return {
         "value": highest(losses),
-        "by_condition": _conditioned(_in_units_of_the_rate),
+        "by_condition": _conditioned()["of_rate"],
         "bound": highest(bounds),
         "least_bound": lowest(bounds),
         "flows": len(losses),
