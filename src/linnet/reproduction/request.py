@@ -15,7 +15,13 @@ from linnet.reproduction.figure import Figure, Settings
 from linnet.sweeps import _provenance as provenance
 
 # What draws and stores a figure, beside what computes it and the paper's own folder.
-_MAKERS = ("style.py", "reproduction/datafile.py", "reproduction/figure.py", "reproduction/runner.py")
+_MAKERS = (
+    "style.py",
+    "reproduction/datafile.py",
+    "reproduction/figure.py",
+    "reproduction/runner.py",
+    "reproduction/saving.py",
+)
 
 
 @dataclass(frozen=True)

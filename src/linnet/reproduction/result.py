@@ -11,9 +11,9 @@ from typing import Any
 from linnet._files import write_whole
 from linnet.reproduction.figure import Check
 from linnet.reproduction.request import FigureRequest
+from linnet.reproduction.saving import PICTURE_FORMATS
 
 DATA_FILE, RESULT_FILE = "data.nc", "result.json"
-PICTURE_FORMATS = ("png", "svg", "pdf")
 _NOT_STORED = ("folder", "reused")
 
 

@@ -17,21 +17,18 @@ import shutil
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import linnet
-from linnet import style
 from linnet.reproduction import result
 from linnet.reproduction.datafile import read, write
 from linnet.reproduction.figure import Check
 from linnet.reproduction.numbers import json_value
 from linnet.reproduction.request import FigureRequest
-from linnet.reproduction.result import DATA_FILE, PICTURE_FORMATS, RESULT_FILE, Result
+from linnet.reproduction.result import DATA_FILE, RESULT_FILE, Result
+from linnet.reproduction.saving import save
 from linnet.sweeps._provenance import device
 from linnet.trajectories._dataset import provenance
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
 
 
 def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
@@ -61,7 +58,7 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     (folder / RESULT_FILE).unlink(missing_ok=True)
     write(data.assign_attrs(described), folder / DATA_FILE)
     data = read(folder / DATA_FILE)
-    _draw(request.figure.plot(data), folder)
+    save(request.figure.plot(data), folder)
     checks = tuple(
         Check(*map(json_value, (one.text, one.value, one.limit, one.passed))) for one in request.figure.check(data)
     )
@@ -87,27 +84,6 @@ def _keeping(work: Path) -> AbstractContextManager[Any]:
     if importlib.util.find_spec("zarr") is None:
         return nullcontext()
     return linnet.sweeps.keeping(work)
-
-
-def _draw(picture: Picture, folder: Path) -> None:
-    """Save the picture in every format, without dates, so that equal figures are equal files.
-
-    The layout is found once, while the first is drawn; `savefig` would find it for each, and draw each picture twice.
-    """
-    import matplotlib
-    from matplotlib.backend_bases import get_registered_canvas_class
-
-    dateless: dict[str, dict[str, Any]] = {
-        "png": {"Software": None},
-        "svg": {"Date": None},
-        "pdf": {"CreationDate": None},
-    }
-    with style.applied():
-        for kind in PICTURE_FORMATS:
-            picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
-            canvas = get_registered_canvas_class(kind)(picture)
-            getattr(canvas, f"print_{kind}")(folder / f"figure.{kind}", metadata=dateless[kind])
-            picture.set_layout_engine("none")
 
 
 def _clear(folder: Path, keep: Path | None) -> None:

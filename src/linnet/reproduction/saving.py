@@ -1,0 +1,57 @@
+"""A picture as files: every format from one layout, without dates, so that equal figures are equal files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linnet import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+PICTURE_FORMATS = ("png", "svg", "pdf")
+_DATELESS: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+
+
+def save(picture: Picture, folder: Path) -> None:
+    """Save the picture in every format.
+
+    The layout is found once, while the first is drawn; `savefig` would find it for each, and draw each picture twice.
+    """
+    import matplotlib
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    with style.applied():
+        _number_in_plain_text(picture)
+        for kind in PICTURE_FORMATS:
+            picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
+            canvas = get_registered_canvas_class(kind)(picture)
+            getattr(canvas, f"print_{kind}")(folder / f"figure.{kind}", metadata=_DATELESS[kind])
+            picture.set_layout_engine("none")
+
+
+def _number_in_plain_text(picture: Picture) -> None:
+    """Write numbers at ticks as plain text; matplotlib makes each a formula, to lay out which takes most of the time.
+
+    The power of ten beside an axis stays a formula.
+    """
+    from matplotlib.ticker import ScalarFormatter
+
+    class PlainNumbers(ScalarFormatter):
+        def get_offset(self) -> str:
+            self.set_useMathText(True)
+            power = super().get_offset()
+            self.set_useMathText(False)
+            return power
+
+    for axes in picture.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            formatter = axis.get_major_formatter()
+            if type(formatter) is ScalarFormatter and formatter.get_useMathText():
+                formatter.__class__ = PlainNumbers  # and not a new one: the figure may have set its limits
+                formatter.set_useMathText(False)
