@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from linnet import style
 from linnet.reproduction.saving import PICTURE_FORMATS, save
 
@@ -42,3 +44,22 @@ def test_equal_pictures_are_equal_files(tmp_path: Path) -> None:
     for kind in PICTURE_FORMATS:
         one, other = ((tmp_path / folder / f"figure.{kind}").read_bytes() for folder in "ab")
         assert one == other
+
+
+def test_labels_stand_where_matplotlib_alone_would_put_them(tmp_path: Path) -> None:
+    with style.applied():
+        picture, axis = style.subplots()
+        axis.plot([0.0, 1.0], [0.0, 1.0])
+        axis.set(xlabel="across", ylabel="up")
+        picture.savefig(tmp_path / "alone.svg")
+    save(picture, tmp_path)
+    alone, ours = (label_places((tmp_path / name).read_text("utf-8")) for name in ("alone.svg", "figure.svg"))
+    assert ours.keys() == {"across", "up"}
+    for word, place in ours.items():
+        assert place == pytest.approx(alone[word], abs=1.0)  # points: the hinting of small letters
+
+
+def label_places(svg: str) -> dict[str, tuple[float, float]]:
+    """Where the words of an SVG stand, in points."""
+    found = re.findall(r'<text[^>]* x="([\d.]+)" y="([\d.]+)"[^>]*>([a-z]+)</text>', svg)
+    return {word: (float(x), float(y)) for x, y, word in found}

@@ -32,7 +32,17 @@ def save(picture: Picture, folder: Path) -> None:
             picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
             canvas = get_registered_canvas_class(kind)(picture)
             getattr(canvas, f"print_{kind}")(folder / f"figure.{kind}", metadata=_DATELESS[kind])
-            picture.set_layout_engine("none")
+            if picture.get_layout_engine() is not None:
+                picture.set_layout_engine("none")
+                _keep_labels(picture)
+
+
+def _keep_labels(picture: Picture) -> None:
+    """Leave the labels of axes where they are; every drawing would measure all ticks again to place them."""
+    for axes in picture.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            place = axis.label.get_transform().transform(axis.label.get_position())
+            axis.set_label_coords(*axes.transAxes.inverted().transform(place))
 
 
 def _number_in_plain_text(picture: Picture) -> None:
