@@ -9,7 +9,7 @@ from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-from linnet.cli.docs import coverage_words
+from linnet.cli.docs import coverage_sentence
 from linnet.reproduction import Claim, Statement, claims, figures, papers
 from linnet.reproduction.typeset import typeset
 from website.mathematics import FORMULA, mathml
@@ -135,7 +135,7 @@ def _coverage(text: str) -> str:
     for paper in papers().values():
         rows[paper.name] = list(map(partial(_statement, paper.name), paper.statements))
         if paper.statements:
-            counts += f"- {heading(paper)}: {coverage_words(paper.statements)}\n"
+            counts += f"- {heading(paper)}: {coverage_sentence(paper.statements)}\n"
     head = text[: text.index("\n## ")]
     return f"{head}\n{counts}\n{_filtered(('where', 'what it says', 'checked by'), rows)}"
 

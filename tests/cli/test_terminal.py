@@ -20,9 +20,9 @@ def test_no_line_runs_past_the_window(
     monkeypatch.setattr(terminal, "width", lambda: columns)
     monkeypatch.setenv("NO_COLOR", "1")
     words = "a sentence that is much longer than one narrow window has columns to show it in " * 2
-    terminal.row(["watanabe-fig1 [a b]"], [26], words, cut=True)
-    terminal.row(["ok", "claim", "holds"], [5, 26, 25], words)
-    terminal.say(words)
+    terminal.echo_row(["watanabe-fig1 [a b]"], [26], words, cut=True)
+    terminal.echo_row(["ok", "claim", "holds"], [5, 26, 25], words)
+    terminal.echo(words)
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= columns
     assert said.count("much longer") >= 4 and "watanabe-fig1" in said
@@ -41,7 +41,7 @@ def test_other_threads_are_silent_once_a_signal_has_come(
 ) -> None:
     """SIGHUP ends Python's resource tracker too, of which a thread that starts workers warns."""
     monkeypatch.setattr(interrupts, "_received", received)
-    thread = threading.Thread(target=terminal.complain, args=("warning: a tracker died",))
+    thread = threading.Thread(target=terminal.echo_error, args=("warning: a tracker died",))
     thread.start()
     thread.join()
     assert capsys.readouterr().err == said

@@ -126,7 +126,7 @@ def test_a_killed_worker_takes_no_outcome_with_it(
             started.extend(process for process in multiprocessing.active_children() if process not in before)
             os.kill(which(process.pid for process in started), signal.SIGKILL)
 
-    monkeypatch.setattr(verify, "_print_row", kill)
+    monkeypatch.setattr(verify, "_print_outcome", kill)
     with pytest.raises(SystemExit, match="1"):
         main(["verify", "watanabe", "linnet", "--quick", "--workers", "2", "--json", str(tmp_path / "claims.json")])
     assert "a process that measured claims was killed" in capsys.readouterr().err

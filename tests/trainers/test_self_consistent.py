@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers._self_consistent import stepping
+from linnet.trainers._self_consistent import self_consistent_steps
 
 
 def walked(*arguments, **options):
-    return np.stack(list(stepping(*arguments, **options)))
+    return np.stack(list(self_consistent_steps(*arguments, **options)))
 
 
 @pytest.fixture

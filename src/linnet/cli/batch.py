@@ -18,7 +18,7 @@ _WORDS = {True: "within", False: "BEYOND", None: "measured"}
 _COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
 
 
-def prepare(out: Path) -> None:
+def check_output(out: Path) -> None:
     """Refuses, before any work, what would only fail after it: no way to draw, no place to write."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
@@ -39,17 +39,17 @@ def run(
                 results.append(runner.make(request, out, fresh=fresh))
             except Exception as reason:  # one figure that fails must not take the others with it
                 figure = request.figure
-                why = failures.broken_down(reason, request.changes)
+                why = failures.cause_with_settings(reason, request.changes)
                 failed.append(FigureFailure(request.name, figure.paper, figure.title, request.command, why))
                 if len(requests) > 1:
-                    terminal.say(f"{where}{request.name}: not made: {why}", terminal.BAD)
+                    terminal.echo(f"{where}{request.name}: not made: {why}", terminal.BAD)
             else:
                 _print_result(results[-1], where)
             advance(1)
     return results, failed
 
 
-def verdict(results: Sequence[Result], failed: Sequence[FigureFailure]) -> str:
+def describe_failures(results: Sequence[Result], failed: Sequence[FigureFailure]) -> str:
     """Name the figures that failed or exceed a limit, in one line; empty if there are none."""
     parts = [f"{failure.name} was not made ({failure.reason})" for failure in failed]
     beyond = [result.name for result in results if result.failed]
@@ -61,7 +61,7 @@ def _print_result(result: Result, where: str) -> None:
     """Print a figure: its name, its checks, and where the picture is."""
     time = "finished before" if result.reused else f"{result.seconds:.1f} s"
     size = " (quick)" * result.quick
-    terminal.say(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
+    terminal.echo(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
     for check in result.failed if result.reused else result.checks:  # what was printed before is not printed again
-        terminal.row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
-    terminal.row(["picture"], [8], str(result.folder / "figure.png"))
+        terminal.echo_row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
+    terminal.echo_row(["picture"], [8], str(result.folder / "figure.png"))

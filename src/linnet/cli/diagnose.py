@@ -62,8 +62,8 @@ def diagnose(
         out.rmdir()  # it comes with the page, and not for a wrong call
     diagnosis = diagnose_table(table, settings)
     for line in diagnosis.findings():
-        terminal.say(line)
-    terminal.say(f"Page: {diagnosis.write(out)}")
+        terminal.echo(line)
+    terminal.echo(f"Page: {diagnosis.write(out)}")
 
 
 def _parse_init(text: str) -> Any:

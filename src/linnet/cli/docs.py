@@ -26,7 +26,7 @@ def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Pa
     for name, text in pages().items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-        terminal.say(str(folder / name))
+        terminal.echo(str(folder / name))
 
 
 def pages() -> dict[str, str]:
@@ -84,7 +84,7 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
     for paper in papers:
         if not paper.statements:
             continue
-        text += f"\n## {paper.title}\n\n{coverage_words(paper.statements)}\n\n"
+        text += f"\n## {paper.title}\n\n{coverage_sentence(paper.statements)}\n\n"
         text += "| where | what it says | checked by |\n|---|---|---|\n"
         for statement in paper.statements:
             by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
@@ -93,7 +93,7 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
     return text
 
 
-def coverage_words(statements: Sequence[Statement]) -> str:
+def coverage_sentence(statements: Sequence[Statement]) -> str:
     """Say how many of the statements are checked, and what share that is of those that can be."""
     checkable, checked = (sum(bool(getattr(row, part)) for row in statements) for part in ("checkable", "checked"))
     rest = len(statements) - checkable

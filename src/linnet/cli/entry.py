@@ -20,7 +20,7 @@ def main() -> None:
     try:
         command()
     except SystemExit as ended:
-        interrupts.end(int(ended.code or 0))
+        interrupts.exit_process(int(ended.code or 0))
 
 
 def open_closed_streams() -> None:

@@ -19,5 +19,5 @@ def explore(
     """Open the explorer: training, phase diagram, the papers' dynamics, claims and your own data, live."""
     from linnet.explorer import serve
 
-    interrupts.keeping(lambda: "interrupted; the explorer has ended")
+    interrupts.on_interrupt(lambda: "interrupted; the explorer has ended")
     serve(host, port, browser)

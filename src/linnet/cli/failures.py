@@ -28,7 +28,7 @@ def as_wrong_call() -> Iterator[None]:
 def explain(reason: BaseException) -> tuple[str, int]:
     """The line and the exit status for what ended a command."""
     if isinstance(reason, KeyboardInterrupt):  # in a program that calls `main`
-        return interrupts.kept(), 130
+        return interrupts.keep_results(), 130
     if isinstance(reason, SystemExit):  # Typer's answer to a broken pipe
         return "the program reading the output has gone", 1
     return cause(reason), 2 if isinstance(reason, WrongCallError) or hasattr(reason, "format_message") else 1
@@ -48,7 +48,7 @@ def cause(reason: BaseException) -> str:
     return " ".join(text.split())
 
 
-def broken_down(reason: BaseException, changes: Mapping[str, object]) -> str:
+def cause_with_settings(reason: BaseException, changes: Mapping[str, object]) -> str:
     """Why a computation failed, and with which changed settings."""
     given = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in changes.items())
     return cause(reason).rstrip(".") + f" (with {given})" * bool(changes)

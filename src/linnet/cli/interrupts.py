@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM and SIGHUP at any moment: keep finished work, print one line, and end the process.
 
 A thread waits for the signals: an exception would come late inside a compiled step, and be lost inside a callback. It
-calls what the command gave to `keeping`, says the line that this returns, and ends the process by `os._exit`. The main
-thread goes on meanwhile, and stops where it would say something or end (`hold`).
+calls what the command gave to `on_interrupt`, prints the line that this returns, and ends the process by `os._exit`.
+The main thread goes on meanwhile, and stops where it would print something or end (`stop_if_interrupted`).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ def install() -> None:
             signal.signal(number, lambda number, frame: _received.append(number))
     threading.Thread(target=_watch, args=(reading,), daemon=True).start()
     if (parent := os.environ.pop(workers.PARENT_VARIABLE, "")).isdigit():
-        threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(int(parent),), daemon=True).start()
 
 
-def keeping(*keep: Callable[[], str]) -> None:
+def on_interrupt(*keep: Callable[[], str]) -> None:
     """From now on an interruption calls `keep`, which stores the results so far and returns the line to print."""
     _keeper[:] = keep
 
 
-def kept() -> str:
+def keep_results() -> str:
     """Store the results so far, and return the line that says so."""
     try:
         return _keeper[0]() if _keeper else LINE
@@ -53,21 +53,21 @@ def kept() -> str:
         return f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
 
 
-def hold() -> bool:
+def stop_if_interrupted() -> bool:
     """Whether a signal has come: the process is about to end, and its main thread stops here for good."""
     if _received and threading.current_thread() is threading.main_thread():
         threading.Event().wait()
     return bool(_received)
 
 
-def end(status: int) -> NoReturn:
+def exit_process(status: int) -> NoReturn:
     """End a process whose command has ended: exit functions run, streams are flushed, or given up."""
     with suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    hold()
+    stop_if_interrupted()
     os._exit(status)
 
 
@@ -81,7 +81,7 @@ def _watch(reading: int) -> None:
             os._exit(128 + number)
 
 
-def _end_with(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """The thread of a process that another one started: it ends when that one does, however that ended."""
     while os.getppid() == parent:
         time.sleep(0.5)
@@ -91,7 +91,7 @@ def _end_with(parent: int) -> None:
 def _interrupt(number: int) -> NoReturn:
     """Store the results so far, end the processes started here, print the line, and end this process."""
     _received.append(number)
-    line = kept()
+    line = keep_results()
     with suppress(Exception):  # nothing is to be in the way of ending
         workers.starting.acquire(timeout=STARTING_SECONDS)
         for child in sys.modules["multiprocessing"].active_children() if "multiprocessing" in sys.modules else ():

@@ -19,21 +19,21 @@ def show(
     if only in ("", "figures"):
         known = registry.figures()
         panels = sum(max(len(f.panels), 1) for f in known.values())
-        terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
+        terminal.echo(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
-            terminal.row([name + letters], [26], figure.title, cut=True)
+            terminal.echo_row([name + letters], [26], figure.title, cut=True)
     if only in ("", "tables"):
         grids = registry.tables()
         if grids or only:
-            terminal.say(f"Tables ({len(grids)})", bold=True)
+            terminal.echo(f"Tables ({len(grids)})", bold=True)
         for name, table in grids.items():
-            terminal.row([name], [26], table.title, cut=True)
+            terminal.echo_row([name], [26], table.title, cut=True)
     if only in ("", "claims"):
         every = registry.claims()
         for paper in registry.papers().values():
             mine = [claim for claim in every.values() if claim.paper == paper.name]
             if mine:
-                terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)
+                terminal.echo(f"Claims of {paper.authors} ({len(mine)})", bold=True)
             for claim in mine:
-                terminal.row([claim.name], [26], claim.says, cut=True)
+                terminal.echo_row([claim.name], [26], claim.says, cut=True)

@@ -65,29 +65,29 @@ def lora(
     options |= {"momentum": momentum, "clip": clip}
     given = {"training": training} if training is not None else options
     adapters = linnet.lora.read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
-    terminal.say(f"Adapters ({len(adapters)})", bold=True)
+    terminal.echo(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MAX_SHOWN]:
-        terminal.row([name], [26], _adapter_line(adapters[name]))
+        terminal.echo_row([name], [26], _adapter_line(adapters[name]))
     if len(names) > _MAX_SHOWN:
-        terminal.say(f"  and {len(names) - _MAX_SHOWN} more")
-    terminal.say("Training", bold=True)
-    terminal.say("  " + _training_line(next(iter(adapters.values()))))
+        terminal.echo(f"  and {len(names) - _MAX_SHOWN} more")
+    terminal.echo("Training", bold=True)
+    terminal.echo("  " + _training_line(next(iter(adapters.values()))))
     if training is None and (source / PICKLE_NAME).is_file():
-        terminal.say(
+        terminal.echo(
             f"  {PICKLE_NAME} was not read: a pickle can run any program. Its JSON can be given with --training."
         )
     if alpha is not None:
-        terminal.say(f"The same training with alpha {alpha:g}", bold=True)
+        terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
         for text in _equivalent_groups(adapters, alpha):
-            terminal.say("  " + text)
-    terminal.say("Findings", bold=True)
+            terminal.echo("  " + text)
+    terminal.echo("Findings", bold=True)
     for finding in linnet.lora.lint(adapters):
         others, about = len(finding.where) - 1, ""
         if 0 <= others < len(adapters) - 1:
             about = f" ({finding.where[0]}{f' and {others} more' * bool(others)})"
         text = f"{finding.sentence}{about} [{finding.reference}]"
-        terminal.row([finding.severity], [7], text, _COLOURS[finding.severity])
+        terminal.echo_row([finding.severity], [7], text, _COLOURS[finding.severity])
 
 
 def _print_equivalent(
@@ -118,21 +118,21 @@ def _print_equivalent(
     parts = [
         f"{changed[key]} times {value / groups['A'][key]:.6g}" for key, value in groups["B"].items() if groups["A"][key]
     ]
-    terminal.say(
+    terminal.echo(
         f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): B's {', its '.join(parts)}; all of "
         "A's stay."
     )
     for letter in "AB":
         options = ", ".join(f'"{key}": {value:.6g}' for key, value in groups[letter].items())
         opening = f"torch.optim.{name}([" if letter == "A" else " " * len(f"torch.optim.{name}([")
-        terminal.say(f'  {opening}{{"params": {letter.lower()}, {options}}}' + (", " if letter == "A" else "])"))
+        terminal.echo(f'  {opening}{{"params": {letter.lower()}, {options}}}' + (", " if letter == "A" else "])"))
     for condition in same.conditions:
-        terminal.say(f"  if {condition}")
+        terminal.echo(f"  if {condition}")
 
 
 def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
     """What another rank can share with this one, and with which alpha."""
-    terminal.say(
+    terminal.echo(
         f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
         "peft's default start, there stays with"
     )
@@ -145,10 +145,12 @@ def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
     fits = "kernel" if plain.optimizer == "sgd" else "adam"
     for what, text in words.items():
         note = f"  <- for {plain.optimizer}" if what == fits else ""
-        terminal.say(f"  alpha {by[what]:<8.6g} {text.format(times=rank / plain.rank)}{note}")
+        terminal.echo(f"  alpha {by[what]:<8.6g} {text.format(times=rank / plain.rank)}{note}")
     if alpha is not None:
         times = (alpha / by[fits]) ** (2 if fits == "kernel" else 1)
-        terminal.say(f"  alpha {alpha:<8.6g} makes the first steps {times:.4g} times as large under {plain.optimizer}.")
+        terminal.echo(
+            f"  alpha {alpha:<8.6g} makes the first steps {times:.4g} times as large under {plain.optimizer}."
+        )
 
 
 def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> None:
@@ -156,14 +158,16 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
     if out is None:
         raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
     made = linnet.lora.resize_folder(source, rank, out, alpha=alpha)
-    terminal.say(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
+    terminal.echo(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
     for name, resized in list(made.items())[:_MAX_SHOWN]:
-        terminal.row([name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)")
+        terminal.echo_row(
+            [name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)"
+        )
     if len(made) > _MAX_SHOWN:
         least = min(one.kept for one in made.values())
-        terminal.say(f"  and {len(made) - _MAX_SHOWN} more; at worst {least:.4%} kept")
+        terminal.echo(f"  and {len(made) - _MAX_SHOWN} more; at worst {least:.4%} kept")
     for condition in next(iter(made.values())).conditions:
-        terminal.say(f"  {condition}")
+        terminal.echo(f"  {condition}")
 
 
 def _parse_settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:

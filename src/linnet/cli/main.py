@@ -51,7 +51,7 @@ def commands(only: str | None = None) -> typer.Typer:
 def _print_version(requested: bool) -> None:
     """Print the version and exit."""
     if requested:
-        terminal.say(f"linnet {linnet.__version__}")
+        terminal.echo(f"linnet {linnet.__version__}")
         raise typer.Exit
 
 
@@ -74,7 +74,7 @@ def _print_warning(
     if issubclass(category, RuntimeWarning):
         _doubts.append(str(message))
         return
-    terminal.complain(f"warning: {' '.join(str(message).split())}")
+    terminal.echo_error(f"warning: {' '.join(str(message).split())}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -84,16 +84,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = _print_warning
             _doubts.clear()
-            interrupts.keeping()  # nothing of an earlier command in the same process
+            interrupts.on_interrupt()  # nothing of an earlier command in the same process
             app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
             if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function
                 raise KeyboardInterrupt
             for doubt in dict.fromkeys(_doubts if not status else ()):
-                terminal.complain(f"warning: {' '.join(doubt.split())}")
+                terminal.echo_error(f"warning: {' '.join(doubt.split())}")
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK"):
             raise
         line, status = failures.explain(reason)
-        terminal.complain(line)
+        terminal.echo_error(line)
     sys.exit(status if isinstance(status, int) else 0)

@@ -21,7 +21,7 @@ def new_paper(
         raise failures.WrongCallError(f"a paper is named {name!r} already: `linnet list` shows all.")
     with failures.as_wrong_call():
         folder = package.write(name, out)
-    terminal.say(f"The package is in {folder}. Next:")
-    terminal.say(f"  pip install -e '{folder}[test]'")
-    terminal.say(f"  linnet verify --quick {name}")
-    terminal.say(f"  pytest {folder}")
+    terminal.echo(f"The package is in {folder}. Next:")
+    terminal.echo(f"  pip install -e '{folder}[test]'")
+    terminal.echo(f"  linnet verify --quick {name}")
+    terminal.echo(f"  pytest {folder}")

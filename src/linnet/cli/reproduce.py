@@ -30,7 +30,7 @@ def reproduce(
 ) -> None:
     """Make every figure of the papers, measure every claim, and write one page that shows them all."""
     requests = [FigureRequest.of(figure, quick=quick) for figure in registry.figures().values()]
-    batch.prepare(out)
+    batch.check_output(out)
     with (
         one_thread() if quick else nullcontext(),
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
@@ -38,9 +38,13 @@ def reproduce(
         results, failed = batch.run(requests, out, fresh=fresh)
         rows, missing = ([], "") if measuring is None else _await_claims(measuring)
     page = report.write(out, results, failed, rows, missing)
-    terminal.say(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
+    terminal.echo(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
     alarms = [row.name for row in rows if not row.as_expected]
-    wrong = [batch.verdict(results, failed), missing, f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
+    wrong = [
+        batch.describe_failures(results, failed),
+        missing,
+        f"claims not as expected: {', '.join(alarms)}" if alarms else "",
+    ]
     if any(wrong):
         raise RuntimeError("; ".join(filter(None, wrong)))
 
@@ -58,7 +62,7 @@ def one_thread() -> Iterator[None]:
 def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
     """Wait for the claims and print their verdicts; return a sentence on those that are missing."""
     if not measuring.reused:
-        terminal.say("measuring the claims ...")
+        terminal.echo("measuring the claims ...")
     missing = ""
     try:
         rows = measuring.rows()
@@ -66,5 +70,5 @@ def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow]
         rows, missing = reason.rows, str(reason)
     counts = Counter(row.verdict for row in rows)
     summary = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
-    terminal.say(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {summary}", bold=True)
+    terminal.echo(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {summary}", bold=True)
     return rows, missing

@@ -48,10 +48,10 @@ def run(
             changes = {} if seed is None else {"seed": seed}
             changes |= _check_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
-    batch.prepare(out)
+    batch.check_output(out)
     with nullcontext() if compiled is None else linnet.precision.compilation_cache(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)
-    if wrong := batch.verdict(results, failed):
+    if wrong := batch.describe_failures(results, failed):
         raise RuntimeError(wrong)
 
 

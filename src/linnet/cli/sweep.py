@@ -50,7 +50,7 @@ def sweep(
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
     described, table = _sweep_of(config, code or [], quick, seed)
-    interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
+    interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
     report = linnet.sweeps.complete(
         described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
     )
@@ -58,12 +58,12 @@ def sweep(
         raise RuntimeError(
             f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"
         )
-    terminal.say(f"{report}; all in {store}")
+    terminal.echo(f"{report}; all in {store}")
     if table is not None:
         import xarray as xr
 
         with xr.open_zarr(store) as results:
-            terminal.say(f"\n{table.text(results.load())}")
+            terminal.echo(f"\n{table.text(results.load())}")
 
 
 def _sweep_of(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:

@@ -26,13 +26,13 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
+def echo(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
     """One line on standard output, wrapped at the end of the window."""
     lines = (line for part in text.split("\n") for line in _wrap(part, 2))
     write("\n".join(typer.style(line, fg=colour, bold=bold or None) for line in lines))
 
 
-def row(cells: list[str], widths: list[int], text: str, colour: str | None = None, *, cut: bool = False) -> None:
+def echo_row(cells: list[str], widths: list[int], text: str, colour: str | None = None, *, cut: bool = False) -> None:
     """Cells of fixed widths, the first in colour, and a text that on a terminal wraps under itself, or is `cut`."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent, end = sum(map(len, padded)) + 2, len(padded[0])
@@ -51,15 +51,15 @@ def _wrap(text: str, indent: int) -> list[str]:
 
 def write(text: str) -> None:
     """Text on standard output; without its colours where no person is looking, or has asked for none."""
-    interrupts.hold()
+    interrupts.stop_if_interrupted()
     try:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except OSError as reason:
         raise OSError(reason.errno, reason.strerror, "standard output") from None
 
 
-def complain(text: str) -> None:
+def echo_error(text: str) -> None:
     """One line on standard error, where somebody may read it."""
     with suppress(OSError):
-        if not interrupts.hold():  # in other threads too, the line about an interruption is the last one
+        if not interrupts.stop_if_interrupted():  # in other threads too, the line about an interruption is the last one
             typer.echo(f"linnet: {text}", err=True)

@@ -68,7 +68,7 @@ def verify(
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
     if table and not piped:
-        terminal.row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
+        terminal.echo_row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
     outcomes: list[Outcome] = []
     kept = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
     with (
@@ -77,19 +77,19 @@ def verify(
         progress.bar("claims", len(chosen), hosts=True) as advance,
     ):
 
-        def tell(outcome: Outcome) -> None:
+        def report(outcome: Outcome) -> None:
             outcomes.append(outcome)
-            results.put(outcome.claim.name, outcome.to_json())
+            results.add(outcome.claim.name, outcome.to_json())
             if not piped:
-                _print_row(outcome, table)
+                _print_outcome(outcome, table)
             advance(1)
 
         trial, several = Trial(quick=quick, seed=seed or 0), _process_count(chosen, workers, store)
         if several:
             for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
-                tell(outcome)
+                report(outcome)
         else:
-            measure(chosen, trial, tell)
+            measure(chosen, trial, report)
     if not piped:
         _print_summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
@@ -110,16 +110,16 @@ def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, 
     total = len(seeds) * len(chosen)
     with _Results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
 
-        def tell(row: stability.Stability) -> None:
-            results.put(row.claim.name, row.to_json())
+        def report(row: stability.Stability) -> None:
+            results.add(row.claim.name, row.to_json())
             advance(1)
 
-        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=tell)
+        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=report)
     for row in rows if to_json != Path("-") else ():
         counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
         mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
         example = "" if row.stable else f"; {row.example}"
-        terminal.row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", colour)
+        terminal.echo_row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", colour)
     wrong = [row.claim.name for row in rows if not row.stable]
     if wrong:
         least = f"{stability.MIN_SHARE:.0%} of {len(seeds)} seeds"
@@ -127,7 +127,7 @@ def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, 
             f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
         )
     if to_json != Path("-"):
-        terminal.say(f"{len(rows)} claims keep their verdicts over {_seeds_text(seeds)}.", bold=True)
+        terminal.echo(f"{len(rows)} claims keep their verdicts over {_seeds_text(seeds)}.", bold=True)
 
 
 def _seeds_text(seeds: range) -> str:
@@ -148,16 +148,16 @@ class _Results:
         self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
 
     def __enter__(self) -> Self:
-        interrupts.keeping(self._interrupted)
+        interrupts.on_interrupt(self._interrupted)
         return self
 
     def __exit__(self, *reason: object) -> None:
-        interrupts.hold()
+        interrupts.stop_if_interrupted()
         self.write()
 
-    def put(self, name: str, values: dict[str, Any]) -> None:
+    def add(self, name: str, values: dict[str, Any]) -> None:
         """Adds what was measured, or replaces what was known."""
-        interrupts.hold()  # so that the line about an interruption counts what it has written
+        interrupts.stop_if_interrupted()  # so that the line about an interruption counts what it has written
         self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
         self._count += 1
         began = time.monotonic()
@@ -181,7 +181,7 @@ class _Results:
         return f"interrupted after {self._count} of {self._total} claims{place}{self._more}"
 
 
-def _print_row(outcome: Outcome, table: bool) -> None:
+def _print_outcome(outcome: Outcome, table: bool) -> None:
     """One claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
     claim, (verdict, measured) = outcome.claim, in_words(outcome)
     if not outcome.as_expected:
@@ -189,15 +189,15 @@ def _print_row(outcome: Outcome, table: bool) -> None:
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
     if table:
-        terminal.row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", colour)
-        terminal.row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", colour)
+        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", colour)
+        terminal.echo_row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", colour)
     elif terminal.interactive():
-        terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
-        terminal.row(["  required"], [10], claim.requirement)
-        terminal.row(["  measured"], [10], measured)
+        terminal.echo_row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
+        terminal.echo_row(["  required"], [10], claim.requirement)
+        terminal.echo_row(["  measured"], [10], measured)
     else:
         text = f"required: {claim.requirement}; measured: {measured} [{claim.where}, {seconds}]"
-        terminal.row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, colour)
+        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, colour)
 
 
 def _print_summary(outcomes: list[Outcome]) -> None:
@@ -209,5 +209,5 @@ def _print_summary(outcomes: list[Outcome]) -> None:
     counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
     for verdict, claims in names.items():
         if verdict != Verdict.HOLDS:
-            terminal.row([f"{verdict}:"], [26], ", ".join(claims))
-    terminal.say(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {counts}.", bold=True)
+            terminal.echo_row([f"{verdict}:"], [26], ", ".join(claims))
+    terminal.echo(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {counts}.", bold=True)

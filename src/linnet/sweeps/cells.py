@@ -17,7 +17,7 @@ from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.trainers.diagrams._independent_runs import IndependentRun, train_all
+from linnet.trainers.diagrams._independent_runs import IndependentRun, train_independent_runs
 from linnet.trainers.stability import stable_learning_rate
 
 SETTINGS: dict[str, Any] = {
@@ -77,7 +77,7 @@ def train(
     for cell, run in zip(cells, runs):
         groups.setdefault((run.shape, non_negative("stop", cell["stop"])), []).append(run)
     for (_, stop), members in groups.items():
-        train_all(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
+        train_independent_runs(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
     measured = [_measure(run, cell["stop"]) for run, cell in zip(runs, cells)]
     results: dict[str, Any] = {name: np.array([row[name] for row in measured])[which] for name in measured[0]}
     results["failures"] = {

@@ -103,7 +103,7 @@ class DiscreteRun:
                 title=title,
                 attributes={
                     "trainer": trainer,
-                    "learning_rate": rates.described(),
+                    "learning_rate": rates.to_attribute(),
                     "steps": self.steps,
                     **attributes,
                     "dtype": resolved.name,

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
-from linnet.trainers._objective import OfProduct, batch_axes, member
+from linnet.trainers._objective import ProductObjective, batch_axes, member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
@@ -67,7 +67,7 @@ class FlowRun:
         shapes = ((len(self.settings.times), *layer.shape) for layer in self.layers)
         self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
 
-    def take(self, results: Sequence[np.ndarray], steps: int, share: float) -> None:
+    def store_round(self, results: Sequence[np.ndarray], steps: int, share: float) -> None:
         """Store the result of a round, and decide whether another one follows."""
         depth = len(self.layers)
         where, taken, arrived = results[2 * depth :]
@@ -130,8 +130,8 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
     return np.concatenate([times, np.full(max(MIN_FILLED_TIMES, 1 << (count - 1).bit_length()) - count, times[-1])])
 
 
-def follow(
-    objective: OfProduct, layers: tuple[Array, ...], settings: FlowSettings, spectrum: SquareLoss | None
+def integrate_flow(
+    objective: ProductObjective, layers: tuple[Array, ...], settings: FlowSettings, spectrum: SquareLoss | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
@@ -171,7 +171,7 @@ def follow(
     return out, taken if batched else taken[0], failed if batched else failed[0]
 
 
-def _advance_round(objective: OfProduct, runs: list[FlowRun], one_round: Any, steps: int, share: float) -> None:
+def _advance_round(objective: ProductObjective, runs: list[FlowRun], one_round: Any, steps: int, share: float) -> None:
     """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
     settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
@@ -184,14 +184,14 @@ def _advance_round(objective: OfProduct, runs: list[FlowRun], one_round: Any, st
             np.asarray(value) for value in one_round(objective, *_solver_arguments(layers, where, settings, dtype))
         ]
         for index in pending:
-            runs[index].take([value[index] for value in results], steps, share)
+            runs[index].store_round([value[index] for value in results], steps, share)
         return
     for index in pending:
         run = runs[index]
         results = one_round(
             member(objective, index), *_solver_arguments(run.layers, np.array(run.where), run.settings, dtype)
         )
-        run.take([np.asarray(value) for value in results], steps, share)
+        run.store_round([np.asarray(value) for value in results], steps, share)
 
 
 def _steps_per_round(*layers: Array) -> int:
@@ -215,7 +215,7 @@ def _solver_arguments(
 
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)
 def _solve(
-    objective: OfProduct,
+    objective: ProductObjective,
     layers: tuple[Array, ...],
     where: Array,
     times: Array,
@@ -238,7 +238,7 @@ def _solve(
         split = jnp.split(entries, borders[:-1], axis=-1)
         return tuple(part.reshape(*entries.shape[:-1], *shape) for part, shape in zip(split, shapes, strict=True))
 
-    def slope(objective: OfProduct, entries: Array) -> Array:
+    def slope(objective: ProductObjective, entries: Array) -> Array:
         layers = parts(entries)
         pushes = forces(layers, objective.evaluate(product_of(layers))[1])
         return jnp.concatenate([push.reshape(-1) for push in pushes])

@@ -114,9 +114,9 @@ def function_flow(
 def _largest_eigenvalue(kernel: Array) -> Array:
     """The largest eigenvalue of a positive matrix by power iteration, to within a few percent."""
 
-    def turn(_: int, v: Array) -> Array:
+    def iterate(_: int, v: Array) -> Array:
         v = kernel @ v
         return v / jnp.maximum(jnp.linalg.norm(v), jnp.finfo(v.dtype).tiny)
 
     start = jnp.ones(kernel.shape[0], kernel.dtype) / kernel.shape[0] ** 0.5
-    return jnp.linalg.norm(kernel @ jax.lax.fori_loop(0, 15, turn, start))
+    return jnp.linalg.norm(kernel @ jax.lax.fori_loop(0, 15, iterate, start))

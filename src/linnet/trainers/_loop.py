@@ -8,8 +8,8 @@ the objective saw.
 
 `take_step` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
 carries a batch that starts together and saves states on the way; `diagrams/_slots` fills slots again as runs end.
-`initial_state`, `ceiling` and `judge` serve NumPy's numbers too: `diagrams/_numpy_run` judges runs that are not
-compiled.
+`initial_state`, `divergence_threshold` and `judge` serve NumPy's numbers too: `diagrams/_numpy_run` judges runs that
+are not compiled.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def initial_state(params: Params, *, plan: Plan) -> State:
     return State(params, plan.rule.start(), np.int64(0), np.int64(0), record)  # type: ignore[arg-type]
 
 
-def ceiling(objective: Objective, params: Params) -> Array:
+def divergence_threshold(objective: Objective, params: Params) -> Array:
     """The loss beyond which a run counts as diverged: a large multiple of the first loss, or of the targets' scale."""
     loss, _ = objective.at(params)
     size = objective.size()
@@ -271,7 +271,7 @@ def _begin(objective: Objective, test: KeptLoss | None, params: Params, *, plan:
 
     def one(objective: Objective, test: KeptLoss | None, params: Params) -> tuple[State, Array, Arrays]:
         seen = _observe(objective, test, params, plan=plan)
-        return initial_state(params, plan=plan), ceiling(objective, params), seen
+        return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
 
     state, highest, seen = _vmapped(one, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
     return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
@@ -291,7 +291,7 @@ def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, pla
     return kept
 
 
-def _swept(
+def _run_to_each(
     objective: Objective,
     test: KeptLoss | None,
     hyper: Hyper,
@@ -307,7 +307,7 @@ def _swept(
     step = _vmapped(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
     look = _vmapped(partial(_observe, plan=plan), objective, test, batched, 0)
 
-    def to(state: State, until: Array) -> tuple[State, Arrays]:
+    def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
             lambda s: jnp.any((s.step < until) & (s.code == 0)),
             lambda s: step(objective, test, hyper, highest, s, until),
@@ -315,9 +315,9 @@ def _swept(
         )
         return state, look(objective, test, state.params)
 
-    return jax.lax.scan(to, state, untils)
+    return jax.lax.scan(advance_to, state, untils)
 
 
-_advance_and_observe = jax.jit(_swept, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
-_optimized_sweep = jax.jit(_swept, static_argnames=("plan",))
-_drawing_sweep = JitDrawing(_swept, static_argnames=("plan",))
+_advance_and_observe = jax.jit(_run_to_each, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
+_optimized_sweep = jax.jit(_run_to_each, static_argnames=("plan",))
+_drawing_sweep = JitDrawing(_run_to_each, static_argnames=("plan",))

@@ -25,7 +25,7 @@ from linnet.reductions.reduction import Reduction
 from linnet.trainers._states import Array, layers_of
 
 
-class OfProduct:
+class ProductObjective:
     """An objective that sees a network through its product alone."""
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
@@ -45,7 +45,7 @@ class OfProduct:
 
 @register_dataclass
 @dataclass(frozen=True)
-class SpectralObjective(OfProduct):
+class SpectralObjective(ProductObjective):
     """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
 
     scales: Array | None
@@ -66,7 +66,7 @@ class SpectralObjective(OfProduct):
 
 @register_dataclass
 @dataclass(frozen=True)
-class SamplesObjective(OfProduct):
+class SamplesObjective(ProductObjective):
     """L = |Y - X A^T|^2/(2n) from the samples themselves."""
 
     inputs: Array
@@ -86,7 +86,7 @@ class SamplesObjective(OfProduct):
 
 @register_dataclass
 @dataclass(frozen=True)
-class MomentsObjective(OfProduct):
+class MomentsObjective(ProductObjective):
     """L = (E|y|^2 - 2<Gamma, A> + <A Sigma, A>)/2."""
 
     cov: Array
@@ -106,7 +106,7 @@ class MomentsObjective(OfProduct):
 
 @register_dataclass
 @dataclass(frozen=True)
-class CostObjective(OfProduct):
+class CostObjective(ProductObjective):
     """Any differentiable cost of the product, which is compiled in."""
 
     cost: Callable[[Array], Array] = field(metadata={"static": True})
@@ -189,7 +189,7 @@ def member(tree: Any, index: int) -> Any:
     return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
 
 
-def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> OfProduct:
+def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> ProductObjective:
     """The loss to descend: in the coordinates of `reduction`, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:

@@ -17,7 +17,7 @@ from linnet.trainers.diagrams._narrow_network import narrow_network
 SCHEMES = ("euler", "network")
 
 
-def stepping(
+def self_consistent_steps(
     problem: Problem, start: object, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
 ) -> Iterator[np.ndarray]:
     r"""Products after 0, 1, .., `steps` steps of the self-consistent dynamics, (output, input), one after the other.

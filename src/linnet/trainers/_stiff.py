@@ -68,7 +68,7 @@ class SquareFlow:
         return J
 
 
-def follow(
+def solve_implicitly(
     first: np.ndarray,
     second: np.ndarray,
     target: np.ndarray,

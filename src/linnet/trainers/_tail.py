@@ -75,7 +75,7 @@ class SquareLoss:
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        tail = find(inside, second, self.target, self.scales, left=times[-1], rtol=rtol, atol=atol)
+        tail = find_tail(inside, second, self.target, self.scales, left=times[-1], rtol=rtol, atol=atol)
         if tail is None:
             return None
         S = tail.pushed(times)
@@ -89,7 +89,9 @@ class SquareLoss:
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        states = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
+        states = stiff.solve_implicitly(
+            inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most
+        )
         if states is None or self.basis is None:
             return states
         return first + (states[0] - inside) @ self.basis.T, *states[1:]
@@ -100,7 +102,7 @@ class SquareLoss:
         return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
 
 
-def find(
+def find_tail(
     first: np.ndarray,
     second: np.ndarray,
     target: np.ndarray,

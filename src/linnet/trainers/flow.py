@@ -17,7 +17,7 @@ from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
-from linnet.trainers._objective import OfProduct, batch_axes, testing_objective, training_objective
+from linnet.trainers._objective import ProductObjective, batch_axes, testing_objective, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_filling
 from linnet.trainers._states import Arrays, KeptLoss, layer_names, layers_of
 from linnet.trainers._tail import SquareLoss
@@ -106,7 +106,7 @@ def gradient_flow(
             until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
         )
         spectrum = SquareLoss.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
-        states, taken, failed = flow_rounds.follow(objective, layers, settings, spectrum)
+        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, spectrum)
         named = dict(zip(layer_names(params), states, strict=True))
         values = {**_losses_of_states(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}
@@ -150,10 +150,10 @@ def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 
 
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)
-def _losses_of_states(objective: OfProduct, test: KeptLoss | None, states: Arrays) -> Arrays:
+def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states: Arrays) -> Arrays:
     """The losses of states that have the times in front, and the members of a batch next."""
 
-    def look(objective: OfProduct, test: KeptLoss | None, state: Arrays) -> Arrays:
+    def look(objective: ProductObjective, test: KeptLoss | None, state: Arrays) -> Arrays:
         A = product_of(layers_of(state))
         seen = {"loss": objective.evaluate(A)[0]}
         if test is not None:

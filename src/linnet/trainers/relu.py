@@ -84,7 +84,7 @@ def relu_descent(
         "relu_descent",
         _relu_step,
         title="ReLU descent",
-        objective=_rectified,
+        objective=_relu_objective,
         tested=False,
         optimized=steps >= OPTIMIZED_STEPS,
     )
@@ -101,7 +101,7 @@ def relu_descent(
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class Rectified(SamplesObjective):
+class ReluObjective(SamplesObjective):
     """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
@@ -114,12 +114,12 @@ class Rectified(SamplesObjective):
         return jax.value_and_grad(loss)((params["first"], params["second"]))
 
 
-def _rectified(problem: Problem, reduction: Reduction, dtype: np.dtype) -> Rectified:
+def _relu_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> ReluObjective:
     """Return the loss of the samples of a problem."""
-    return Rectified(jnp.asarray(problem.inputs, dtype), jnp.asarray(problem.outputs, dtype))
+    return ReluObjective(jnp.asarray(problem.inputs, dtype), jnp.asarray(problem.outputs, dtype))
 
 
-def _relu_step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _relu_step(objective: ReluObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     """Step both layers against their gradients."""
     return push_step(params, hyper, {"first": -seen[0], "second": -seen[1]})
 

@@ -41,7 +41,7 @@ class Schedule:
         if not callable(self.values):
             object.__setattr__(self, "values", _check_rates("values", self.values))
             return
-        check_function("values", self.values)
+        check_function_of_step("values", self.values)
 
     def over(self, steps: int) -> Float[np.ndarray, " step"]:
         """The rates of the first steps.
@@ -73,7 +73,7 @@ class Schedule:
         return rates[:steps]
 
 
-def check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
+def check_function_of_step(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
     """Refuse a function whose result depends on the number of steps, as that of `len` does."""
     constants = [function(np.arange(steps)) for steps in (2, 3)]
     if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
@@ -105,7 +105,7 @@ class Rates:
         """Return the rates as arguments of a compiled loop, by name."""
         return {"learning_rate": self.constant, **({} if self.schedule is None else {"schedule": self.schedule})}
 
-    def described(self) -> object:
+    def to_attribute(self) -> object:
         """Return the rates as an attribute of a dataset."""
         if self.schedule is None:
             return self.constant.tolist()
@@ -115,7 +115,7 @@ class Rates:
 def schedule_of(name: str, rate: Rate) -> Schedule | None:
     """The schedule that a user gave, as such or as a function of the step; None for rates that do not change."""
     if callable(rate):
-        check_function(name, rate)
+        check_function_of_step(name, rate)
         return Schedule(rate)
     return rate if isinstance(rate, Schedule) else None
 

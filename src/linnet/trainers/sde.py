@@ -21,7 +21,7 @@ from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers._compiling import JitDrawing
-from linnet.trainers._objective import CostObjective, OfProduct, training_objective
+from linnet.trainers._objective import CostObjective, ProductObjective, training_objective
 from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
@@ -249,7 +249,7 @@ def _check_step(
 
 @JitDrawing
 def _integrate(
-    objective: OfProduct,
+    objective: ProductObjective,
     first: Array,
     second: Array,
     scales: Array,

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linnet.precision import computing
-from linnet.trainers.diagrams._largest_value import largest_value
+from linnet.trainers.diagrams._largest_value import largest_singular_value
 
 
 def found(matrices):
     with computing():
-        return np.asarray(jax.jit(jax.vmap(largest_value))(jnp.asarray(matrices)))
+        return np.asarray(jax.jit(jax.vmap(largest_singular_value))(jnp.asarray(matrices)))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 7), (150, 130)])

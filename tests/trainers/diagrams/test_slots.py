@@ -31,7 +31,7 @@ def ends(done):
 
 def test_every_run_is_plain_descent_to_its_own_end():
     done = runs()
-    _independent_runs.train_all(done, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_independent_runs(done, slots=3, stop=0.5, dtype=None)
     assert len({run.taken for run in done}) > 6
     for run in done:
         reduction = run.reduction
@@ -44,8 +44,8 @@ def test_every_run_is_plain_descent_to_its_own_end():
 
 def test_bits_do_not_depend_on_the_order():
     straight, turned = runs(), runs()[::-1]
-    _independent_runs.train_all(straight, slots=3, stop=0.5, dtype=None)
-    _independent_runs.train_all(turned, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_independent_runs(straight, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_independent_runs(turned, slots=3, stop=0.5, dtype=None)
     assert ends(straight) == ends(turned[::-1])
 
 
@@ -57,7 +57,7 @@ def outcome(made, **options):
         loads = [_independent_runs._run_spec(made[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
-    return _slots.train_all(kind, specs, [run.steps for run in made], shared={}, **options)
+    return _slots.train_in_slots(kind, specs, [run.steps for run in made], shared={}, **options)
 
 
 def test_little_is_computed_that_nobody_needs():

@@ -37,7 +37,7 @@ class IndependentRun:
         return self.reduction.full_problem.whitened, start.first.shape, start.second.shape
 
 
-def train_all(
+def train_independent_runs(
     runs: Sequence[IndependentRun], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None
 ) -> None:
     """Train every run, at most `slots` at a time, for all its steps or until its loss is at most `stop` or diverges."""
@@ -48,7 +48,7 @@ def train_all(
         loads = [_run_spec(runs[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
-    outcome = _slots.train_all(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
+    outcome = _slots.train_in_slots(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
     results = outcome.results
     for index, run in enumerate(runs):
         run.taken, run.ended = int(results["step"][index]), str(kind.plan.reasons[results["code"][index]])

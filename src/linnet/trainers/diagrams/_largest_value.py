@@ -9,7 +9,7 @@ LANCZOS_STEPS = 96  # enough for the edge of a noise spectrum, whose values lie 
 SQUARINGS = 30  # of the Lanczos matrix: its power 2^30 has one direction left
 
 
-def largest_value(matrix: jax.Array) -> jax.Array:
+def largest_singular_value(matrix: jax.Array) -> jax.Array:
     """The largest singular value, from below: the Lanczos process on $A^T A$ with all its vectors kept orthogonal."""
     inputs = matrix.shape[1]
     count = min(LANCZOS_STEPS, inputs)

@@ -80,7 +80,7 @@ def train(
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
         state, executed = loop.initial_state(pair.params, plan=plan), 0
-        highest = loop.ceiling(pair, pair.params)
+        highest = loop.divergence_threshold(pair, pair.params)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
             state, _ = loop.judge(pair, test, highest, state, plan=plan)

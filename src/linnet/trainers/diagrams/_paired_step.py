@@ -12,7 +12,7 @@ from linnet._arguments import shown
 from linnet.trainers._choice import select
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
 from linnet.trainers._updates import forces
-from linnet.trainers.diagrams._largest_value import largest_value
+from linnet.trainers.diagrams._largest_value import largest_singular_value
 
 # What a run moves: the layers of the network, and of the narrow one beside it. First layers are kept transposed: of the
 # layouts of the three products of a step, CPUs are fastest at these.
@@ -92,7 +92,7 @@ def run_result(state: State) -> Arrays:
     """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
     kept = {name: value for name, value in state.record.items() if name != "best_product"}
     product = state.record["best_product"].astype(jnp.float64)
-    return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
+    return {**kept, "stable_rank": jnp.sum(product**2) / largest_singular_value(product) ** 2}
 
 
 def _squared_distance(one: Array, other: Array | float) -> Array:

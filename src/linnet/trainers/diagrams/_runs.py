@@ -73,7 +73,7 @@ def train_runs(
     settings, total = diagram.settings, len(diagram.widths)
     with bar("training a diagram", total) as advance:
         if on_cpu(device):
-            outcome = _workers.train_all(diagram, place=devices(device)[0], slots=slots, advance=advance)
+            outcome = _workers.train_by_workers(diagram, place=devices(device)[0], slots=slots, advance=advance)
             return _diagram_runs(settings.plan, outcome)
         sides = diagram.in_dim, diagram.out_dim
         padded = np.array([padded_width(width, *sides) for width in diagram.widths], dtype=int)
@@ -82,7 +82,7 @@ def train_runs(
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
             room = min(len(members), slots or slots_at_once(rows, *sides))
-            outcome = _slots.train_all(
+            outcome = _slots.train_in_slots(
                 kind(rows),
                 lambda runs, of=members: specs(of[runs].tolist()),  # type: ignore[misc]
                 np.full(len(members), settings.steps),

@@ -69,7 +69,7 @@ class RunResults:
     plan: str
 
 
-def train_all(
+def train_in_slots(
     kind: RunKind,
     specs: Callable[[list[int]], dict[str, np.ndarray]],
     steps: Sequence[int] | np.ndarray,
@@ -222,7 +222,7 @@ def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, S
     """Draw one run: what its slot keeps, and its state before the first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
-    slot = {**slot, "ceiling": loop.ceiling(objective, params), "steps": spec["steps"]}
+    slot = {**slot, "highest": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
     return slot, loop.initial_state(params, plan=kind.plan)
 
 
@@ -258,7 +258,7 @@ def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind:
 
     def one(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)
-        return loop.take_step(objective, test, hyper, slot["ceiling"], state, slot["steps"], plan=kind.plan)
+        return loop.take_step(objective, test, hyper, slot["highest"], state, slot["steps"], plan=kind.plan)
 
     def more(carry: tuple[Array, State]) -> Array:
         over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
@@ -273,7 +273,7 @@ def _read_slots(shared: Arrays, slot: Arrays, state: State, places: Array, *, ki
 
     def one(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)
-        state = loop.judge_last(objective, test, slot["ceiling"], state, plan=kind.plan)
+        state = loop.judge_last(objective, test, slot["highest"], state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
     return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))

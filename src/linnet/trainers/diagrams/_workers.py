@@ -40,7 +40,7 @@ THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T thr
 PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
 
-def train_all(diagram: Diagram, *, place: Any, slots: int | None, advance: Callable[[int], None]) -> RunResults:
+def train_by_workers(diagram: Diagram, *, place: Any, slots: int | None, advance: Callable[[int], None]) -> RunResults:
     """Train every run until its stopping rule or divergence ends it, or to its last step.
 
     - `diagram`: its `start` is called when a worker is free, by one worker at a time
@@ -75,7 +75,7 @@ def train_all(diagram: Diagram, *, place: Any, slots: int | None, advance: Calla
     order = np.argsort(-diagram.expected * hidden, kind="stable")
     workers = _Workers(diagram, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
-        workers.train_all()
+        workers.run()
     results = {name: np.array([workers.ends[run][name] for run in range(total)]) for name in workers.ends[0]}
     needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < settings.steps))).sum())
     return RunResults(results, workers.executed, needed, summary)
@@ -124,7 +124,7 @@ class _Workers:
     drawing: threading.Lock = field(default_factory=threading.Lock)
     started: list[WorkerProcess] = field(default_factory=list)
 
-    def train_all(self) -> None:
+    def run(self) -> None:
         """Train all runs on as many threads as are of use; on an interruption cancel them all."""
         if self.active == 1:
             return self._train_waiting()

@@ -70,7 +70,7 @@ class TuFig1(Settings):
 
 
 def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
-    from linnet.trainers._self_consistent import stepping
+    from linnet.trainers._self_consistent import self_consistent_steps
 
     d, steps = settings.dim, settings.steps
     problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise_std, key=settings.seed)
@@ -82,7 +82,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
     if settings.scheme == "flow":
         predicted = iter(ln.theories.mixed.self_consistent(problem.cross, weights.product, threshold, times))
     else:
-        predicted = stepping(problem, weights.product, threshold, rate, steps, settings.scheme)
+        predicted = self_consistent_steps(problem, weights.product, threshold, rate, steps, settings.scheme)
     trained = [
         ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, update=update, keep="products").products
         for update in SIDES[1:]
