@@ -26,8 +26,8 @@ def main(draws: int = 16) -> None:
     )
     began = time.perf_counter()
     found = published.read(ln.sweeps.run(sweep))
-    apart = found["mean"] / found["printed"] - 1
-    noise = found["error"] / found["printed"]
+    shares, noise = (np.array(part) for part in zip(*found["share"], strict=True))
+    apart = shares - 1
     print(f"{apart.size} cells, {draws} draws each, {time.perf_counter() - began:.0f} s")
     print(f"off by at most {np.abs(apart).max():.2%}, median {np.median(np.abs(apart)):.2%}, mean {apart.mean():+.2%}")
     print(f"standard error of a mean: at most {noise.max():.2%}, median {np.median(noise):.2%}")

@@ -246,13 +246,12 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
     "{median:.2%} from the printed one, at most {largest:.2%} (standard error at most {standard_error:.2%})",
 )
 def published_errors(trial: Trial) -> Numbers:
-    cells = published.TABLE.rows(trial)
-    apart, error = (np.array(part) for part in zip(*((cell.share.value - 1, cell.share.error) for cell in cells)))
-    beyond = np.abs(apart) - ERRORS * error
+    apart, error = (np.array(part) for part in zip(*published.TABLE.rows(trial)["share"], strict=True))
+    apart = np.abs(apart - 1)
     return {
-        "cells": int(apart.size),
-        "median": float(np.median(np.abs(apart))),
-        "largest": float(np.abs(apart).max()),
-        "value": float(beyond.max()),
-        "standard_error": float(error.max()),
+        "cells": apart.size,
+        "median": np.median(apart),
+        "largest": apart.max(),
+        "value": (apart - ERRORS * error).max(),
+        "standard_error": error.max(),
     }

@@ -1,10 +1,16 @@
-"""Cells of the phase diagram: descent and self-consistent dynamics at one variance and width, stopped as published."""
+"""Cells of the phase diagram: descent and self-consistent dynamics at one variance and width, stopped as published.
+
+And the authors' own cells trained again: the test error at the step at which they stopped theirs.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.networks.starts import active_start
 from linnet.reproduction import plane
 from linnet.reproduction.cells import Block, Points, one_of_each
 
@@ -22,14 +28,13 @@ def plane_cells(
     noise_std: float = plane.NOISE_STD,
     steps: int = plane.MAX_STEPS,
     dim: int | None = None,
-    slots: int | None = None,
-    dtype: str = "float64",
-    tf32: bool = False,
+    **options: Any,
 ) -> Block:
     r"""Return what Figure 2 shows of each cell, for a block of cells of one dimension.
 
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
-    cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`).
+    cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`);
+    `options` are those of `gaussian_diagram`: how it runs.
     """
     side = one_of_each(points, "dim")[0] if dim is None else dim
     runs, _ = plane.trained_cells(
@@ -41,9 +46,7 @@ def plane_cells(
         steps=steps,
         stop=plane.published_rule(side),
         update=update,
-        dtype=dtype,
-        slots=slots,
-        tf32=tf32,
+        **options,
     )
     scale = 2 / side**2
     return {
@@ -63,12 +66,12 @@ def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float
     Beside what `plane_cells` records: the exponents, and the mean squares of the entries of A* and of E.
     """
     variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
-    grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    cells = plane_cells(grid, seeds, rank=rank, c=plane.STEP_C, update="simultaneous", seed=seed)
+    exponents = {"gamma_variance": variance, "gamma_width": width}
+    cells = plane_cells(points | exponents, seeds, rank=rank, c=plane.STEP_C, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
     sizes = {replicate: _sizes(plane.task(dim, replicate, seed, rank=rank)) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
-    return {**cells, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
+    return {**cells, **exponents, "signal": signal, "noise": noise}
 
 
 def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank: int, seed: int) -> Block:
@@ -77,11 +80,36 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
     A replicate has the same task and the same start under every step size and order.
     """
     c, update = one_of_each(points, "c", "update")
-    variance, width = (np.full(len(seeds), gamma) for gamma in gammas)
-    grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
+    exponents = {
+        name: np.full(len(seeds), gamma) for name, gamma in zip(("gamma_variance", "gamma_width"), gammas, strict=True)
+    }
     starts = 1000 * (seed + 1) + points["replicate"]
-    cells = plane_cells(grid, starts, rank=rank, c=c, update=update, seed=seed)
+    cells = plane_cells(points | exponents, starts, rank=rank, c=c, update=update, seed=seed)
     return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
+
+
+def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, seed: int) -> Block:
+    r"""Test error per entry after `last_step` steps of the public loop, for a block of one published cell.
+
+    `points` has `cell` ("variance width step", as text) and `replicate`, one task for each; the start is another in
+    every cell. The step is the plane's.
+    """
+    (name,) = one_of_each(points, "cell")
+    gamma_variance, gamma_width, steps = (float(word) for word in name.split())
+    tasks = [plane.task(dim, int(replicate), seed, rank=rank) for replicate in points["replicate"]]
+    starts = [active_start(dim, (gamma_variance, gamma_width), key=int(key)) for key in seeds]
+    sizes = np.array([np.linalg.norm(np.asarray(task.truth), 2) for task in tasks])
+    run = ln.gradient_descent(
+        ln.Problem.stack(tasks),
+        ln.Weights.stack(starts),
+        learning_rate=plane.step_size(gamma_variance, gamma_width, dim=dim, size=sizes),
+        steps=int(steps),
+        update="sequential",
+        save_every=ln.trajectories.last(),
+        keep="losses",
+    )
+    scale = 2 / dim**2
+    return {"test_error": scale * run.test_loss[-1]}
 
 
 def _sizes(task: ln.Problem) -> tuple[float, float]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import linnet as ln
-from linnet.papers.tu.networks.published import published_cells
+from linnet.papers.tu.networks.phase_diagram import published_cells
 from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.published import phase_diagram_cells
 from linnet.reproduction.table import trial_sweep
 
@@ -32,30 +33,17 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "tu-published", published_cells, axes, fixed=fixed, together="replicate")
 
 
-class Cell(NamedTuple):
-    """A published cell: its printed test error at its last step, and the mean of ours over the tasks."""
-
-    gamma_variance: float
-    gamma_width: float
-    step: float
-    printed: float
-    trained: Estimate
-
-    @property
-    def share(self) -> Estimate:
-        """The mean of ours over the printed error."""
-        return Estimate(self.trained.value / self.printed, self.trained.error / self.printed)
-
-
-def read(networks: Dataset) -> list[Cell]:
-    """Return one row for each cell."""
-    printed, cells = phase_diagram_cells()["test_error"], []
+def read(networks: Dataset) -> dict[str, list[Any]]:
+    """Return by name, an entry for each cell: its place, its `printed` test error at its last step, the mean of ours
+    over the tasks, `trained`, and this over the printed one, `share`."""
+    printed, rows = phase_diagram_cells()["test_error"], []
     for name in networks["cell"].values.tolist():
         variance, width, step = (float(word) for word in name.split())
         theirs = float(printed.sel(gamma_variance=variance, gamma_width=width))
-        ours = Estimate.of_mean(networks["test_error"].sel(cell=name).values)
-        cells.append(Cell(variance, width, step, theirs, ours))
-    return cells
+        ours = networks["test_error"].sel(cell=name).values
+        place = {"gamma_variance": variance, "gamma_width": width, "step": step, "printed": theirs}
+        rows.append(place | {"trained": Estimate.of_mean(ours), "share": Estimate.of_mean(ours / theirs)})
+    return by_name(rows)
 
 
 TABLE = Table(
@@ -64,13 +52,13 @@ TABLE = Table(
     sweep=sweep,
     read=read,
     columns={
-        "γ(σ²)": "{.gamma_variance:.3f}",
-        "γ(w)": "{.gamma_width:.3f}",
-        "step": "{.step:.0f}",
-        "printed": "{.printed:.4f}",
-        "trained, mean": "{.trained.value:.4f}",
-        "standard error": "{.trained.error:.4f}",
-        "trained over printed": "{.share.value:.3f}",
+        "γ(σ²)": "{[gamma_variance]:.3f}",
+        "γ(w)": "{[gamma_width]:.3f}",
+        "step": "{[step]:.0f}",
+        "printed": "{[printed]:.4f}",
+        "trained, mean": "{[trained].value:.4f}",
+        "standard error": "{[trained].error:.4f}",
+        "trained over printed": "{[share].value:.3f}",
     },
     note="d = 200, rank 5; the public loop (second layer sees the new first one) up to the printed step.",
 )

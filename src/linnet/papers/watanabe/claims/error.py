@@ -8,7 +8,7 @@ from linnet._randomness import generator
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT
 from linnet.papers.watanabe.tables import errors as errors_table
-from linnet.reproduction import Above, AllOf, Below, Falls, Limit, Numbers, Trial, claim
+from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, claim
 from linnet.reproduction.datasets import DataArray
 from linnet.reproduction.fits import highest, joint_limit
 from linnet.theories import spiked
@@ -106,23 +106,20 @@ def normalised_error(trial: Trial) -> Numbers:
     random = generator(trial.seed, 27)
     rho, A, gamma = 100 * random.random(2000), random.random(2000), 1 + 20 * random.random(2000)
     law = spiked.generalization_error(rho, A, gamma, normalized=True)
-    gap = float(np.abs(law - monotone_form(rho, A, gamma)).max())
     errors = errors_table.TABLE.rows(trial)
     shares = errors / (1 + errors["spike"] * errors["alignment"] ** 2)
-    means, variances = shares.mean("seed").values, shares.var("seed", ddof=1).values / shares.sizes["seed"]
+    means, variances = shares.mean("seed"), shares.var("seed", ddof=1) / shares.sizes["seed"]
     rises = []
-    for axis in (1, 2):  # along the spikes, along the alignments
-        weaker, stronger = (np.arange(means.shape[axis])[part] for part in (slice(None, -1), slice(1, None)))
-        before, after = means.take(weaker, axis), means.take(stronger, axis)
-        spread = np.sqrt(variances.take(weaker, axis) + variances.take(stronger, axis))
-        rises.append((after - before - FINITE_SIZE / errors.attrs["dim"] * before) / spread)
-    points = sum(rise.size for rise in rises)
+    for axis in ("spike", "alignment"):
+        before, spread = means.shift({axis: 1}), np.sqrt(variances + variances.shift({axis: 1}))
+        rise = (means - before - FINITE_SIZE / errors.attrs["dim"] * before) / spread
+        rises.append(rise.dropna(axis).values.ravel())
     return {
-        "value": gap,
-        "rise": highest(rise.max() for rise in rises),
-        "limit": joint_limit(points, 2 * shares.sizes["seed"] - 1),
-        "trained": shares.mean("seed").sel(ratio=2.0, alignment=0.5).values.tolist(),
-        "spikes": errors["spike"].values.tolist(),
+        "value": np.abs(law - monotone_form(rho, A, gamma)).max(),
+        "rise": highest(np.concatenate(rises)),
+        "limit": joint_limit(sum(map(len, rises)), 2 * shares.sizes["seed"] - 1),
+        "trained": means.sel(ratio=2.0, alignment=0.5).values,
+        "spikes": errors["spike"].values,
     }
 
 
@@ -142,25 +139,22 @@ def normalised_error(trial: Trial) -> Numbers:
     "the law it rises up to rho = {lowest peak:.2f} for A = 0.2 and {highest peak:.2f} for A = 1",
 )
 def plain_error(trial: Trial) -> Numbers:
-    ratio = 6.0
-    errors = errors_table.TABLE.rows(trial)
-    without, with_spike = (errors.sel(ratio=ratio, alignment=1.0, spike=spike).values for spike in (0.0, 4.0))
-    gap = float(with_spike.mean() - without.mean())
-    error = float(np.sqrt(with_spike.var(ddof=1) / with_spike.size + without.var(ddof=1) / without.size))
-    scaled = with_spike / 5  # the signal's power 1 + rho A^2
-    share_error = np.sqrt(scaled.var(ddof=1) / scaled.size + without.var(ddof=1) / without.size)
+    errors, ratio = errors_table.TABLE.rows(trial).sel(ratio=6.0, alignment=1.0), 6.0
+    without, spiked_error = (Estimate.of_mean(errors.sel(spike=spike).values) for spike in (0.0, 4.0))
+    share = Estimate(spiked_error.value / 5, spiked_error.error / 5)  # of the signal's power 1 + rho A^2
+    gap, fall = spiked_error.minus(without), share.minus(without)
     spikes = np.linspace(0, 50, 5001)
-    peaks = [float(spikes[np.argmax(spiked.generalization_error(spikes, A, ratio))]) for A in (0.2, 0.6, 1.0)]
+    peaks = [spikes[np.argmax(spiked.generalization_error(spikes, A, ratio))] for A in (0.2, 0.6, 1.0)]
     return {
-        "value": gap,
-        "uncertainty": error,
-        "rise": gap / error,
-        "fall": float((scaled.mean() - without.mean()) / share_error),
-        "without": float(without.mean()),
-        "with": float(with_spike.mean()),
-        "share": float(scaled.mean()),
-        "law": float(spiked.generalization_error(4.0, 1.0, ratio)),
-        "law without": float(spiked.generalization_error(0.0, 1.0, ratio)),
+        "value": gap.value,
+        "uncertainty": gap.error,
+        "rise": gap.value / gap.error,
+        "fall": fall.value / fall.error,
+        "without": without.value,
+        "with": spiked_error.value,
+        "share": share.value,
+        "law": spiked.generalization_error(4.0, 1.0, ratio),
+        "law without": spiked.generalization_error(0.0, 1.0, ratio),
         "lowest peak": min(peaks),
         "highest peak": max(peaks),
     }

@@ -6,9 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
-from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.datasets import DataArray, Dataset, fixed_of
-from linnet.reproduction.table import trial_sweep
+from linnet.reproduction import Columns, Estimate, Table, Trial
+from linnet.reproduction.datasets import DataArray, Dataset, cells_of, fixed_of
+from linnet.reproduction.table import columns_of, trial_sweep
 from linnet.theories import spiked
 
 RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
@@ -41,19 +41,19 @@ def laws(errors: DataArray) -> dict[str, np.ndarray]:
 def columns(networks: Dataset) -> Columns:
     """Trained networks beside both forms of (27)."""
     errors = read(networks)
-    wanted = laws(errors)
-    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
-    deviations = errors.std("seed", ddof=1).values / np.sqrt(errors.sizes["seed"])
-    return {
-        "d/n": [f"{x:g}" for x in g.ravel()],
-        "spike": [f"{x:g}" for x in rho.ravel()],
-        "alignment": [f"{x:g}" for x in A.ravel()],
-        "networks": [
-            f"{m:.4f} ± {s:.4f}" for m, s in zip(errors.mean("seed").values.ravel(), deviations.ravel(), strict=True)
-        ],
-        "(27), corrected": [f"{x:.4f}" for x in wanted["right"].ravel()],
-        "(27), printed": [f"{x:.4f}" for x in wanted["printed"].ravel()],
-    }
+    axes = ("ratio", "spike", "alignment")
+    points = errors.to_dataset(name="error").assign({name: (axes, law) for name, law in laws(errors).items()})
+    return columns_of(
+        cells_of(points, *axes),
+        {
+            "d/n": "{.ratio:g}",
+            "spike": "{.spike:g}",
+            "alignment": "{.alignment:g}",
+            "networks": lambda point: f"{Estimate.of_mean(point.error.values):.4f}",
+            "(27), corrected": "{.right:.4f}",
+            "(27), printed": "{.printed:.4f}",
+        },
+    )
 
 
 TABLE = Table(
