@@ -45,6 +45,7 @@ def _timed_channel(kind: Any) -> Any:
             super().__init__(server, sock, addr, adj, map=map)
 
         def received(self, data: bytes) -> Any:
+            """Take bytes, as waitress calls it, and note whether a request is still incomplete."""
             if self.request is None:
                 self.began = time.time()
             answer = super().received(data)

@@ -47,6 +47,7 @@ def as_netcdf(data: xr.Dataset) -> bytes:
 
 
 def _cell_text(value: object) -> str:
+    """Return the text of a value in a cell, all digits of a number included."""
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 

@@ -53,6 +53,7 @@ def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: floa
 
 
 def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
+    """Return a trace of points or lines; one without a name is not in the legend."""
     return {"type": "scatter", "x": rounded(x), "y": rounded(y), "name": name, "showlegend": bool(name), **rest}
 
 
@@ -66,12 +67,12 @@ def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = 
     return guide([x[0], x[-1]], [height] * 2, name, **rest)
 
 
-def trained(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+def trained_line(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
     """Return what was trained where a prediction lies on it: broad and pale."""
     return line(x, y, name, colour=colour, **{"width": 5, "opacity": 0.5, **rest})
 
 
-def predicted(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+def predicted_line(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
     """Return what was predicted: dashed, over what was trained."""
     return line(x, y, name, colour=colour, dash=THEORY, **rest)
 
@@ -80,7 +81,7 @@ def comparison(
     x: ArrayLike, trained_y: ArrayLike, predicted_y: ArrayLike, names: tuple[str, str], colour: str, **rest: Any
 ) -> list[Trace]:
     """Return what was trained and what was predicted for it, in one colour; `rest` is for the prediction alone."""
-    return [trained(x, trained_y, names[0], colour), predicted(x, predicted_y, names[1], colour, **rest)]
+    return [trained_line(x, trained_y, names[0], colour), predicted_line(x, predicted_y, names[1], colour, **rest)]
 
 
 def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:

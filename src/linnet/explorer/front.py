@@ -82,10 +82,11 @@ class Front:
                 return [script.read_bytes()]
             if "." not in path and not path.startswith("/_"):
                 start("200 OK", [("Content-Type", "text/html; charset=utf-8"), *HEADERS.items()])
-                return self._page(environ)
+                return self._head_then_page(environ)
         return self.application.result()(environ, start)
 
-    def _page(self, environ: WSGIEnvironment) -> Iterator[bytes]:
+    def _head_then_page(self, environ: WSGIEnvironment) -> Iterator[bytes]:
+        """Send the head of a page at once, and the rest of it when the application is there."""
         head = HEAD.encode()
         yield head
         page = b"".join(self.application.result()(environ, _ignore_start))

@@ -50,6 +50,7 @@ def home(pages: list[Page]) -> Component:
 
 
 def _introduction() -> Component:
+    """Lay out what the explorer is, and where the lecture starts."""
     return html.Div(
         [
             html.H1(TITLE),
@@ -100,10 +101,12 @@ def moving_runs() -> str:
 
 
 def _step(number: int, step: Step) -> Component:
+    """Lay out a step of the lecture: its link and its words."""
     return html.Li([dcc.Link(step.title, href=step_link(number)), html.P(step.says)])
 
 
 def _card(page: Page) -> Component:
+    """Lay out a page's picture, title and sentence, as one link."""
     thumbnail = html.Img(src=f"/assets/thumbnails/{page.name}.webp", alt="", width=320, height=200)
     words = [html.B(page.title), html.Span(page.card)]
     return dcc.Link([thumbnail, html.Div(words)], href=f"/{page.name}", className="card", id=f"card-{page.name}")

@@ -87,6 +87,7 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
+    """Lay out a page; `wrong` is said of its address, `step` is that of the lecture, 0 for none."""
     paragraphs = page.introduction
     heading: list[Component] = [html.H1(page.title)]
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
@@ -131,6 +132,7 @@ def _neighbour_steps(step: int) -> list[Component]:
 
 
 def _controls(page: Page, state: State) -> list[Component]:
+    """Lay out the controls under their headings."""
     groups: dict[str, list[Component]] = {}
     for one in page.controls:
         if not one.plays:  # those stand under the pictures, see `_part`
@@ -168,6 +170,7 @@ def _control(page: Page, one: Control, state: State) -> Component:
 
 
 def _box_and_slider(one: Control, ident: str, text: str) -> Component:
+    """Lay out where a value is typed, its slider if it has one, and the button that plays it."""
     mode, look = ("decimal", "box") if one.kind in control.SINGLE_NUMBERS else ("text", "box long")
     typed: dict[str, Any] = {"type": "text", "debounce": True, "autoComplete": "off", "inputMode": mode}
     box = dcc.Input(id=ident, value=text, className=look, **typed)
@@ -193,6 +196,7 @@ def view_id(page: Page, view: View) -> str:
 
 
 def _part(page: Page, part: Part, state: State) -> Component:
+    """Lay out the views of a part, its files, and where its answers arrive."""
     key = f"{page.name}-{part.name}"
     what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
     views = [_view(page, view) for view in part.views]
@@ -216,6 +220,7 @@ def _part(page: Page, part: Part, state: State) -> Component:
 
 
 def _view(page: Page, view: View) -> Component:
+    """Lay out a picture or a piece of page with its title and its sentence."""
     ident = view_id(page, view)
     if view.kind == "html":
         body: list[Component] = [html.H2(view.title), html.Div(id=ident, className="shown")]
@@ -240,6 +245,7 @@ def _save_button(view: View, ident: str, kind: str) -> Component:
 
 
 def _script(page: Page) -> Component:
+    """Lay out where the script is shown and copied."""
     ident = f"{page.name}-script"
     return html.Details(
         [

@@ -105,11 +105,13 @@ def _listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _shown_host(host: str) -> str:
+    """Return a host as it stands in the address that a reader opens."""
     named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     return f"[{named}]" if ":" in named and not named.startswith("[") else named
 
 
 def _announce(text: str) -> None:
+    """Write a line to the terminal."""
     with suppress(OSError):  # a full or closed terminal does not keep the page from being served
         sys.stderr.write(text + "\n")
         sys.stderr.flush()

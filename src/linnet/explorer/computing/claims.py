@@ -50,7 +50,7 @@ def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr
             raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
     if not isinstance(words, str) or len(words) > MAX_LETTERS:
         raise ValueError(f"`words` must be at most {MAX_LETTERS} letters to search for.")
-    kept = _filtered(_claim_rows(), paper, words)
+    kept = _matching_rows(_claim_rows(), paper, words)
     return _dataset("claim", [row for row in kept if verdict in (ALL, row["verdict"])], _claim_rows()[0])
 
 
@@ -64,7 +64,7 @@ def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
     'Theorem 2, lazy region'
     """
     rows = _answer_rows()
-    return _dataset("theorem", _filtered(rows, paper, words), rows[0])
+    return _dataset("theorem", _matching_rows(rows, paper, words), rows[0])
 
 
 def place_of(where: str, paper: str) -> str:
@@ -108,7 +108,7 @@ def verdict_counts(claims: xr.Dataset) -> dict[str, dict[str, int]]:
     return by_paper
 
 
-def _filtered(rows: Sequence[Row], paper: str, words: str) -> list[Row]:
+def _matching_rows(rows: Sequence[Row], paper: str, words: str) -> list[Row]:
     """Return the rows of a paper whose texts have the words."""
     fitting = matches([str(row["text"]) for row in rows], words)
     return [row for row, fits in zip(rows, fitting, strict=True) if fits and paper in (ALL, row["paper"])]
@@ -128,12 +128,14 @@ def _dataset(along: str, rows: Sequence[Row], columns: Row) -> xr.Dataset:
 
 @cache
 def _claim_rows() -> tuple[Row, ...]:
+    """Return the rows of all claims, in the papers' order."""
     from linnet.reproduction import registry
 
     return tuple(map(_claim_row, registry.claims().values()))
 
 
 def _claim_row(claim: Claim) -> Row:
+    """Return what is declared, recorded and searched of a claim."""
     from linnet.reproduction import record
 
     recorded, share = record.last_measured().get(claim.name), record.shares().get(claim.name)
@@ -158,6 +160,7 @@ def _claim_row(claim: Claim) -> Row:
 
 @cache
 def _answer_rows() -> tuple[Row, ...]:
+    """Return the rows of all answers, in the papers' order."""
     from linnet.reproduction import registry
 
     return tuple(

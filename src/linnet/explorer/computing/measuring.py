@@ -89,6 +89,7 @@ class Measuring:
         return command("verify", "--quick", name, "--json", "-")
 
     def _current_progress(self) -> Progress:
+        """Return how far the measurement under way is, by the time it took before."""
         from linnet.reproduction import record
 
         passed = time.monotonic() - self._began
@@ -106,6 +107,7 @@ class Measuring:
             self._finish(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
 
     def _finish(self, state: str, reason: str) -> None:
+        """End the process, and keep what it measured, or why it did not."""
         assert self._process is not None
         ended = replace(self._current_progress(), state=state, reason=reason, share=1.0)
         _kill(self._process)

@@ -67,5 +67,6 @@ def _train_padded(
 
 
 def _pad(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
+    """Write a matrix into the corner of a larger one."""
     larger[: matrix.shape[0], : matrix.shape[1]] = matrix
     return larger

@@ -122,6 +122,7 @@ def parse_table(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
 
 
 def _check_columns(columns: int) -> None:
+    """Refuse a table with too many columns."""
     if columns > COLUMNS:
         raise ValueError(f"The table has {columns} columns: at most {COLUMNS} here. `linnet diagnose` takes more.")
 

@@ -109,7 +109,7 @@ def claim(data: Data, state: State) -> Html:
 
 @view("The list of claims", kind="html", wide=True)
 def claim_list(data: Data, state: State) -> Html:
-    """Write a sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
+    """Show a sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
     from dash import html
 
     total = data.sizes["claim"]
@@ -149,7 +149,7 @@ def answers(data: Data, state: State) -> Html:
 
 
 def _pick_button(name: str, where: str) -> Component:
-    """A button that chooses a claim; `where` it stands makes it one of its kind."""
+    """Return a button that chooses a claim; `where` it stands makes its id unique."""
     from dash import html
 
     ident = {"type": PICK, "claim": name, "where": where}
@@ -157,7 +157,7 @@ def _pick_button(name: str, where: str) -> Component:
 
 
 def _typeset(text: str) -> Component:
-    """A sentence with its formulas drawn, by the MathJax that Dash brings."""
+    """Return a sentence with its formulas drawn, by the MathJax that Dash brings."""
     from dash import dcc
 
     from linnet.reproduction.typeset import typeset
@@ -166,7 +166,7 @@ def _typeset(text: str) -> Component:
 
 
 def _selected_claim(data: Data, name: str) -> Data | None:
-    """The claim of this name, filtered out or not; without a name the first one, if there is any."""
+    """Return the claim of this name, filtered out or not; without a name the first one, if there is any."""
     if not name:
         return data.isel(claim=0) if data.sizes["claim"] else None
     from linnet.reproduction.registry import select_claims
@@ -176,6 +176,7 @@ def _selected_claim(data: Data, name: str) -> Data | None:
 
 
 def _badge(row: Data) -> Component:
+    """Return the verdict of a claim in its colour."""
     from dash import html
 
     from linnet.reproduction.declaration import Verdict
@@ -185,6 +186,7 @@ def _badge(row: Data) -> Component:
 
 
 def _seed_share(row: Data) -> str:
+    """Return in how many seeds a claim had its verdict."""
     seeds = int(row["seeds"])
     return f"in {int(row['kept'])} of {seeds} seeds" if seeds else "not tried over seeds yet"
 

@@ -63,7 +63,7 @@ def summary(data: Data, state: State) -> Html:
 def order(data: Data, state: State) -> Figure:
     """Draw when the first and the last mode are half learned, by depth."""
     traces = [
-        draw.predicted(
+        draw.predicted_line(
             data["depth"].values, data["half_time"].sel(which=which).values, f"{which} singular value", colour
         )
         for which, colour in (("largest", BLUE), ("smallest", ORANGE))

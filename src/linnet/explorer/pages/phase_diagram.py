@@ -129,6 +129,7 @@ def _region_names(data: Data) -> list[Options]:
 
 
 def _border_lines(data: Data, heights: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where the borders of the regions are at these heights, log_d w."""
     from linnet.theories.mixed import borders
 
     dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
@@ -204,7 +205,7 @@ def compared_about(data: Data, state: State) -> Html:
 
 
 @view("Trained test error")
-def compared(data: Data, state: State) -> Figure:
+def trained_map(data: Data, state: State) -> Figure:
     """Draw the trained map."""
     x, y, hover = data["gamma_variance"], data["gamma_width"], "test error %{text}"
     traces = [draw.error_heatmap(x, y, data["trained"].values, bar="test error", hover=hover)]
@@ -233,7 +234,7 @@ PAGE = Page(
     parts=(
         Part("main", computing.diagram, (error, rank, steps)),
         Part("cell", computing.trained_cell, (cell_about, cell_losses, cell_modes), needs=("cell",)),
-        Part("compared", computing.compared_map, (compared_about, compared, difference), needs=("compare",)),
+        Part("compared", computing.compared_map, (compared_about, trained_map, difference), needs=("compare",)),
     ),
     ahead=("", "cell=-2,1.5"),
 )

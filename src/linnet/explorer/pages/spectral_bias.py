@@ -65,9 +65,9 @@ def layers(data: Data, state: State) -> Figure:
             shown: Options = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
             label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
             thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
-            traces.append(draw.trained(time, values[:, k], label, look, **shown, **thin))
+            traces.append(draw.trained_line(time, values[:, k], label, look, **shown, **thin))
             shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final", "legendrank": draw.LEGEND_LAST}
-            traces.append(draw.predicted(time[[0, -1]], [final[k]] * 2, "end by Corollary 3.1", look, **shown))
+            traces.append(draw.predicted_line(time[[0, -1]], [final[k]] * 2, "end by Corollary 3.1", look, **shown))
     axis = f"time t ({data.time.attrs['units']})"
     return draw.figure(traces, x=axis, y="singular values of the layers", yaxis={"rangemode": "tozero"})
 
@@ -100,7 +100,7 @@ def noise(data: Data, state: State) -> Figure:
     for k, values in enumerate(data.noisy.values.T):
         name, colour = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)
         traces.append(draw.line(time, values, name, colour=colour, showlegend=k < 2, legendgroup=name))
-    traces.append(draw.predicted(time, data.decay.values, "√(2γ) exp(−ηδ²t/2)", PINK))
+    traces.append(draw.predicted_line(time, data.decay.values, "√(2γ) exp(−ηδ²t/2)", PINK))
     traces.append(draw.horizontal_line(time, data.attrs["flattest"], "flattest solution", colour=GREEN))
     shown = np.concatenate([data.noisy.values.ravel(), data.clean.values.ravel(), [data.attrs["flattest"]]])
     low, high = np.log10(max(float(shown.min()), 1e-12)), np.log10(float(shown.max()))

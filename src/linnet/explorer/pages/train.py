@@ -100,9 +100,9 @@ def modes(data: Data, state: State) -> Figure:
         for order, i in enumerate(np.flatnonzero(which)):
             hover = f"s{i + 1} = %{{y:.4g}} at t = %{{x:.4g}}<extra>trained, {word}</extra>"
             shown = word if order == 0 else ""
-            traces.append(draw.trained(times, data["trained"].values[:, i], shown, colour, hovertemplate=hover))
+            traces.append(draw.trained_line(times, data["trained"].values[:, i], shown, colour, hovertemplate=hover))
             hover = hover.replace("trained", "predicted")
-            traces.append(draw.predicted(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
+            traces.append(draw.predicted_line(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
     top = float(np.nanmax([np.nanmax(data["trained"].values), data["learnable"].values.max()]))
     if threshold <= 3 * top:
         traces.append(draw.horizontal_line(times, threshold, "threshold"))

@@ -70,8 +70,8 @@ def plane(data: Data, state: State) -> Figure:
         draw.guide(*_arrows(data, list(places.values())), colour=GREY, width=1, opacity=0.7, **quiet),
         draw.guide(*_pair(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
         draw.guide(*_pair(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
-        draw.trained(*_pair(data.trained.values), f"trained, {seen}", PINK, text=labels),
-        draw.predicted(*_pair(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
+        draw.trained_line(*_pair(data.trained.values), f"trained, {seen}", PINK, text=labels),
+        draw.predicted_line(*_pair(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
         draw.marks(*_pair(data.target.values[None]), "target β", size=14, **STAR),
     ]
     for name, place in places.items():
@@ -111,7 +111,7 @@ def error(data: Data, state: State) -> Figure:
     bars = {"type": "data", "array": draw.rounded(spread), "thickness": 1.5}
     traces = [
         draw.guide(data.ratio, data.error_without_spike, "without a spike"),
-        draw.predicted(data.ratio, data.error, "eq. (27)", BLUE),
+        draw.predicted_line(data.ratio, data.error, "eq. (27)", BLUE),
         draw.marks(data.drawn_ratio, drawn.mean(axis=1), "least norm, d = 120", colour=PINK, error_y=bars),
         draw.marks([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
     ]

@@ -160,7 +160,7 @@ def modes(data: Data, state: State) -> Figure:
     traces = _mode_lines(data, steps, shares)
     if "predicted_share" in data:
         for mode, values in enumerate(data["predicted_share"].values.T[:MAX_MODES]):
-            traces.append(draw.predicted(steps, values, "closed form" * (mode == 0), style.GUIDE))
+            traces.append(draw.predicted_line(steps, values, "closed form" * (mode == 0), style.GUIDE))
     low = max(float(shares[:, :MAX_MODES].min()), -0.5) - 0.05
     return draw.figure(traces, x="step", y="share of the mode learned", log_x=True, yaxis={"range": [low, 1.1]})
 
@@ -242,7 +242,7 @@ def rows(data: Data, state: State) -> Figure:
     bars = {"type": "data", "array": draw.rounded(2 * data["measured_standard_error"].values)}
     traces = [draw.marks(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
     if np.isfinite(data["predicted_error"].values).any():
-        traces.append(draw.predicted(count, data["predicted_error"], "predicted", style.BLUE))
+        traces.append(draw.predicted_line(count, data["predicted_error"], "predicted", style.BLUE))
     return draw.figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
 
 

@@ -79,6 +79,7 @@ def panel_state(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
 
 
 def _progress_shown(progress: Progress | None) -> Shown:
+    """Show a measurement: a bar while it is under way, then its outcome or its failure."""
     from dash import html
 
     if progress is None:
