@@ -102,6 +102,21 @@ class FeatureRun:
 
         return Moment(time, *map(between, (h.alignments, h.magnitudes, h.deviations, h.kernels)))
 
+    @property
+    def first_output(self) -> float:
+        """The largest |f(x_i)| of the start over the least |y_i|."""
+        return float(np.abs(self.outputs[0]).max() / np.abs(self.data.outputs).min())
+
+    def kernel_after(self, time: float) -> Block:
+        """Return what the kernel does after that time: its least cosine to the target-aligned one, the growth of its
+        norm, and the share of saved states with it until 1% of the loss is left."""
+        h, later = self.history, self.history.times > time
+        return {
+            "kernel_cosine": h.kernel_cosine[later].min(),
+            "kernel_growth": h.kernel_norm[-1] / np.interp(time, h.times, h.kernel_norm),
+            "kernel_rising": (np.diff(h.kernel_norm[later & (self.share > 0.01)]) > 0).mean(),
+        }
+
     def second_stage(self, loss: float) -> list[Moment]:
         """From t1 on, at that very moment and at every saved state, until the loss is at most `loss`."""
         first = self.first_time()

@@ -7,12 +7,13 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.varre import misprints
-from linnet.papers.varre.networks.path import transposed
+from linnet.papers.varre.networks.path import Path, transposed
 from linnet.papers.varre.networks.regression import plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
+from linnet.reproduction.numbers import by_name
 
 DERIVATIVE = Limit(1e-10, "derivatives by complex steps are exact but for rounding, over sums of a hundred terms")
 TRAINER = Limit(1e-9, "the difference of weights of about ten over a step that moves them by a thousandth")
@@ -46,21 +47,27 @@ def gradients(trial: Trial) -> Numbers:
     problem = ln.problems.gaussian_regression(key=[trial.seed, 26], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
     x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
     random = generator(trial.seed, 27)
-    errors: dict[str, list[float]] = {"value": [], "plain": [], "trainer": []}
-    for size in (0.1, 1.0, 10.0):
+
+    def errors(size: float) -> Numbers:
         layers = size * random.standard_normal((12, INPUTS)), size * random.standard_normal((OUTPUTS, 12))
         wanted = [-slopes for slopes in _derivatives(layers, x, y)]
         scale = highest(np.abs(part).max() for part in wanted)
         left = (y - x @ layers[0].T @ layers[1].T) / SAMPLES  # of the paper's Y - X W1 W2, with 1/N
-        printed = (x.T @ left @ layers[1]).T, (layers[0] @ x.T @ left).T
         rate = 1e-3 / scale
-        moved = plain_step(layers, problem, rate)
         run = ln.gradient_descent(problem, ln.Weights(*layers), learning_rate=rate, steps=1, save_every=1)
-        moves = (("plain", moved), ("trainer", (run.weights.first[-1], run.weights.second[-1])))
-        steps = {name: [(b - a) / rate for a, b in zip(layers, to, strict=True)] for name, to in moves}
-        for name, speeds in {"value": printed, **steps}.items():
-            errors[name].append(highest(np.abs(v - w).max() / scale for v, w in zip(speeds, wanted, strict=True)))
-    return {**{name: highest(each) for name, each in errors.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
+        steps = {
+            "plain": plain_step(layers, problem, rate),
+            "trainer": (run.weights.first[-1], run.weights.second[-1]),
+        }
+        speeds = {name: [(b - a) / rate for a, b in zip(layers, to, strict=True)] for name, to in steps.items()}
+        speeds["value"] = [(x.T @ left @ layers[1]).T, (layers[0] @ x.T @ left).T]
+        return {
+            name: highest(np.abs(v - w).max() / scale for v, w in zip(each, wanted, strict=True))
+            for name, each in speeds.items()
+        }
+
+    found = by_name(errors(size) for size in (0.1, 1.0, 10.0))
+    return {**{name: highest(each) for name, each in found.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -140,36 +147,34 @@ def invariant(trial: Trial) -> Numbers:
 def alpha(trial: Trial) -> Numbers:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
     gamma."""
-    theory = ln.theories.spectral_bias
-    speed, back, printed, gram, gram_speed = [], [], [], [], []
     rows = flows.LIMITS.rows(trial)
-    for path in (path for path in rows if path.gamma >= 1e-3):  # 1 - |alpha| is of order gamma: below, it is lost
-        for i in range(0, len(path.times), 7):
-            first, second, product = path.first[i], path.second[i], path.product[i]
-            inverse = np.linalg.inv(first.T @ first)
-            a = product @ inverse
-            moving = first.T @ (second.T @ path.residual[i])
-            velocity = (path.velocity[i] - a @ (moving + moving.T)) @ inverse
-            expected = theory.alpha_velocity(a, path.cov, path.cross, path.gamma)
-            speed.append(np.abs(velocity - expected).max() / np.abs(path.cross).max())
-            size = np.abs(product).max()
-            back.append(np.abs(theory.predictor(a, path.gamma) - product).max() / size)
-            printed.append(np.abs(misprints.predictor(a) - product).max() / size)
-            squares = first.T @ first  # the paper's Z1 Z1^T; alpha is `a` transposed
-            claimed = 2 * path.gamma * np.linalg.inv(np.eye(a.shape[1]) - a.T @ a)
-            turned = path.residual[i].T @ a @ claimed
-            gram.append(np.abs(claimed - squares).max() / np.abs(squares).max())
-            gram_speed.append(np.abs(turned + turned.T - (moving + moving.T)).max() / np.abs(moving).max())
+    # 1 - |alpha| is of order gamma: below, it is lost
+    kept = [(path, i) for path in rows if path.gamma >= 1e-3 for i in range(0, len(path.times), 7)]
+    errors = by_name(_alpha_errors(path, i) for path, i in kept)
     others = [*flows.ONE_OUTPUT.rows(trial), *flows.WHITENED.rows(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.outside for path in [*rows, *others] if path.gamma >= 1e-3)
+    return {**{name: highest(each) for name, each in errors.items()}, "leak": leak}
+
+
+def _alpha_errors(path: Path, i: int) -> Numbers:
+    """Return the relative errors of Lemma 3.3 at one state of a flow; `value` is that of the printed predictor."""
+    theory, first, second, product = ln.theories.spectral_bias, path.first[i], path.second[i], path.product[i]
+    squares = first.T @ first  # the paper's Z1 Z1^T; alpha is `a` transposed
+    inverse = np.linalg.inv(squares)
+    a = product @ inverse
+    moving = first.T @ (second.T @ path.residual[i])
+    velocity = (path.velocity[i] - a @ (moving + moving.T)) @ inverse
+    claimed = 2 * path.gamma * np.linalg.inv(np.eye(a.shape[1]) - a.T @ a)
+    turned = path.residual[i].T @ a @ claimed
+    expected = theory.alpha_velocity(a, path.cov, path.cross, path.gamma)
+    size = np.abs(product).max()
     return {
-        "value": highest(printed),
-        "back": highest(back),
-        "speed": highest(speed),
-        "gram": highest(gram),
-        "gram_speed": highest(gram_speed),
-        "leak": leak,
+        "value": np.abs(misprints.predictor(a) - product).max() / size,
+        "back": np.abs(theory.predictor(a, path.gamma) - product).max() / size,
+        "speed": np.abs(velocity - expected).max() / np.abs(path.cross).max(),
+        "gram": np.abs(claimed - squares).max() / np.abs(squares).max(),
+        "gram_speed": np.abs(turned + turned.T - (moving + moving.T)).max() / np.abs(moving).max(),
     }
 
 

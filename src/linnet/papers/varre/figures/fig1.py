@@ -155,53 +155,55 @@ def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
 
 
 def check(ds: Dataset) -> list[Check]:
-    checks = []
     panels = ds.attrs["panels"].split(",")
-    if "a" in panels:
-        checks += _check_starts(ds)
-    if "b" in panels:
-        last = ds.isel(noise_time=-1)
-        error = float(np.abs(last["descent_values"] - last["descent_predicted"]).max())
-        limit = ds.attrs["rate"]  # descent leaves the flow at first order in its step
-        text = f"gradient descent ends at Corollary 3.1: largest error {error:.1e} (limit {limit:g}, its step)"
-        checks.append(Check.below(text, error, limit))
-        kept = (last["descent_values"][:, 1:] / ds["descent_values"][0, :, 1:]).min()
-        left = (last["label_noise_values"][:, 1:] / ds["label_noise_values"][0, :, 1:]).max()
-        limit = TIMES * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
-        text = (
-            f"small singular values, final over initial, worst of {ds.sizes['noise_seed']} seeds: {float(left):.3f} "
-            f"with label noise (limit {limit:.3f}, five times the predicted decay), {float(kept):.6f} without"
-        )
-        checks.append(Check(text, float(left), limit, float(left) < limit and float(kept) > KEPT))
-        half = ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
-        ratio = float((half["label_noise_values"][:, :, 0].mean("noise_time") / ds["flattest"]).mean())
-        text = (
-            f"largest singular value under label noise over that of the flattest interpolator: {ratio:.3f} (late mean)"
-        )
-        checks.append(Check(text, ratio))
-    return checks
+    return [*(_check_starts(ds) if "a" in panels else ()), *(_check_noise(ds) if "b" in panels else ())]
 
 
 def _check_starts(ds: Dataset) -> list[Check]:
     """Check where the flows of panel a end, and count their ranks."""
-    checks = []
-    exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]
+    exact, seeds = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")], ds.sizes["seed"]
     error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())
-    seeds = ds.sizes["seed"]
-    text = f"orthogonal starts of {seeds} seeds end at Corollary 3.1: largest error"
-    checks.append(Check.below(text, error, EXACT, form=".1e"))
     away = float(ds["solution_error"].sel(start=exact).max())
-    checks.append(Check.below("and at the minimum-norm solution: largest error", away, EXACT, form=".1e"))
+    checks = [
+        Check.below(
+            f"orthogonal starts of {seeds} seeds end at Corollary 3.1: largest error", error, EXACT, form=".1e"
+        ),
+        Check.below("and at the minimum-norm solution: largest error", away, EXACT, form=".1e"),
+    ]
     for name in ds["start"].values:
-        final = ds["final"].sel(start=name).values
-        ranks = ln.observables.numerical_rank(final)
-        share = float(np.mean(ranks == ds.attrs["outputs"]))
+        ranks = ln.observables.numerical_rank(ds["final"].sel(start=name).values)
+        low, full = (float(np.mean(ranks == ds.attrs[size])) for size in ("outputs", "inputs"))
         text = (
-            f"{name}: {share:.0%} of {seeds} seeds end with rank {ds.attrs['outputs']} (values above 10% of the "
-            "largest)"
+            f"{name}: {low:.0%} of {seeds} seeds end with rank {ds.attrs['outputs']} (values above 10% of the largest)"
         )
-        checks.append(Check(f"{text}, {float(np.mean(ranks == ds.attrs['inputs'])):.0%} with full rank", share))
+        checks.append(Check(f"{text}, {full:.0%} with full rank", low))
     return checks
+
+
+def _check_noise(ds: Dataset) -> list[Check]:
+    """Check what descent leaves of the singular values of panel b, with label noise and without."""
+    last, half = ds.isel(noise_time=-1), ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
+    error, step = float(np.abs(last["descent_values"] - last["descent_predicted"]).max()), ds.attrs["rate"]
+    shares = {name: (last[name] / ds[name][0])[:, 1:] for name in ("descent_values", "label_noise_values")}
+    kept, left = float(shares["descent_values"].min()), float(shares["label_noise_values"].max())
+    limit = TIMES * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
+    ratio = float((half["label_noise_values"][:, :, 0].mean("noise_time") / ds["flattest"]).mean())
+    return [
+        Check.below(  # descent leaves the flow at first order in its step
+            f"gradient descent ends at Corollary 3.1: largest error {error:.1e} (limit {step:g}, its step)", error, step
+        ),
+        Check(
+            f"small singular values, final over initial, worst of {ds.sizes['noise_seed']} seeds: {left:.3f} with "
+            f"label noise (limit {limit:.3f}, five times the predicted decay), {kept:.6f} without",
+            left,
+            limit,
+            left < limit and kept > KEPT,
+        ),
+        Check(
+            f"largest singular value under label noise over that of the flattest interpolator: {ratio:.3f} (late mean)",
+            ratio,
+        ),
+    ]
 
 
 FIGURE = Figure(

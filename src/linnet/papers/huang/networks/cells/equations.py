@@ -60,17 +60,14 @@ def synthetic_cells(key: int) -> Block:
     history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
     predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
-    # until the loss has all but gone: beyond, the distance no longer moves
-    distance, cosine = history.kernel_distance, history.kernel_cosine
+    distance, ratio = history.kernel_distance, history.median_ratio
     return {
         "first_step": first / run.scales["learning_rate"],
-        "ratio_first": np.interp(first, history.times, history.median_ratio),
-        "ratio_least": history.median_ratio[later].min(),
-        "ratio_most": history.median_ratio[later].max(),
-        "ratio_rising": (np.diff(history.median_ratio[before]) > 0).mean(),
-        "loss_settled": np.where(history.median_ratio >= 0.9, run.share, np.nan)[
-            (history.median_ratio >= 0.9).argmax()
-        ],
+        "ratio_first": np.interp(first, history.times, ratio),
+        "ratio_least": ratio[later].min(),
+        "ratio_most": ratio[later].max(),
+        "ratio_rising": (np.diff(ratio[before]) > 0).mean(),
+        "loss_settled": np.where(ratio >= 0.9, run.share, np.nan)[(ratio >= 0.9).argmax()],
         "drop_steps": (history.loss_time(0.9) - first) / run.scales["learning_rate"],
         "mean_of_ratios_end": (history.alignments[-1] / history.magnitudes[-1]).mean() / np.sqrt(history.gamma),
         "kernel_distance_first": np.interp(first, history.times, distance),
@@ -79,9 +76,7 @@ def synthetic_cells(key: int) -> Block:
         "kernel_least_step": run.steps[distance.argmin()],
         "kernel_to_end": relative_distance(history.kernels[-1], predicted.kernel, 2),
         "kernel_end_predicted": relative_distance(predicted.kernel, predicted.square * history.target, 2),
-        "kernel_rising": (np.diff(history.kernel_norm[later & (run.share > 0.01)]) > 0).mean(),
-        "kernel_cosine": cosine[later].min(),
-        "kernel_growth": history.kernel_norm[-1] / np.interp(first, history.times, history.kernel_norm),
+        **run.kernel_after(first),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
         **ingredients(run),
     }

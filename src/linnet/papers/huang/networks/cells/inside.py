@@ -52,12 +52,10 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         "kernel_largest": largest,
         "kernel_mean": mean,
         "kernel_none": np.linalg.norm(history.target, 2) / run.data.trace,
-        "kernel_cosine": history.kernel_cosine[history.times > first.time].min(),
-        # (2/m)|X'X W v| over sqrt(gamma), the largest; and |f(x_i)| over the least |y_i| at the start
+        **run.kernel_after(first.time),
+        # (2/m)|X'X W v| over sqrt(gamma), the largest
         "pull": 2 * np.linalg.norm(run.outputs @ run.data.inputs, axis=1).max() / root,
-        "first_output": np.abs(run.outputs[0]).max() / np.abs(run.data.outputs).min(),
-        "kernel_growth": history.kernel_norm[-1] / np.interp(first.time, history.times, history.kernel_norm),
-        "kernel_rising": (np.diff(history.kernel_norm[(history.times > first.time) & (run.share > 0.01)]) > 0).mean(),
+        "first_output": run.first_output,
         "output_start": _output_cosine(run, run.outputs[1]),
         "output_first": _output_cosine(run, _at(first.time, history.times, run.outputs)),
         "first_steps": first.time / run.scales["learning_rate"],
@@ -109,7 +107,7 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
         "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
         "first_share": np.interp(first, history.times, run.share) if first == first else np.nan,
         "worst": worst,
-        "first_output": np.abs(run.outputs[0]).max() / np.abs(run.data.outputs).min(),
+        "first_output": run.first_output,
         **ingredients(run),
     }
 
