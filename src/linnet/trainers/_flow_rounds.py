@@ -142,19 +142,17 @@ def integrate_flow(
     """
     rounds = -(-settings.max_steps // _steps_per_round(*layers))
     steps = -(-settings.max_steps // rounds)
-    begun = tuple(np.asarray(layer) for layer in layers)
-    batched = begun[0].ndim == 3
-    if batched:
-        runs = [
-            FlowRun(
-                tuple(layer[i] for layer in begun),
-                _settings_of_member(settings, i),
-                None if spectrum is None else member(spectrum, i),
-            )
-            for i in range(len(begun[0]))
-        ]
-    else:
-        runs = [FlowRun(begun, settings, spectrum)]
+    batched = layers[0].ndim == 3
+    begun = [np.asarray(layer) if batched else np.asarray(layer)[None] for layer in layers]
+    tolerances = np.broadcast_to(settings.atol, len(begun[0]))
+    runs = [
+        FlowRun(
+            tuple(layer[i] for layer in begun),
+            replace(settings, atol=tolerances[i]),
+            None if spectrum is None else member(spectrum, i),
+        )
+        for i in range(len(begun[0]))
+    ]
     one_round = partial(_solve, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
@@ -165,33 +163,21 @@ def integrate_flow(
             _advance_round(objective, runs, one_round, steps, (turn + 1) / rounds)
             if turn >= BAR_AFTER_ROUNDS:
                 advance(1)
-    every = range(len(begun))
-    out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in every]
+    states = [np.stack(several, axis=1) for several in zip(*(run.states for run in runs), strict=True)]
     taken, failed = np.array([run.taken for run in runs]), np.array([run.failed for run in runs])
-    return out, taken if batched else taken[0], failed if batched else failed[0]
+    return (states, taken, failed) if batched else ([state[:, 0] for state in states], taken[0], failed[0])
 
 
 def _advance_round(objective: ProductObjective, runs: list[FlowRun], one_round: Any, steps: int, share: float) -> None:
     """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
-    settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
-    if 2 * len(pending) > len(runs) > 1:
-        # those that have ended stand at the last time, which costs no step
-        where = np.array([run.where if run.pending else settings.times[-1] for run in runs])
-        layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
-        settings = replace(settings, atol=np.array([run.settings.atol for run in runs]))
-        results = [
-            np.asarray(value) for value in one_round(objective, *_solver_arguments(layers, where, settings, dtype))
-        ]
-        for index in pending:
-            runs[index].store_round([value[index] for value in results], steps, share)
-        return
-    for index in pending:
-        run = runs[index]
-        results = one_round(
-            member(objective, index), *_solver_arguments(run.layers, np.array(run.where), run.settings, dtype)
-        )
-        run.store_round([np.asarray(value) for value in results], steps, share)
+    together = 2 * len(pending) > len(runs) > 1
+    for chosen in [list(range(len(runs)))] if together else [[index] for index in pending]:
+        own, group = objective if together else member(objective, chosen[0]), [runs[index] for index in chosen]
+        results = [np.asarray(value) for value in one_round(own, *_solver_arguments(group))]
+        for position, run in enumerate(group):
+            if run.pending:
+                run.store_round([value[position] for value in results], steps, share)
 
 
 def _steps_per_round(*layers: Array) -> int:
@@ -200,17 +186,13 @@ def _steps_per_round(*layers: Array) -> int:
     return next((length for length in (MAX_ROUND_STEPS, 500, 200) if length <= most), MIN_ROUND_STEPS)
 
 
-def _settings_of_member(settings: FlowSettings, index: int) -> FlowSettings:
-    """Return the settings of one member of a batch, with its own tolerance."""
-    return replace(settings, atol=settings.atol[index] if settings.atol.ndim else settings.atol)
-
-
-def _solver_arguments(
-    layers: Sequence[np.ndarray | Array], where: np.ndarray, settings: FlowSettings, dtype: np.dtype
-) -> tuple[Any, ...]:
+def _solver_arguments(runs: list[FlowRun]) -> tuple[Any, ...]:
     """Return the arguments of one round of `_solve`: the layers, where they are, times and tolerances."""
-    numbers = (where, settings.times, settings.rtol, settings.atol, settings.share)
-    return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
+    settings, layers = runs[0].settings, zip(*(run.layers for run in runs), strict=True)
+    # those that have ended stand at the last time, which costs no step
+    where = [run.where if run.pending else settings.times[-1] for run in runs]
+    numbers = (where, settings.times, settings.rtol, [run.settings.atol for run in runs], settings.share)
+    return tuple(map(np.stack, layers)), *(np.asarray(number, runs[0].layers[0].dtype) for number in numbers)
 
 
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)
@@ -225,13 +207,11 @@ def _solve(
     *,
     max_steps: int,
 ) -> tuple[Array, ...]:
-    """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
-    took, and whether it arrived. At times before `where` the layers are those it began with."""
-    alone = layers[0].ndim == 2
+    """One round of a batch: all layers at all times (infinite where not reached), at its end, and where that is; the
+    steps it took, and whether it arrived. At times before `where` the layers are those it began with."""
     shapes = [layer.shape[-2:] for layer in layers]
     borders = np.cumsum([np.prod(shape) for shape in shapes])
-    lead = (1,) if alone else layers[0].shape[:1]
-    start = jnp.concatenate([layer.reshape(*lead, -1) for layer in layers], axis=1)
+    start = jnp.concatenate([layer.reshape(len(layer), -1) for layer in layers], axis=1)
 
     def parts(entries: Array) -> tuple[Array, ...]:
         """The layers, from all their entries in one row."""
@@ -248,15 +228,14 @@ def _solve(
         return jnp.sqrt(jnp.sum(entries**2, axis=1) / (share * entries.shape[1]))
 
     solution = solve(
-        partial(jax.vmap(slope, in_axes=(None if alone else batch_axes(objective), 0)), objective),
+        partial(jax.vmap(slope, in_axes=(batch_axes(objective), 0)), objective),
         start,
-        jnp.broadcast_to(where, lead),
+        where,
         times,
         rtol=rtol,
-        atol=jnp.broadcast_to(atol, lead)[:, None],
+        atol=atol[:, None],
         size=size,
         max_steps=max_steps,
     )
     arrived = solution.where >= times[-1]
-    results = (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
-    return tuple(value[0] for value in results) if alone else results
+    return (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
