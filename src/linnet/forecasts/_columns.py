@@ -196,7 +196,7 @@ def _is_numeric_type(kind: object) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one, or the text of one."""
+    """Whether a value is a number, or the text of one."""
     try:
         float(value)
     except (TypeError, ValueError):

@@ -17,12 +17,11 @@ from linnet.forecasts._diagnosis_sentences import learned_words, rate_table
 from linnet.forecasts._forecast_figure import COLOUR_OF_WORD, draw_kernels, draw_modes
 from linnet.forecasts._regime_map import active_modes
 from linnet.forecasts.curves import standard_error
+from linnet.forecasts.diagnosis import Diagnosis, training_shares
 from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from linnet.forecasts.diagnosis import Diagnosis
 
 PAGE, DATA = "index.html", "diagnosis.nc"
 
@@ -171,9 +170,8 @@ def training(axes: Any, diagnosis: Diagnosis) -> None:
     """Training and held-out error by step."""
     c = diagnosis.curves
     steps = np.maximum(c.steps, 0.5)
-    # the training loss is half a sum of squares over targets: a share of the variance is twice that, over the variance
-    unit = 2 / float((diagnosis.forecast.problem.outputs.var(axis=0)).sum())  # type: ignore[union-attr]
-    for values, colour, name in ((unit * c.training, style.LOSS, "training"), (c.errors, style.TEST_LOSS, "held out")):
+    series = {"training": (training_shares(diagnosis), style.LOSS), "held out": (c.errors, style.TEST_LOSS)}
+    for name, (values, colour) in series.items():
         mean, spread = values.mean(axis=(1, 2)), values.mean(axis=2).std(axis=1, ddof=1)
         axes.fill_between(steps, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
         axes.plot(steps, mean, color=colour, label=name, **style.ALONE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from linnet.forecasts._columns import LINE_INDEX
+from linnet.forecasts._columns import LINE_INDEX, is_number
 
 HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
 HEAD_LINES = 60
@@ -86,7 +86,8 @@ def detect_format(place: Path) -> TextFormat:
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     comma = comma and not any(DECIMAL_POINT.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in cells)
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
-    header = not all(_is_number(cell, comma=comma) for cell in fields[0])
+    first_line = [cell.replace(".", "").replace(",", ".") if comma else cell for cell in fields[0]]
+    header = not all(map(is_number, first_line))
     notes = []
     if encoding.startswith("utf-16"):
         notes.append(f"{place.name} is read as UTF-16.")
@@ -182,12 +183,3 @@ def _separator(lines: list[str], kind: str) -> str:
         return expected
     most = max(SEPARATORS, key=lambda mark: counts[mark][0])
     return most if counts[most][0] > 1 else expected or ","
-
-
-def _is_number(text: str, *, comma: bool) -> bool:
-    """Return whether a field is a number, with a decimal comma or point."""
-    try:
-        float(text.replace(".", "").replace(",", ".") if comma else text)
-    except ValueError:
-        return False
-    return True

@@ -164,3 +164,10 @@ class Diagnosis:
         beside = xr.Dataset(more, coordinates)
         whole = self.forecast.to_dataset().merge(beside)
         return whole.assign_attrs(stop=self.stop, **{k: str(v) for k, v in self.settings.items()})
+
+
+def training_shares(diagnosis: Diagnosis) -> Float[np.ndarray, "time fold seed"]:
+    """Training losses as shares of the targets' variance: twice half a sum of squares over targets, over it."""
+    outputs = diagnosis.forecast.problem.outputs
+    assert outputs is not None
+    return 2 / float(outputs.var(axis=0).sum()) * diagnosis.curves.training

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet._randomness import Key, generator
 from linnet.forecasts._rows import Decomposition, Rows
+from linnet.forecasts.curves import standard_error
 from linnet.theories import ridge as theory
 from linnet.theories._sample_spectra import spectrum_from_svd
 
@@ -128,7 +129,7 @@ def learning_curve_of(
             train, test = np.split(random.permutation(n), [size])
             errors[i, j] = (_ridge_test_errors(rows.inputs, outputs, train, test, ridge) / variance).mean()
     predicted = _predicted_errors(rows.svd, outputs, variance, chosen, ridge)
-    return LearningCurve(chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, ridge)
+    return LearningCurve(chosen, errors.mean(axis=1), standard_error(errors), predicted, ridge)
 
 
 def _ridge_test_errors(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import MAX_STEPS
 from linnet.forecasts.diagnosing import diagnose_table
+from linnet.forecasts.diagnosis import training_shares
 from linnet.forecasts.folds import Fold
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.tables import DataTable
@@ -38,15 +39,11 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
     """
     diagnosis = diagnose_table(table, settings, comparing=_cached_comparison)
     low, high = diagnosis.curves.range
-    outputs = diagnosis.forecast.problem.outputs
-    assert outputs is not None
-    # the training loss is half a sum of squares over targets: a share of the variance is twice that, over it
-    training = 2 / float(outputs.var(axis=0).sum()) * diagnosis.curves.training
     more: dict[str, Any] = {
         "critical_threshold": ("mode", critical_thresholds(diagnosis), {"long_name": "the mode is active below it"}),
         "active_modes": (("map_scale", "map_width"), active_modes(diagnosis, WIDTHS, SCALES)),
         "input_variance": ("direction", diagnosis.forecast.problem.factor.scales**2),
-        "cv_training_share": (("cv_step", "fold", "seed"), training),
+        "cv_training_share": (("cv_step", "fold", "seed"), training_shares(diagnosis)),
     }
     attributes = {"findings": "\n".join(diagnosis.findings()), "stop_low": low, "stop_high": high}
     if diagnosis.stein is not None:
