@@ -168,6 +168,9 @@ def test_names_with_commas_are_dropped_by_number():
     with pytest.raises(ValueError, match=r"--drop 1,2,0,3\)"):
         from_frame(frame)
     assert from_frame(frame, drop="1,2,0,3").input_names == ["size"]
+    with pytest.raises(ValueError, match=r"--drop 2,3,1,4\)"):  # numbers count the target too, wherever it stands
+        from_frame(frame[["y", *frame.columns[:-1]]], target="y")
+    assert from_frame(frame[["y", *frame.columns[:-1]]], target="y", drop="2,3,1,4").input_names == ["size"]
     assert data_table(frame.iloc[:, :5], frame["y"], drop=["city, country", "when"]).shape == (6, 3, 1)
 
 

@@ -59,10 +59,13 @@ def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str
     return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def float_matrix(name: str, value: Any, names: list[str]) -> np.ndarray:
-    """The columns as a matrix of numbers; text is refused by name, with the command that leaves it out."""
+def float_matrix(name: str, value: Any, names: list[str], table_names: list[str]) -> np.ndarray:
+    """The columns as a matrix of numbers; text is refused by name, with the command that leaves it out.
+
+    `table_names` are all columns that `drop` may name, by numbers too.
+    """
     if hasattr(value, "iloc"):
-        _refuse_text(value, names, target=name == "Y")
+        _refuse_text(value, names, table_names, target=name == "Y")
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
     array = value
     check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
@@ -76,7 +79,7 @@ def float_matrix(name: str, value: Any, names: list[str]) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _refuse_text(frame: Any, names: list[str], *, target: bool) -> None:
+def _refuse_text(frame: Any, names: list[str], table_names: list[str], *, target: bool) -> None:
     """Refuses columns of text or dates, all at once, with the one command that leaves them out.
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed.
@@ -96,13 +99,13 @@ def _refuse_text(frame: Any, names: list[str], *, target: bool) -> None:
         )
     more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
     leave = [*wrong, *more]
-    asked = leave if not any("," in n for n in leave) else [str(names.index(n)) for n in leave]
+    asked = leave if not any("," in n for n in leave) else [str(table_names.index(n)) for n in leave]
     first = f"columns {list_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
+    them = "them" if several else "it"
     raise ValueError(
-        f"{first} text or dates{shown}: turn {'them' if several else 'it'} into numbers, or leave "
-        f"{'them' if several else 'it'} out ({drop_option(asked)}){also}."
+        f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({drop_option(asked)}){also}."
     )
 
 

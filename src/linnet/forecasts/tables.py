@@ -157,7 +157,7 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     notes = [*frame.attrs.get(NOTES, []), *dropped]
     if target is None:
         notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
-    return _checked_table(frame[kept], frame[wanted], kept, wanted, missing, notes)
+    return _checked_table(frame[kept], frame[wanted], kept, wanted, missing, notes, names)
 
 
 def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
@@ -181,21 +181,28 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
         >>> data_table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
         ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
-    X, input_names = named_columns("X", X, "x")
+    X, names = named_columns("X", X, "x")
     Y, output_names = named_columns("Y", Y, "y")
     if len(X) != len(Y):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
-    X, input_names, notes = drop_columns(X, input_names, drop)
-    return _checked_table(X, Y, input_names, output_names, missing, notes)
+    X, input_names, notes = drop_columns(X, names, drop)
+    return _checked_table(X, Y, input_names, output_names, missing, notes, names)
 
 
 def _checked_table(
-    X: Any, Y: Any, input_names: list[str], output_names: list[str], missing: str, notes: list[str]
+    X: Any,
+    Y: Any,
+    input_names: list[str],
+    output_names: list[str],
+    missing: str,
+    notes: list[str],
+    table_names: list[str],
 ) -> DataTable:
     """The table of these columns: numbers without gaps, with notes on columns that deserve a second look."""
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
-    outputs, inputs = float_matrix("Y", Y, output_names), float_matrix("X", X, input_names)
+    outputs = float_matrix("Y", Y, output_names, table_names)
+    inputs = float_matrix("X", X, input_names, table_names)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
     table, index = fill_gaps(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
