@@ -67,7 +67,7 @@ def thumbnail(png: bytes) -> str:
     with Image.open(BytesIO(png)) as whole:
         small = whole.convert("RGB")
     small.thumbnail((320, 200))
-    small.save(held, format="PNG", optimize=True)
+    small.save(held, format="PNG")
     source = f"data:image/png;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"
     return f'<img width="{small.width // 2}" height="{small.height // 2}" alt="" src="{source}">'
 
