@@ -91,7 +91,7 @@ def initial_state(params: Params, *, plan: Plan) -> State:
 def divergence_threshold(objective: Objective, params: Params) -> Array:
     """The loss beyond which a run counts as diverged: a large multiple of the first loss, or of the targets' scale."""
     loss, _ = objective.at(params)
-    size = objective.size()
+    size = objective.loss_scale()
     return DIVERGENCE_FACTOR * (select(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 

@@ -1,10 +1,10 @@
 """What a compiled loop descends, and the test loss it may look at.
 
-An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and `size()`, the
-scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A and the residual R
-= -dL/dA. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and `MomentsObjective` are the plain
-ones, which share no code with it, so that reduced and full runs check each other; `CostObjective` is any differentiable
-function.
+An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and
+`loss_scale()`, the scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A
+and the residual R = -dL/dA. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and
+`MomentsObjective` are the plain ones, which share no code with it, so that reduced and full runs check each other;
+`CostObjective` is any differentiable function.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ProductObjective:
         """Loss and residual at a product."""
         raise NotImplementedError
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """The scale of losses: that of the targets."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class SpectralObjective(ProductObjective):
         residual = error if self.scales is None else error * self.scales
         return 0.5 * jnp.sum(error**2) + self.floor, residual
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """The loss of a network that is zero."""
         return 0.5 * jnp.sum(self.target**2) + self.floor
 
@@ -79,7 +79,7 @@ class SamplesObjective(ProductObjective):
         error = self.outputs.T - A @ self.inputs.T
         return 0.5 * jnp.sum(error**2) / n, error @ self.inputs / n
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """The loss of a network that is zero."""
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
@@ -99,7 +99,7 @@ class MomentsObjective(ProductObjective):
         residual = self.cross - A @ self.cov
         return 0.5 * (self.power - jnp.sum((self.cross + residual) * A)), residual
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """The loss of a network that is zero."""
         return 0.5 * self.power
 
@@ -117,7 +117,7 @@ class CostObjective(ProductObjective):
         value, gradient = jax.value_and_grad(self.cost)(A)
         return value, -gradient
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """The scale of a general cost, which nothing tells: 1."""
         return jnp.asarray(1.0)
 

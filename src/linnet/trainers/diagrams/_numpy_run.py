@@ -143,7 +143,7 @@ class _PairedRun:
         np.subtract(self.network.product, self.narrow.product, out=self.gap)
         return 0.5 * _sum_of_squares(self.network.residual), (self.network.product, _sum_of_squares(self.gap))
 
-    def size(self) -> Any:
+    def loss_scale(self) -> Any:
         """Return the loss of a network that is zero."""
         return 0.5 * _sum_of_squares(self.target)
 

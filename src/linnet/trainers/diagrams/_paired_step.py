@@ -37,7 +37,7 @@ class PairedObjective:
         seen = (product, _squared_distance(product, predicted), self.target - product, self.target - predicted)
         return 0.5 * _squared_distance(self.target, product), seen
 
-    def size(self) -> Array:
+    def loss_scale(self) -> Array:
         """Return the loss of a network that is zero."""
         return 0.5 * _squared_distance(self.target, 0.0)
 
