@@ -14,6 +14,7 @@ from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Num
 from linnet.reproduction.fits import highest, line, lowest
 from linnet.reproduction.numbers import by_name
 
+EXPONENT = Limit(0.02, "an exponent is the printed one within this, or within three standard errors")
 FIRST_OFF = Below(
     0.15,
     what="distance of the time at which the median |rho| of Eq. (9), corrected, is 1 from the measured t1",
@@ -49,16 +50,7 @@ LEARNED = AllOf(
     says="The first stage ends at t1 = C1 m sqrt(n) log(1/v_0)/(eta sqrt(tr(Sigma)) |beta|).",
     assumes="Assumption 4.1",
     tried=SETTING,
-    holds=FIRST_OFF
-    & Within(
-        0.02,
-        "measured",
-        of="printed",
-        errors=3,
-        what="exponent of t1",
-        form=".3f",
-        because="an exponent is the printed one within this, or within three standard errors",
-    ),
+    holds=FIRST_OFF & Within(EXPONENT, "measured", of="printed", errors=3, what="exponent of t1", form=".3f"),
     corrected=FIRST_OFF,
     correction="t1 is where the median |rho| of Eq. (9), corrected, is 1",
     reads="asinh(1/(v_0 sqrt(gamma))), which does not know sigma_0, is off t1 by v_0/sigma_0 = {asinh:.0%}; exponents "
@@ -89,15 +81,7 @@ def first_time(trial: Trial) -> Numbers:
         form=".1f",
         because="one constant for all cases: the largest that is needed is at most this times the least",
     )
-    & Within(
-        0.02,
-        "exponents",
-        of="stated",
-        errors=3,
-        what="exponent of t2 - t1",
-        form=".3f",
-        because="an exponent is the printed one within this, or within three standard errors, as for t1",
-    )
+    & Within(EXPONENT, "exponents", of="stated", errors=3, what="exponent of t2 - t1", form=".3f")
     & STRAIGHT,
     corrected=Below(
         0.1,

@@ -14,6 +14,7 @@ from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, PictureRun, convention
 from linnet.reproduction import Check, Settings
 from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.numbers import by_name
 
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
@@ -83,16 +84,11 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
         "cosines": "cosine to the target-aligned kernel, by convention",
         "distances": "relative distance to the target-aligned kernel, by convention",
     }
-    measured = {name: np.full((len(CONVENTIONS), len(MOMENTS)), np.nan) for name in texts}
-    ends = []
-    for row, (centred, targets) in enumerate(CONVENTIONS):
+    runs = []
+    for centred, targets in CONVENTIONS:
         X, y, _ = drawn(chosen, centred=centred, targets=targets)
-        run = network(X, y, **network_settings(chosen))
-        measures = (run.history.median_ratio, run.history.kernel_cosine, run.history.kernel_distance)
-        for column, share in enumerate(SHARES):
-            for name, values in zip(texts, measures, strict=True):
-                measured[name][row, column] = values[np.argmax(run.left <= share)] if run.left[-1] <= share else np.nan
-        ends.append(run.end.settled)
+        runs.append(network(X, y, **network_settings(chosen)))
+    measured, ends = by_name(_at_moments(run) for run in runs), [run.end.settled for run in runs]
     both = ("convention", "moment")
     variables: dict[str, Any] = {name: (both, values, texts[name], "1") for name, values in measured.items()}
     variables["end_ratios"] = ("convention", ends, "a linear network's ratio at the end", "1")
@@ -102,6 +98,14 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
         "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
     }
     return labelled(variables, coords)
+
+
+def _at_moments(run: PictureRun) -> dict[str, np.ndarray]:
+    """Return ratio and kernel at the moments, NaN where the loss never falls so far."""
+    history, reached = run.history, [run.left[-1] <= share for share in SHARES]
+    states = [int(np.argmax(run.left <= share)) for share in SHARES]
+    measures = {"ratios": history.median_ratio, "cosines": history.kernel_cosine, "distances": history.kernel_distance}
+    return {name: np.where(reached, values[states], np.nan) for name, values in measures.items()}
 
 
 def trained(

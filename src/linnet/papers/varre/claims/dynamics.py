@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import Path, transposed
-from linnet.papers.varre.networks.regression import plain_step
+from linnet.papers.varre.networks.regression import plain_flow, plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
@@ -217,22 +217,11 @@ def rate(trial: Trial) -> Numbers:
 def built_rise() -> float:
     """Return how much |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two
     outputs."""
-    from scipy.integrate import solve_ivp
-
     cov, target = np.diag([9.0, 0.09]), np.array([[1.0, 0.0], [1.0, 5.0]])
-
-    def residual(w: np.ndarray) -> np.ndarray:
-        return (target - w[1] @ w[0]) @ cov
-
-    def velocity(_: float, flat: np.ndarray) -> np.ndarray:
-        w = flat.reshape(2, 2, 2)
-        r = residual(w)
-        return np.stack([w[1].T @ r, r @ w[0].T]).ravel()
-
-    start = np.stack([np.sqrt(2e-4) * np.eye(2), np.zeros((2, 2))])
-    times = np.linspace(0, 15, 300)
-    run = solve_ivp(velocity, (0, 15.0), start.ravel(), t_eval=times, method="DOP853", rtol=1e-11, atol=1e-13)
-    squares = np.array([(residual(state.reshape(2, 2, 2)) ** 2).sum() for state in run.y.T])
+    start = ln.Weights(np.sqrt(2e-4) * np.eye(2), np.zeros((2, 2)))
+    problem = ln.Problem.from_moments(cov, target @ cov)
+    states = plain_flow(problem, start, np.linspace(0, 15, 300), rtol=1e-11, atol=1e-13)
+    squares = np.array([(((target - state.product) @ cov) ** 2).sum() for state in states])
     return float((squares / np.minimum.accumulate(squares)).max() - 1)
 
 

@@ -95,7 +95,9 @@ def both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
     )
 
 
-def plain_flow(problem: ln.Problem, start: ln.Weights, times: np.ndarray) -> list[ln.Weights]:
+def plain_flow(
+    problem: ln.Problem, start: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
+) -> list[ln.Weights]:
     """Gradient flow of one network by SciPy, every weight, no reduction: the states at `times`."""
     from scipy.integrate import solve_ivp
 
@@ -110,7 +112,7 @@ def plain_flow(problem: ln.Problem, start: ln.Weights, times: np.ndarray) -> lis
         return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])
 
     flat = np.concatenate([start.first.ravel(), start.second.ravel()])
-    run = solve_ivp(velocity, (0, times[-1]), flat, t_eval=times, method="DOP853", rtol=1e-9, atol=1e-12)
+    run = solve_ivp(velocity, (0, times[-1]), flat, t_eval=times, method="DOP853", rtol=rtol, atol=atol)
     return [ln.Weights(*layers(state)) for state in run.y.T]
 
 
