@@ -78,8 +78,13 @@ def _gram_share(values: np.ndarray, law: Any, key: list[int]) -> float:
     "{constants:.1f} (m = 1, 2, 4 .. 1024); a single neuron satisfies them in {narrow:.0%} of the draws",
 )
 def overlaps_of_the_start(trial: Trial) -> Numbers:
+    data = [ln.problems.gaussian_teacher(key=[trial.seed, draw], dim=60) for draw in range(400)]
+    features = [each.inputs.T @ each.outputs for each in data]
     draws = {width: range(400 if width < 1024 else 100) for width in WIDTHS}
-    seen = {width: np.array([_overlaps(trial.seed, draw, width) for draw in own]) for width, own in draws.items()}
+    seen = {
+        width: np.array([_overlaps(features[draw], width, [trial.seed, draw, 1]) for draw in own])
+        for width, own in draws.items()
+    }
     constants = {}
     for delta in DELTAS:
         held, slack = {}, {}
@@ -91,11 +96,10 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
     return {"value": highest(constants.values()), "constants": constants, "narrow": held[1]}  # at the least delta
 
 
-def _overlaps(seed: int, draw: int, width: int) -> tuple[float, float]:
+def _overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[float, float]:
     """Return the largest overlap of a start with the feature by its size, and the largest, over sigma_0 sqrt(gamma)."""
-    std, data = 0.01, ln.problems.gaussian_teacher(key=[seed, draw], dim=60)
-    start = ln.inits.signed(key=[seed, draw, 1], in_dim=60, width=width, first_std=std, magnitude=0.001)
-    feature = data.inputs.T @ data.outputs
+    std = 0.01
+    start = ln.inits.signed(key=key, in_dim=feature.size, width=width, first_std=std, magnitude=0.001)
     overlaps = np.sqrt(width) * start.first @ feature / (std * np.linalg.norm(feature))
     return np.abs(overlaps).max(), overlaps.max()
 
