@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import linnet as ln
@@ -31,6 +33,7 @@ WITH_CORRECTION = AllOf(
         because="the neglected terms are of the order sqrt(n/d) for each neuron as for their norm",
     ),
 )
+of_stages = partial(claim, tried=GRID, holds=AS_PRINTED, corrected=WITH_CORRECTION)
 
 
 @claim(
@@ -110,13 +113,10 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.linalg.norm(flat[0] - flat[1], axis=1).max() / np.linalg.norm(flat[0], axis=1).max())
 
 
-@claim(
+@of_stages(
     "eq9",
     says="While the output is small, alignment and magnitude follow a linear system: v += rho + ...",
     assumes="stage 1: until t1 inside the assumption, until the loss has lost 5% in section 6",
-    tried=GRID,
-    holds=AS_PRINTED,
-    corrected=WITH_CORRECTION,
     correction="v += eta/(mn) rho + ...",
     reads="with eta/(mn) all rho are off by at most {value:.2%} in stage 1 inside the assumption, {section_six:.1%} in "
     "section 6's; it passes 5% inside with the loss at {late.lowest:.0%} to {late.highest:.0%}; as printed it has "
@@ -145,13 +145,10 @@ def _where_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[
     return places
 
 
-@claim(
+@of_stages(
     "eq10",
     says="In the second stage each neuron follows a two-dimensional nonlinear system with its own v_r rho_r.",
     assumes=settings.ASSUMED + "; w_r - w_r(0) along X^T y",
-    tried=GRID,
-    holds=AS_PRINTED,
-    corrected=WITH_CORRECTION,
     correction="the mean over neurons stands where v_r rho_r is printed",
     reads="all rho of stage 2 are off by at most {value:.2%} with the mean inside the assumption ({section_six:.1%} in "
     "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g} (section 6: "
@@ -164,13 +161,10 @@ def plane_of_the_second_stage(trial: Trial) -> Numbers:
     return {**_second_stage(trial, "(10)"), "kept": _inside(kept), "dropped": _medians(dropped)}
 
 
-@claim(
+@of_stages(
     "eq11",
     says="With rho = sqrt(gamma) v each neuron's alignment follows one cubic equation, with rho_r^3.",
     assumes=settings.ASSUMED + "; second stage",
-    tried=GRID,
-    holds=AS_PRINTED,
-    corrected=WITH_CORRECTION,
     correction="rho_r times the mean over neurons of rho^2 stands where rho_r^3 is printed",
     reads="all rho of stage 2 are off by at most {value:.2%} with the mean inside the assumption ({section_six:.1%} in "
     "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g}",
