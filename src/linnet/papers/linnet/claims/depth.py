@@ -37,7 +37,7 @@ def reduction_by_words(trial: Trial) -> Numbers:
         for order in (2, 4, 6):
             small = ln.reduce(ln.Problem.from_target(TARGET), start, order=order)
             apart = np.abs(trained(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
-            distances.append(float(apart / np.abs(full).max()))
+            distances.append(apart / np.abs(full).max())
             ratios.append(distances[-1] / small.error)
         errors[f"depth {depth}"] = distances
         factors.append((distances[-1] / distances[0]) ** 0.25)
@@ -66,8 +66,8 @@ def decoupling(trial: Trial) -> Numbers:
         runs = [trained(layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
         flow = (runs[0] - 6 * runs[1] + 8 * runs[2]) / 3
         apart = np.abs(np.diagonal(flow, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2))
-        distances.append(float(np.mean(apart)))
-    slope = float(np.polyfit(np.log(widths[:2]), np.log(distances[:2]), 1)[0])
+        distances.append(np.mean(apart))
+    slope = np.polyfit(np.log(widths[:2]), np.log(distances[:2]), 1)[0]
     return {
         "value": slope,
         "exponent": slope,
@@ -135,7 +135,7 @@ def what_depth_buys(trial: Trial) -> Numbers:
         for depth in (2, 3):
             coupling = (kernel / depth) ** (1 / (2 * depth - 2))
             predicted = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-            pair.append(float(2 * predicted.best_test[0, 0] / 3600))
+            pair.append(2 * predicted.best_test[0, 0] / 3600)
         errors[f"kernel {kernel:g}"] = pair
         ratios.append(pair[1] / pair[0])
     return {"value": min(ratios), "largest": max(ratios), "gain": 1 - max(ratios[2:]), "errors": errors}

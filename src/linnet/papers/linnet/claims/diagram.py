@@ -92,22 +92,22 @@ def formula_against_training(trial: Trial) -> Numbers:
     test, timed = error["best_test"], covered & np.isfinite(error["best_time"])
     beyond = [((test > bars * comparison.bars["best_test"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
     return {
-        "value": float(np.median(test[covered])),
-        "cells": int(covered.size),
+        "value": np.median(test[covered]),
+        "cells": covered.size,
         "tasks": len(covered),
-        "covered": float(covered.mean()),
-        "within": float(comparison.within("best_test").mean()),
-        "within_one": float(comparison.within("best_test", bars=1).mean()),
+        "covered": covered.mean(),
+        "within": comparison.within("best_test").mean(),
+        "within_one": comparison.within("best_test", bars=1).mean(),
         "factor": comparison.bar_factor(),
-        "beyond": int(beyond[1]),
-        "beyond_two": int(beyond[0]),
-        "worst": float(test[covered].max()),
-        "bar": float(np.median(comparison.told[covered])),
-        "ranks": float(np.quantile(error["stable_rank"][covered], 0.9)),
-        "times": float(np.median(error["best_time"][timed])) if timed.any() else np.nan,
-        "timed_within": float(comparison.within("best_time").mean()) if timed.any() else np.nan,
-        "timed": int(timed.sum()),
-        "unfinished": int((~comparison.ended).sum()),
+        "beyond": beyond[1],
+        "beyond_two": beyond[0],
+        "worst": test[covered].max(),
+        "bar": np.median(comparison.told[covered]),
+        "ranks": np.quantile(error["stable_rank"][covered], 0.9),
+        "times": np.median(error["best_time"][timed]) if timed.any() else np.nan,
+        "timed_within": comparison.within("best_time").mean() if timed.any() else np.nan,
+        "timed": timed.sum(),
+        "unfinished": (~comparison.ended).sum(),
     }
 
 
@@ -135,12 +135,12 @@ def formula_against_published_cells(trial: Trial) -> Numbers:
     spread = (published["predicted"].std("task", ddof=1) / mean).values
     deviation = spread / np.sqrt(published.sizes["task"])
     return {
-        "value": float(np.median(error)),
-        "worst": float(error.max()),
-        "beyond": float((error - STANDARD_ERRORS * deviation).max()),
-        "spread": float(np.median(spread)),
-        "cells": int(error.size),
-        "tasks": int(published.sizes["task"]),
+        "value": np.median(error),
+        "worst": error.max(),
+        "beyond": (error - STANDARD_ERRORS * deviation).max(),
+        "spread": np.median(spread),
+        "cells": error.size,
+        "tasks": published.sizes["task"],
     }
 
 
@@ -168,7 +168,7 @@ def theorem_against_equation(trial: Trial) -> Numbers:
             modes = ln.theories.spectral_bias.singular_values(values, g, times)
             theorem = (left * modes[:, None, :]) @ right
             equation = ln.theories.mixed.self_consistent(target, np.zeros(shape), g, times)
-            worst = max(worst, float(np.abs(theorem - equation).max() / values[0]))
+            worst = max(worst, np.abs(theorem - equation).max() / values[0])
     return {"value": worst}
 
 

@@ -71,7 +71,7 @@ def flattest_interpolator(trial: Trial) -> Numbers:
         "value": ratio.value,
         "uncertainty": ratio.error,
         "seen": abs(leading.value - 1) / leading.error,
-        "largest": float((values[60:, :, 0] / flattest).mean()),
+        "largest": (values[60:, :, 0] / flattest).mean(),
         "networks": NETWORKS,
         "steps": steps,
     }

@@ -95,7 +95,7 @@ def label_noise_rates(trial: Trial) -> Numbers:
         for mode, ratios in enumerate((rates / predicted).T):
             each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
         if outputs == 1:
-            apart = float(predicted[-1] / predicted[0])
+            apart = predicted[-1] / predicted[0]
     return {"means": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
 
 

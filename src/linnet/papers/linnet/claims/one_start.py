@@ -48,7 +48,7 @@ def one_start(trial: Trial) -> Numbers:
         starts.append(_gap(*products))
         mixed.append(_gap(products[0], ln.theories.mixed.self_consistent(target, zero, scale, times)))
         control.append(_gap(products[0], ln.theories.mixed.self_consistent(target, zero, 2 * scale, times)))
-    return {"value": float(np.max(starts)), "mixed": float(np.max(mixed)), "control": float(np.min(control))}
+    return {"value": np.max(starts), "mixed": np.max(mixed), "control": np.min(control)}
 
 
 def _gap(first: np.ndarray, second: np.ndarray) -> float:

@@ -54,8 +54,8 @@ def over_time(trial: Trial) -> Numbers:
         )
         for start, gaps in zip(starts, (exact, wide), strict=True):
             run = ln.gradient_flow(problem, start, times=times)
-            gaps.append(float(np.abs(run.test_loss / curve.test_loss - 1).max()))
-            gaps.append(float(np.abs((run.loss - curve.loss) / curve.loss[0]).max()))
+            gaps.append(np.abs(run.test_loss / curve.test_loss - 1).max())
+            gaps.append(np.abs((run.loss - curve.loss) / curve.loss[0]).max())
     return {"value": highest(exact), "wide": highest(wide), "runs": len(exact) // 2}
 
 
@@ -96,7 +96,7 @@ def any_spectrum(trial: Trial) -> Numbers:
         start = ln.inits.orthogonal(key=trial.seed, in_dim=40, out_dim=1, width=60, scale=g)
         curve = ln.theories.one_output.learning_curve(problem, g, times)
         run = ln.gradient_flow(problem, start, times=times)
-        gaps.append(float(np.abs(run.test_loss / curve.test_loss - 1).max()))
+        gaps.append(np.abs(run.test_loss / curve.test_loss - 1).max())
         limit = ln.theories.one_output.asymptotic(
             values, overlaps, 30, noise_variance=0.09, threshold=g, times=[0.0, 1e9]
         )
@@ -146,9 +146,9 @@ def over_time_limit(trial: Trial) -> Numbers:
         limits = [spiked_limit(spike, alignment, dim, n, noise, factor * g, times) for factor in (1.0, 2.0)]
         laws = [np.array([limit.loss, limit.test_loss]) for limit in limits]
         beyond = [np.maximum(np.abs(mean - law) - 3 / n * law, 0) / error for law in laws]
-        away.append(float(beyond[0].max()))
-        control.append(float(beyond[1].max()))
-        last[f"d/n = {ratio:g}, threshold {g:g}"] = float(mean[1, -1] / laws[0][1, -1])
+        away.append(beyond[0].max())
+        control.append(beyond[1].max())
+        last[f"d/n = {ratio:g}, threshold {g:g}"] = mean[1, -1] / laws[0][1, -1]
     return {"value": highest(away), "control": lowest(control), "last": last}
 
 
@@ -206,9 +206,9 @@ def two_phases(trial: Trial) -> Numbers:
             fastest = int(np.argmax(fall[errors > left * errors[0]]))
             shoulder = fastest + int(np.argmax(np.diff(fall[fastest:]) > 0))
             name = f"spike {spike:g}, " + ("population" if np.isinf(ratio) else f"n/d = {ratio:g}")
-            levels[name] = float(errors[shoulder] / errors[0] / left)
-            pauses[name] = float(fall[shoulder] / fall[fastest])
-            shares[name] = float(errors.min() / errors[shoulder])
+            levels[name] = errors[shoulder] / errors[0] / left
+            pauses[name] = fall[shoulder] / fall[fastest]
+            shares[name] = errors.min() / errors[shoulder]
     return {
         "levels": levels,
         "pause": pauses,

@@ -74,8 +74,8 @@ def start_scale(trial: Trial) -> Numbers:
         "noisy": _gains(middling),
         "beside": _gains(beside),
         "drawn": {
-            f"signal to noise {power:g}": float(
-                np.mean([gain_on_data(20.0, 0.9, 100, 200, power, key=[trial.seed, draw]) for draw in range(draws)])
+            f"signal to noise {power:g}": np.mean(
+                [gain_on_data(20.0, 0.9, 100, 200, power, key=[trial.seed, draw]) for draw in range(draws)]
             )
             for power in (1.0, 0.2)
         },
@@ -138,8 +138,8 @@ def layer_scales(trial: Trial) -> Numbers:
     gaps = np.abs(turned - paths[1]).max(axis=(1, 2))
     return {
         "value": highest(np.abs(path - paths[0]).max() for path in paths[1:]),
-        "turned": float(gaps.max()),
-        "gone": float(gaps[-1] / gaps.max()),
+        "turned": gaps.max(),
+        "gone": gaps[-1] / gaps.max(),
     }
 
 

@@ -50,8 +50,8 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
     names = [f"{a} x {b} of rank {rank}" for (a, b), rank, _ in SETTINGS]
     worst = int(np.argmax(beyond))
     return {
-        "value": float(means[worst]),
-        "uncertainty": float(errors[worst]),
+        "value": means[worst],
+        "uncertainty": errors[worst],
         "draws": draws,
         "beyond": dict(zip(names, beyond.tolist(), strict=True)),
         "excess": {name: Estimate(*pair) for name, *pair in zip(names, means, errors, strict=True)},

@@ -125,9 +125,9 @@ def two_stages(trial: Trial) -> Numbers:
             cosine = float(truth @ towards)
             losses[f"depth {depth}, {name}"] = _short(left[np.argmax(run[:, 1] > 0.95)])
             ratios[f"depth {depth}, {name}"] = [_short(ratio[half]), _short(ratio[-1]), _short(cosine)]
-            ends.append(abs(float(ratio[-1]) - cosine))
+            ends.append(abs(ratio[-1] - cosine))
             if name == "whitened":
-                drifts.append(abs(float(ratio[-1] - ratio[half])))
+                drifts.append(abs(ratio[-1] - ratio[half]))
     worst = min(losses.values())
     return {"value": worst, "loss": worst, "drift": max(drifts), "end": max(ends), "losses": losses, "ratios": ratios}
 
@@ -221,9 +221,9 @@ def borders(trial: Trial) -> Numbers:
         ]
         # at the border of depth L the threshold c^L is a multiple of S
         predicted = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
-        away.append(float(slopes.mean() - predicted))
+        away.append(slopes.mean() - predicted)
         fall = np.diff(np.log(variances.mean(axis=(1, 2))))[0] / np.log(widths[1] / widths[0])
-        across.append(float(fall))
+        across.append(fall)
     farthest = max(away, key=abs)
     return {
         "value": farthest,

@@ -137,7 +137,7 @@ def rotation_rate(trial: Trial) -> Numbers:
     before, here, after = ln.theories.mixed.self_consistent(target, start, g, [0.1 - h, 0.1, 0.1 + h])
     measured = (pairs(after)[0] ** 2 - pairs(before)[0] ** 2)[range(4), range(4)] / (2 * h)
     ratio = (measured / rotation(*pairs(here), target, g))[:3]
-    return {"ratio": ratio.tolist(), "value": float(ratio.mean())}
+    return {"ratio": ratio.tolist(), "value": ratio.mean()}
 
 
 def slowest(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
@@ -180,4 +180,4 @@ def decay_of_misalignment(trial: Trial) -> Numbers:
         rate = -np.gradient(np.log(x), times)[1:-1]
         values = np.linalg.svd(products, compute_uv=False)[1:-1]
         margins.append(rate / slowest(values, np.append(goals, 0.0), 0.3))
-    return {"largest": float(np.max(margins)), "value": float(np.min(margins))}
+    return {"largest": np.max(margins), "value": np.min(margins)}

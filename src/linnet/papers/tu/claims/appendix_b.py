@@ -36,7 +36,7 @@ def conserved_imbalance(trial: Trial) -> Numbers:
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
     weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
     run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[1.0, 5.0])
-    masked = float(np.abs(run.weights.imbalance - weights.imbalance).max() / np.abs(weights.imbalance).max())
+    masked = np.abs(run.weights.imbalance - weights.imbalance).max() / np.abs(weights.imbalance).max()
     square = widths.TABLE.rows(trial).drift
     return {"square": square, "masked": masked, "value": highest(square, masked)}
 
@@ -77,8 +77,8 @@ def projections_of_the_start(trial: Trial) -> Numbers:
     fits = [exponent(ratios, gap) for gap in gaps]
     return {
         "rates": [rate for rate, _ in fits],
-        "constants": [float((gap * np.sqrt(ratios)[:, None]).max()) for gap in gaps],
-        "log": float(np.log(dim)),
+        "constants": [(gap * np.sqrt(ratios)[:, None]).max() for gap in gaps],
+        "log": np.log(dim),
         "value": fits[0][0],
         "uncertainty": fits[0][1],
     }
@@ -107,13 +107,16 @@ def cubic_equations(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     g, product = runs.threshold, runs.products[-1, -1, 0]
     one, two = ln.theories.mixed.gram_matrices(product, g)
-    own = highest(
-        np.linalg.norm(ln.theories.mixed.cubic(one, two, product, g), 2),
-        np.linalg.norm(ln.theories.mixed.cubic(two, one, product.T, g), 2),
-    ) / float(np.linalg.norm(one, 2) ** 3)
+    own = (
+        highest(
+            np.linalg.norm(ln.theories.mixed.cubic(one, two, product, g), 2),
+            np.linalg.norm(ln.theories.mixed.cubic(two, one, product.T, g), 2),
+        )
+        / np.linalg.norm(one, 2) ** 3
+    )
     scaled = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
     rate, error = exponent(runs.ratios, scaled)
-    constant = float((scaled * np.sqrt(runs.ratios)).max())
+    constant = (scaled * np.sqrt(runs.ratios)).max()
     return {"own": own, "constant": constant, "value": rate, "uncertainty": error}
 
 
@@ -176,13 +179,11 @@ def isotropic_imbalance(trial: Trial) -> Numbers:
         weights = ln.inits.balanced(start, sign * 2 * 0.3)
         run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=[0.3, 1.0, 4.0])
         exact = ln.theories.mixed.self_consistent(target, start, 0.3, [0.3, 1.0, 4.0])
-        gaps.append(float(np.abs(run.products - exact).max()))
+        gaps.append(np.abs(run.products - exact).max())
         hats = ln.theories.mixed.gram_matrices(start, 0.3)
         grams = (weights.first.T @ weights.first, weights.second @ weights.second.T)
         for hat, gram, plus in zip(hats, grams, (sign, -sign), strict=True):
-            shifted = [
-                float(np.abs(gram - (hat + s * plus * 0.3 * np.eye(len(hat)))).max()) for s in (1, misprints.EXCHANGED)
-            ]
+            shifted = [np.abs(gram - (hat + s * plus * 0.3 * np.eye(len(hat)))).max() for s in (1, misprints.EXCHANGED)]
             if plus * sign > 0 or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
                 right.append(shifted[0])
                 printed.append(shifted[1])

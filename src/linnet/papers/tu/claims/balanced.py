@@ -48,11 +48,11 @@ def balanced_step(trial: Trial) -> Numbers:
     printed = misprints.balanced_step(eta, starts, goals)
     right, wrong = move / (printed * 2 / dim**2), move / printed
     return {
-        "right": float(np.abs(right - 1).max()),
-        "printed": float(np.abs(wrong - 1).max()),
-        "share": float(wrong.mean()),
-        "off": float(np.abs(modes[-1] - np.diag(np.diag(modes[-1]))).max()),
-        "value": float(right.mean()),
+        "right": np.abs(right - 1).max(),
+        "printed": np.abs(wrong - 1).max(),
+        "share": wrong.mean(),
+        "off": np.abs(modes[-1] - np.diag(np.diag(modes[-1]))).max(),
+        "value": right.mean(),
     }
 
 
@@ -108,13 +108,13 @@ def stuck_modes(trial: Trial) -> Numbers:
     wrong = np.linalg.det(targets) * np.linalg.det(begins) < 0
     cured = ln.gradient_flow(whole, ln.inits.balanced(begins, 2e-2), times=[30.0]).products[-1]
     return {
-        "freed": float((np.abs(mixed - goals) < LEARNED * goals).mean()),
-        "missing": float(missing.mean()),
-        "explained": float((missing == wrong).mean()),
-        "second": float(np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max()),
-        "healed": float((np.linalg.norm(cured - targets, 2, axis=(1, 2)) < LEARNED * 3).mean()),
+        "freed": (np.abs(mixed - goals) < LEARNED * goals).mean(),
+        "missing": missing.mean(),
+        "explained": (missing == wrong).mean(),
+        "second": np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max(),
+        "healed": (np.linalg.norm(cured - targets, 2, axis=(1, 2)) < LEARNED * 3).mean(),
         "total": total,
-        "value": float((np.abs(balanced) < LEARNED).mean()),
+        "value": (np.abs(balanced) < LEARNED).mean(),
         "uncertainty": 0.5 / np.sqrt(draws),
     }
 
@@ -196,8 +196,8 @@ def monotone_modes(trial: Trial) -> Numbers:
     backward = (np.diff(np.abs(modes - ends), axis=0) / goals).max()
     return {
         "modes": goals.size,
-        "backward": float(max(backward, 0.0)),
-        "value": float((np.abs(modes[-1] - ends) / goals).max()),
+        "backward": max(backward, 0.0),
+        "value": (np.abs(modes[-1] - ends) / goals).max(),
     }
 
 
@@ -235,15 +235,13 @@ def modes_one_by_one(trial: Trial) -> Numbers:
         shares = np.clip(np.einsum("tii->ti", run.products) / goals, 1e-300, 1 - 1e-12)
         logit = np.log(shares / (1 - shares))  # a mode's own is straight in time
         reached = [np.interp(np.log(9), logit[:, i], times) for i in range(3)]
-        next_shares.append(
-            [float(np.exp(np.interp(time, times, np.log(shares[:, i + 1])))) for i, time in enumerate(reached)]
-        )
+        next_shares.append([np.exp(np.interp(time, times, np.log(shares[:, i + 1]))) for i, time in enumerate(reached)])
     names = [f"s* = {goal:g}" for goal in goals[1:]]
     slopes = [exponent(starts, column)[0] for column in zip(*next_shares, strict=True)]
     margins = [slope - 0.5 * (1 - goals[i + 1] / goals[i]) for i, slope in enumerate(slopes)]
     return {
         "next": dict(zip(names, next_shares[-1], strict=True)),
         "early": dict(zip(names, next_shares[0], strict=True)),
-        "margin": float(min(margins)),
-        "value": float(max(next_shares[-1])),
+        "margin": min(margins),
+        "value": max(next_shares[-1]),
     }

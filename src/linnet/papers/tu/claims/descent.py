@@ -61,8 +61,8 @@ def descent_near_flow(trial: Trial) -> Numbers:
             steps=steps,
             save_every=steps,
         )
-        errors.append(float(np.linalg.norm(run.products[-1] - exact)))
-    return {"printed": highest(printed), "right": highest(right), "value": float(np.log2(errors[1] / errors[2]))}
+        errors.append(np.linalg.norm(run.products[-1] - exact))
+    return {"printed": highest(printed), "right": highest(right), "value": np.log2(errors[1] / errors[2])}
 
 
 @claim(
@@ -78,17 +78,17 @@ def bounded_descent(trial: Trial) -> Numbers:
     dim = 40 if trial.quick else 100
     task = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed, spectrum=[1.0, 0.5])
     truth = np.asarray(task.truth)
-    limit = 10 * float((truth**2).sum() + ((task.cross - truth) ** 2).sum())
-    size, shares = float(np.linalg.norm(task.cross, 2)), {}
+    limit = 10 * ((truth**2).sum() + ((task.cross - truth) ** 2).sum())
+    size, shares = np.linalg.norm(task.cross, 2), {}
     for name, gammas in (("active", (-1.85, 2.25)), ("lazy", (-1.25, 2.4))):
         weights = active_start(dim, gammas, key=trial.seed + 1)
-        threshold = float(dim ** (gammas[0] / 2)) ** 2 * round(dim ** gammas[1])
-        fastest = float(np.hypot(size, threshold))  # the leading mode converges below a rate of one over this
+        threshold = (dim ** (gammas[0] / 2)) ** 2 * round(dim ** gammas[1])
+        fastest = np.hypot(size, threshold)  # the leading mode converges below a rate of one over this
         for c in (LEAST_C, EDGE):
             run = ln.gradient_descent(
                 task, weights, learning_rate=1 / (c * fastest), steps=200, keep="products", throw=False
             )
-            shares[f"{name}, c = {c:g}"] = float((run.products**2).sum(axis=(1, 2)).max()) / limit
+            shares[f"{name}, c = {c:g}"] = (run.products**2).sum(axis=(1, 2)).max() / limit
     return {"shares": shares, "value": highest(shares.values())}
 
 
@@ -138,7 +138,7 @@ def variance_of_the_start(trial: Trial) -> Numbers:
     ratios, printed = [], []
     for width in widths:
         weights = gaussian_start(dim, width, std=std, key=[trial.seed, width], batch=draws)
-        variance = float((weights.product**2).mean())
+        variance = (weights.product**2).mean()
         ratios.append(variance / (std**4 * width))
         printed.append(variance / misprints.start_variance(std, width))
     rate, _ = exponent(np.array(widths, dtype=float), np.array(ratios) * np.array(widths))
@@ -146,8 +146,8 @@ def variance_of_the_start(trial: Trial) -> Numbers:
         "ratios": ratios,
         "printed": printed,
         "rate": rate,
-        "value": float(np.mean(ratios)),
-        "standard_error": float(np.sqrt(2 / (draws * dim**2)) * 1.5),  # entries of a product have heavier tails
+        "value": np.mean(ratios),
+        "standard_error": np.sqrt(2 / (draws * dim**2)) * 1.5,  # entries of a product have heavier tails
     }
 
 
@@ -180,8 +180,8 @@ def values_of_the_start(trial: Trial) -> Numbers:
             width, std = dim * ratio, 0.01
             weights = gaussian_start(dim, width, std=std, key=[trial.seed, dim, ratio])
             values = np.linalg.svd(weights.product, compute_uv=False) / (std**2 * np.sqrt(width * dim))
-            edges.append(float(values[0]))
-            medians.append(float(np.median(values)))
+            edges.append(values[0])
+            medians.append(np.median(values))
     return {
         "edges": edges,
         "medians": medians,
@@ -220,7 +220,7 @@ def lazy_at_first(trial: Trial) -> Numbers:
     return {
         "wide": wide,
         "wider": wider,
-        "narrow": {f"w = d/{1 / ratio:g}": float(own[-1]) for ratio, own in values.items() if ratio < 1},
+        "narrow": {f"w = d/{1 / ratio:g}": own[-1] for ratio, own in values.items() if ratio < 1},
         "value": highest(wide.values()),
     }
 
@@ -241,7 +241,7 @@ def imbalance_under_descent(trial: Trial) -> Numbers:
         run = ln.gradient_descent(
             ln.Problem.from_target(target), weights, learning_rate=1 / count, steps=count, save_every=count
         )
-        changes.append(float(np.linalg.norm(run.weights.imbalance[-1] - start) / np.linalg.norm(start)))
+        changes.append(np.linalg.norm(run.weights.imbalance[-1] - start) / np.linalg.norm(start))
     rate, error = exponent(1 / np.array(steps), changes)
     return {"changes": changes, "value": rate, "uncertainty": error}
 
@@ -275,6 +275,6 @@ def lazy_throughout(trial: Trial) -> Numbers:
                 keep="products",
             )
             largest = np.linalg.norm(run.products, 2, axis=(1, 2)).max()
-            shares[f"{gammas}, d = {dim}"] = float(largest / threshold)
-            left.append(float(run.loss[-1] / run.loss[0]))
+            shares[f"{gammas}, d = {dim}"] = largest / threshold
+            left.append(run.loss[-1] / run.loss[0])
     return {"shares": shares, "left": highest(left), "value": highest(shares.values())}

@@ -199,7 +199,7 @@ def values_of_figure_one(trial: Trial) -> Numbers:
         shares = []
         for number in range(tasks):
             task = plane.task(dim, number, trial.seed)
-            rate = float(plane.step_size(*GAMMAS, dim=dim, size=np.linalg.norm(np.asarray(task.truth), 2), c=5.0))
+            rate = plane.step_size(*GAMMAS, dim=dim, size=np.linalg.norm(np.asarray(task.truth), 2), c=5.0)
             start, goals = active_start(dim, GAMMAS, key=[trial.seed, number, 1]), singular_values(task.cross)
             run = ln.gradient_descent(task, start, learning_rate=rate, steps=30, keep="products")
             shares.append(singular_values(run.products[int(np.argmin(run.test_loss))]) / goals)
@@ -209,8 +209,8 @@ def values_of_figure_one(trial: Trial) -> Numbers:
                 )
                 speeds = speed_ups(singular_values(slow.products), goals, dim ** sum(GAMMAS))
         least, rest = np.mean([[share[: plane.RANK].min(), share[plane.RANK]] for share in shares], axis=0)
-        leading.append(float(least))
-        following.append(float(rest))
+        leading.append(least)
+        following.append(rest)
     numbers = {"dims": list(dims), "speeds": speeds, "leading": leading, "following": following}
     return {**numbers, "next": following[-1], "value": leading[-1]}
 

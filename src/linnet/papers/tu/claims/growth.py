@@ -73,7 +73,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
                 sizes = np.linalg.norm(run.products, 2, axis=(1, 2)) + np.linalg.norm(theory, 2, axis=(1, 2))
                 early = np.linalg.norm(run.products - theory, 2, axis=(1, 2))[sizes <= threshold]
                 ratios.append(early.max() / (threshold * np.sqrt(dim / width)))
-            constants[f"{place}, d = {dim}"] = float(np.mean(ratios))
+            constants[f"{place}, d = {dim}"] = np.mean(ratios)
     return {"constants": constants, "value": highest(constants.values())}
 
 

@@ -59,15 +59,15 @@ def lazy_recursion(trial: Trial) -> Numbers:
             ln.theories.mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps)
             for start in weights.product
         ]
-        gaps.append(float(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max()))
+        gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
         remaining = (1 - 2 * rate * threshold) ** np.arange(steps + 1)
         measured = 2 * run.test_loss.mean(axis=1)
         right = ln.theories.mixed.lazy_error_floor(truth, problem.cross - truth, remaining)
         printed = misprints.lazy_mean(truth, problem.cross - truth, remaining)
-        floors.append([float(np.abs(measured / floor - 1)[1:].max()) for floor in (right, printed)])
+        floors.append([np.abs(measured / floor - 1)[1:].max() for floor in (right, printed)])
     return {
         "gaps": gaps,
-        "order": float(np.log10(gaps[0] / gaps[1])),
+        "order": np.log10(gaps[0] / gaps[1]),
         "right": floors[1][0],
         "printed": floors[1][1],
         "ratio": floors[1][1] / floors[1][0],
@@ -110,8 +110,8 @@ def frozen_grams(trial: Trial) -> Numbers:
         run = ln.gradient_descent(problem, weights, learning_rate=0.05 / threshold, steps=60, save_every=60)
         first = run.reduced.first
         grams = np.swapaxes(first, -1, -2) @ first
-        changes.append(float(np.linalg.norm(grams[-1] - grams[0], 2) / np.linalg.norm(grams[0], 2)))
-        moved.append(float(np.linalg.norm(run.products[-1] - run.products[0], 2) / size))
+        changes.append(np.linalg.norm(grams[-1] - grams[0], 2) / np.linalg.norm(grams[0], 2))
+        moved.append(np.linalg.norm(run.products[-1] - run.products[0], 2) / size)
     rate, error = exponent(shares, changes)
     return {"changes": changes, "moved": moved, "value": rate, "uncertainty": error}
 
@@ -144,9 +144,9 @@ def step_of_the_product(trial: Trial) -> Numbers:
     left = []
     for rate in rates:
         moved = ln.gradient_descent(problem, weights, learning_rate=float(rate), steps=1).products[-1] - start
-        left.append(float(np.linalg.norm(moved - rate * kernel)))
+        left.append(np.linalg.norm(moved - rate * kernel))
     order, error = exponent(rates, left)
-    return {"rest": left, "first": float(np.linalg.norm(rates[0] * kernel)), "value": order, "uncertainty": error}
+    return {"rest": left, "first": np.linalg.norm(rates[0] * kernel), "value": order, "uncertainty": error}
 
 
 def fourth_powers(gap: Any) -> Any:
@@ -181,4 +181,4 @@ def convergence_of_convex_costs(trial: Trial) -> Numbers:
     square = ln.gradient_flow(ln.Problem.from_target(target), weights, times=[12 / (2 * threshold)]).products[-1]
     rate, error = exponent(times, left)
     share = np.linalg.norm(square - target) / np.linalg.norm(weights.product - target)
-    return {"square": float(share), "value": rate, "uncertainty": error}
+    return {"square": share, "value": rate, "uncertainty": error}

@@ -60,12 +60,12 @@ def speed_of_modes(trial: Trial) -> Numbers:
     apart = np.abs(moving / np.where(pulled, expected * aim, 1.0) - 1)[pulled]
     leading = (moving[:, 0] / np.where(pulled[:, 0], aim[:, 0], 1.0))[pulled[:, 0]] / (2 * runs.threshold)
     return {
-        "cases": int(pulled.sum()),
-        "modes": int(pulled.any(axis=0).sum()),
-        "slow": float(leading.min()),
-        "fast": float(leading.max()),
+        "cases": pulled.sum(),
+        "modes": pulled.any(axis=0).sum(),
+        "slow": leading.min(),
+        "fast": leading.max(),
         "ratio": ratio,
-        "value": float(apart.max()),
+        "value": apart.max(),
     }
 
 
@@ -105,12 +105,12 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
     expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
     cosine, printed = values / np.sqrt(own * other), misprints.mode_cosine(values, gram1, gram2, left)
-    off = [float(np.abs(formula - expected).max()) for formula in (cosine, printed)]
+    off = [np.abs(formula - expected).max() for formula in (cosine, printed)]
     return {
         "printed": off[1],
         "ratio": off[1] / off[0],
-        "start": float(cosine[0].max()),
-        "end": float(cosine[-1].max()),
+        "start": cosine[0].max(),
+        "end": cosine[-1].max(),
         "value": off[0],
     }
 
@@ -150,11 +150,12 @@ def distance_from_linear(trial: Trial) -> Numbers:
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
         lazy = [ln.theories.mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
-        distances = [np.linalg.norm(run.products[:, i] - one, axis=(1, 2)).max() / dim for i, one in enumerate(lazy)]
-        apart[name] = [float(one) for one in distances]
+        apart[name] = distances = [
+            np.linalg.norm(run.products[:, i] - one, axis=(1, 2)).max() / dim for i, one in enumerate(lazy)
+        ]
         printed = [one / misprints.lazy_distance(dim, ratio * dim, threshold) for one, ratio in zip(distances, ratios)]
-        grows[name] = float(printed[-1] / printed[0])
+        grows[name] = printed[-1] / printed[0]
         for one, ratio in zip(distances, ratios, strict=True):
-            mended[f"{name}, w/d = {ratio:.0e}"] = float(one / (ratio**-0.5 + share**-2.0))
+            mended[f"{name}, w/d = {ratio:.0e}"] = one / (ratio**-0.5 + share**-2.0)
     rate, error = exponent(shares, [distances[-1] for distances in apart.values()])
     return {"apart": apart, "grows": grows, "mended": mended, "value": rate, "uncertainty": error}

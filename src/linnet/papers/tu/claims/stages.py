@@ -154,10 +154,10 @@ def alignment_stage(trial: Trial) -> Numbers:
                 target, start = truth + draw.normal(size=truth.shape), 0.5 * left @ truth @ right.T
                 products = ln.theories.mixed.self_consistent(target, start, threshold, times)
                 x = ln.theories.mixed.alignment_defect(products, truth, len(goals))
-                ends = float(ln.theories.mixed.alignment_defect(target, truth, len(goals)))
+                ends = ln.theories.mixed.alignment_defect(target, truth, len(goals))
                 aligned = x <= 1.1 * ends
-                taken.append(float(times[np.argmax(aligned)] / bound) if aligned.any() else np.inf)
-                starts.append(float(x[0]) / len(goals))
+                taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
+                starts.append(x[0] / len(goals))
             shares[f"a = {spectrum}, d = {dim}"] = highest(taken)
     return {"starts": lowest(starts), "shares": shares, "value": highest(shares.values())}
 
@@ -195,14 +195,14 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
 def final_alignment(trial: Trial) -> Numbers:
     dims, draws = (40, 80, 160) if trial.quick else (50, 100, 200, 400), 6
     defects = [
-        [float(ln.theories.mixed.alignment_defect(task.cross, task.truth, 2)) for task in tasks_of(trial, dim, draws)]
+        [ln.theories.mixed.alignment_defect(task.cross, task.truth, 2) for task in tasks_of(trial, dim, draws)]
         for dim in dims
     ]
     rate, error = exponent(dims, defects)
     gaps, ends = (0.6, 1.0, 2.0), timeline.stages(trial).defect.sel(moment=timeline.END)
     return {
         "dims": list(dims),
-        "x": [float(np.mean(values)) for values in defects],
+        "x": [np.mean(values) for values in defects],
         "trained": {place: slope(ends.sel(place=place)) for place in timeline.PLACES},
         "printed": [misprints.final_alignment(gap) for gap in gaps],
         "gaps": list(gaps),

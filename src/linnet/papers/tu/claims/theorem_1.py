@@ -154,7 +154,7 @@ def sharpened_bound(trial: Trial) -> Numbers:
         for (dim, share), run in over_scales(trial).items()
     }
     for name, scaled in parts.items():
-        constants[name] = float(scaled.max())
-        growth[name] = float((scaled.max(axis=0) / scaled[0]).max())
+        constants[name] = scaled.max()
+        growth[name] = (scaled.max(axis=0) / scaled[0]).max()
         ends.append(scaled[-1].min())
     return {"constants": constants, "growth": growth, "least": lowest(ends), "value": highest(constants.values())}

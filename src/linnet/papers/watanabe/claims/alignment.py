@@ -76,7 +76,7 @@ def span(trial: Trial) -> Numbers:
         speed = run.velocities[0][late]
         basis = np.linalg.qr(run.first[late][..., :2])[0]
         inside = np.einsum("tshk,tsgk,tsg->tsh", basis, basis, speed)
-        shares.append(float(np.abs(speed - inside).max() / np.abs(speed).max()))
+        shares.append(np.abs(speed - inside).max() / np.abs(speed).max())
     return {"value": slopes(scales(trial), shares)[1], "shares": shares, "scales": scales(trial)}
 
 
@@ -94,7 +94,7 @@ def rank_one(trial: Trial) -> Numbers:
         trial, lambda run: float(np.linalg.svd(run.first[::20], compute_uv=False)[..., 1].max())
     )
     values = np.linalg.svd(runs_by_scale(trial)[-1].first[::20][-1], compute_uv=False)
-    last = float((values[:, 1] / values[:, 0]).max())
+    last = (values[:, 1] / values[:, 0]).max()
     return {"value": least, "slope": overall, "last": last, "scale": scales(trial)[-1]}
 
 
@@ -221,9 +221,9 @@ def conserved(trial: Trial) -> Numbers:
         return float(np.abs((one.second**2).sum(-1) - (one.first[..., :2] ** 2).sum((-1, -2))).max())
 
     return {
-        "value": float(np.abs(imbalance - imbalance[0]).max() / size),
+        "value": np.abs(imbalance - imbalance[0]).max() / size,
         "slope": slopes_everywhere(trial, excess)[1],
-        "moved": float(np.abs(square - square[0]).max() / size),
+        "moved": np.abs(square - square[0]).max() / size,
     }
 
 
@@ -255,7 +255,7 @@ def bounded_weights(trial: Trial) -> Numbers:
     run = trained(trial, scale=LARGE)
     factor = 100.0  # a -> K a, W -> W/K: the same function and so the same loss, however large K
     end, rescaled = run.overlaps[-1], np.einsum("sh,shi->si", run.second[-1] * factor, run.first[-1] / factor)
-    same = float(np.abs(rescaled - end).max())
+    same = np.abs(rescaled - end).max()
     shares = []
     for s in (LARGE, 1e-2):
         one = trained(trial, scale=s)
@@ -264,5 +264,5 @@ def bounded_weights(trial: Trial) -> Numbers:
         for i, size in enumerate(imbalance):
             products = np.linalg.norm(one.overlaps[:, i], axis=-1)
             allowed = np.array([weight_bound(float(size), float(product)) for product in products])
-            shares.append(float(((one.second[:, i] ** 2).sum(-1) / allowed).max()))
+            shares.append(((one.second[:, i] ** 2).sum(-1) / allowed).max())
     return {"value": highest(shares), "printed": factor if same < EXACT else 1.0, "same": same}

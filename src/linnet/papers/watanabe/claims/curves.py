@@ -66,14 +66,14 @@ def direction(trial: Trial) -> Numbers:
         second.append(mean_cosine(steps[peak:], 1))
         angles = np.degrees(np.arctan2(steps[:, 1], steps[:, 0]))
         begun, done = int((lengths * (angles > 30) > 1e-6).argmax()), int((lengths * (angles > 60) > 1e-6).argmax())
-        turns.append(float(lengths[begun:done].sum() / lengths.sum()))
+        turns.append(lengths[begun:done].sum() / lengths.sum())
     ends = np.abs(run.components[-1] - run.moments.limit[:2])
     return {
         "value": lowest(first + second),
         "first": lowest(first),
         "second": lowest(second),
         "turn": highest(turns),
-        "end": float(ends.max()),
+        "end": ends.max(),
     }
 
 
@@ -122,16 +122,16 @@ def loss_drops(trial: Trial) -> Numbers:
     rests, durations, shares, rises, grown, times = [], [], [], [], [], []
     for i in range(SEEDS):
         loss, w1, w2 = run.loss[:, i] / run.loss[0, i], run.w1[:, i], run.w2[:, i]
-        rests.append(float(np.interp(early / 2, run.times, loss)))
-        end = float(loss[(w1 >= 0.9 * run.moments.plateau).argmax()])
+        rests.append(np.interp(early / 2, run.times, loss))
+        end = loss[(w1 >= 0.9 * run.moments.plateau).argmax()]
         levels = [0.9, 0.5 * (1 + end), end + 0.1 * (1 - end)]
-        at = [float(np.interp(-level, -loss, run.times)) for level in levels]
+        at = [np.interp(-level, -loss, run.times) for level in levels]
         durations.append((at[2] - at[0]) / early)
-        shares.append(float(np.interp(at[1], run.times, w2) / limit[1]))
+        shares.append(np.interp(at[1], run.times, w2) / limit[1])
         later = run.times >= at[2]
-        rises.append(float(np.diff(loss[later]).max()))
+        rises.append(np.diff(loss[later]).max())
         moved = w2[later][-1] - w2[later][0] - abs(w1[later][-1] - w1[later][0])
-        grown.append(float(moved / limit[1]))
+        grown.append(moved / limit[1])
         times.append(at[1])
     return {
         "value": lowest(rests),
@@ -140,7 +140,7 @@ def loss_drops(trial: Trial) -> Numbers:
         "negligible": highest(shares),
         "rise": highest(rises),
         "grown": lowest(grown),
-        "time": float(np.mean(times)),
+        "time": np.mean(times),
     }
 
 
@@ -194,7 +194,7 @@ def mark(trial: Trial) -> Numbers:
     run = trained(trial)
     shares, at = run.w2 / run.moments.limit[1], run.theory.later_time(SCALE, DELTA)
     deltas = {"95%": DELTA, "99%": np.log(100), "99.5%": np.log(200)}
-    times = {n: float(np.mean([settling_time(run.times, x, delta) for x in shares.T])) for n, delta in deltas.items()}
+    times = {n: np.mean([settling_time(run.times, x, delta) for x in shares.T]) for n, delta in deltas.items()}
     late = {name: at / time - 1 for name, time in times.items()}
     return {
         "value": abs(late["95%"]),
@@ -202,7 +202,7 @@ def mark(trial: Trial) -> Numbers:
         "late": late,
         "mark": at,
         "time": times["95%"],
-        "share": float(np.mean([np.interp(at, run.times, share) for share in shares.T])),
+        "share": np.mean([np.interp(at, run.times, share) for share in shares.T]),
     }
 
 

@@ -119,7 +119,7 @@ def sigmoid_solution(trial: Trial) -> Numbers:
             return c * u - lam * u**3
 
         run = solve_ivp(rate, (0, times[-1]), [u0], t_eval=times, method="DOP853", rtol=1e-12, atol=1e-16)
-        errors.append(float(np.abs(run.y[0] - theory.early(u0, times)).max()))
+        errors.append(np.abs(run.y[0] - theory.early(u0, times)).max())
     return {"value": highest(errors)}
 
 

@@ -152,7 +152,7 @@ def many_samples(trial: Trial) -> Numbers:
                 for name, value in zip(wanted, empirical, strict=True):
                     drawn[name].append(value)
             for name, limit in wanted.items():
-                gaps[name].append(float(np.sqrt(np.mean((np.array(drawn[name]) - limit) ** 2))))
+                gaps[name].append(np.sqrt(np.mean((np.array(drawn[name]) - limit) ** 2)))
         for name, limit in wanted.items():
             along = np.array([np.sum(value * limit) for value in drawn[name]])  # one number of each, at the largest n
             away.append(abs(along.mean() - np.sum(limit * limit)) / (along.std(ddof=1) / np.sqrt(along.size)))
@@ -194,7 +194,7 @@ def adapted_flow(trial: Trial) -> Numbers:
         gradient = numeric_gradient(first, second, moments.cov, moments.limit)
         wanted = [-0.5 * part for part in gradient]
         for true, formula in zip(wanted, printed_flow(TwoPhase(spike, alignment), first, second), strict=True):
-            errors.append(float(np.abs(true - formula).max() / np.abs(true).max()))
+            errors.append(np.abs(true - formula).max() / np.abs(true).max())
     return {"value": highest(errors), "states": len(errors) // 2}
 
 

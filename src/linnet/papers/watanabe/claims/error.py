@@ -47,13 +47,13 @@ def generalization_error(trial: Trial) -> Numbers:
     t = {name: scores(errors, law) for name, law in errors_table.laws(errors).items()}
     point = errors.sel(ratio=2.0, spike=20.0, alignment=0.5)
     return {
-        "value": float(t["right"].max()),
-        "printed": float(t["printed"].max()),
+        "value": t["right"].max(),
+        "printed": t["printed"].max(),
         "limit": joint_limit(t["right"].size, errors.sizes["seed"]),
         "points": t["right"].size,
         "trained": float(point.mean()) / 6,
-        "right": float(spiked.generalization_error(20.0, 0.5, 2.0)) / 6,
-        "printed there": float(misprints.generalization_error(0.5, 2.0)) / 6,
+        "right": spiked.generalization_error(20.0, 0.5, 2.0) / 6,
+        "printed there": misprints.generalization_error(0.5, 2.0) / 6,
     }
 
 
@@ -80,7 +80,7 @@ def isotropic(trial: Trial) -> Numbers:
         for g in (1.5, 7.0)
     ]
     limit = joint_limit(chosen.size, errors.sizes["seed"])
-    return {"value": float(chosen.max()), "limit": limit, "formula": highest(gaps)}
+    return {"value": chosen.max(), "limit": limit, "formula": highest(gaps)}
 
 
 def monotone_form(rho: np.ndarray, A: np.ndarray, gamma: np.ndarray) -> np.ndarray:

@@ -148,11 +148,11 @@ def growth_bound(trial: Trial) -> Numbers:
     matrix = np.zeros((*residual.shape[:2], 3, 3))
     matrix[..., 0, 1:] = matrix[..., 1:, 0] = residual[..., :2]
     worst = 2 * np.linalg.eigvalsh(matrix)[..., -1]
-    size = float(worst.max())
+    size = worst.max()
     return {
-        "value": float((worst - scalars.rate).max() / size),
-        "printed": float((worst - scalars.printed_rate).max() / size),
-        "sharp": float(np.abs(worst - scalars.sharp_rate).max() / size),
+        "value": (worst - scalars.rate).max() / size,
+        "printed": (worst - scalars.printed_rate).max() / size,
+        "sharp": np.abs(worst - scalars.sharp_rate).max() / size,
         "size": size,
     }
 
@@ -170,7 +170,7 @@ def rest_of_the_bound(trial: Trial) -> Numbers:
     for run in runs_by_scale(trial):
         _, first = run.deviations
         sums = 0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1)
-        sizes.append(float(sums.max()))
+        sizes.append(sums.max())
     return {"value": slopes(scales(trial), sizes)[1], "sizes": sizes, "scales": scales(trial)}
 
 
@@ -203,11 +203,11 @@ def gronwall(trial: Trial) -> Numbers:
     for run in runs_by_scale(trial):
         exponents = cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0)
         finite = run.times <= FINITE
-        early.append(float(np.exp(exponents[finite]).max()))
-        end.append(float(np.exp(exponents).max()))
+        early.append(np.exp(exponents[finite]).max())
+        end.append(np.exp(exponents).max())
         E = energy(run)
-        energies.append(float(E[finite].max()))
-        shares.append(float((E / (E[0] * np.exp(exponents)))[finite].max()))
+        energies.append(E[finite].max())
+        shares.append((E / (E[0] * np.exp(exponents)))[finite].max())
     return {
         "value": exponent(used[-2:], early[-2:])[0],
         "energy": slopes(used, energies)[1],
@@ -241,10 +241,10 @@ def loss_rate(trial: Trial) -> Numbers:
         data = run.moments.cov, run.moments.limit
         ahead, behind = (paper_loss(first + h * push[i, 0], second + h * turn[i, 0], *data) for h in (nudge, -nudge))
         gradient = numeric_gradient(first, second, *data)
-        ratios.append(float((ahead - behind) / (2 * nudge) / sum((part**2).sum() for part in gradient)))
+        ratios.append((ahead - behind) / (2 * nudge) / sum((part**2).sum() for part in gradient))
     return {
         "value": highest(abs(ratio - 0.5 * misprints.LOSS_RATE) for ratio in ratios),
         "printed": highest(abs(ratio - misprints.LOSS_RATE) for ratio in ratios),
         "ratio": ratios[0],
-        "rise": float(np.diff(run.loss, axis=0).max()),
+        "rise": np.diff(run.loss, axis=0).max(),
     }

@@ -32,7 +32,7 @@ def min_norm(trial: Trial) -> Numbers:
             FewSamples(60, 30, 60, 20.0, 0.5, scale=s, loss=1e-15).interpolated(seed)
             for seed in range(trial.seed, trial.seed + 4)
         ]
-        distances.append(float(np.mean([run["distance"] for run in runs])))
+        distances.append(np.mean([run["distance"] for run in runs]))
     overall, least = slopes(used, distances)
     return {"value": least, "slope": overall, "last": distances[-1], "scale": used[-1]}
 
@@ -52,7 +52,7 @@ def interpolators(trial: Trial) -> Numbers:
     X, y = drawn(trial, SAMPLES)
     ends = np.linalg.lstsq(X, y, rcond=None)[0]
     free = np.linalg.svd(X)[2][np.linalg.matrix_rank(X) :]
-    losses = [float(np.mean((X @ (ends + size * v) - y) ** 2)) for v in free for size in (0.1, 10.0)]
+    losses = [np.mean((X @ (ends + size * v) - y) ** 2) for v in free for size in (0.1, 10.0)]
     return {
         "value": highest(losses) if losses else float("nan"),
         "free": len(free) / (X.shape[1] - len(X)),
@@ -95,8 +95,8 @@ def ridgeless(trial: Trial) -> Numbers:
     ends = ln.Problem.from_data(X, y).min_norm_solution().ravel()
     for strength in used:
         fit = ridge_solution(X, y, strength)
-        gaps.append(float(np.linalg.norm(fit - ends)))
-        slants.append(float(np.abs(2 / 12 * X.T @ (X @ fit - y) + 2 * strength * fit).max()))
+        gaps.append(np.linalg.norm(fit - ends))
+        slants.append(np.abs(2 / 12 * X.T @ (X @ fit - y) + 2 * strength * fit).max())
     return {"value": slopes(used, gaps)[1], "gradient": highest(slants), "last": gaps[-1]}
 
 
