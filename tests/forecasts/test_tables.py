@@ -163,6 +163,26 @@ def test_text_dates_counts_and_constants_are_named_together_and_the_command_work
     assert not any("Constant" in note or "counts" in note for note in table.notes)
 
 
+def test_the_advice_to_drop_keeps_what_was_dropped_and_comes_true():
+    """Each advice replaces the option, so it must hold the columns of the one before."""
+    count = np.arange(6.0)
+    frame = pd.DataFrame(
+        {"name": list("uvwxyz"), "row, counted": count, "copy": 2 * count**2, "a": count % 3, "y": count**2}
+    )
+    drop, options = None, []
+    for _ in range(3):
+        try:
+            said = " ".join(from_frame(frame, target="y", drop=drop).notes)
+        except ValueError as refused:
+            said = str(refused)
+        if (option := re.search(r"--drop ([^)]+)\)", said)) is None:
+            break
+        drop = option.group(1).strip("'")
+        options.append(drop)
+    assert options == ["0,1", "0,1,2"]
+    assert from_frame(frame, target="y", drop=drop).input_names == ["a"]
+
+
 def test_names_with_commas_are_dropped_by_number():
     frame = MIXED.rename(columns={"city": "city, country"})
     with pytest.raises(ValueError, match=r"--drop 1,2,0,3\)"):

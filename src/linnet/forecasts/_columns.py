@@ -59,13 +59,10 @@ def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str
     return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def float_matrix(name: str, value: Any, names: list[str], table_names: list[str]) -> np.ndarray:
-    """The columns as a matrix of numbers; text is refused by name, with the command that leaves it out.
-
-    `table_names` are all columns that `drop` may name, by numbers too.
-    """
+def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOption) -> np.ndarray:
+    """The columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
     if hasattr(value, "iloc"):
-        _refuse_text(value, names, table_names, target=name == "Y")
+        _refuse_text(value, names, drop_option, target=name == "Y")
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
     array = value
     check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
@@ -79,7 +76,7 @@ def float_matrix(name: str, value: Any, names: list[str], table_names: list[str]
     return array.astype(np.float64)
 
 
-def _refuse_text(frame: Any, names: list[str], table_names: list[str], *, target: bool) -> None:
+def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, target: bool) -> None:
     """Refuses columns of text or dates, all at once, with the one command that leaves them out.
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed.
@@ -98,15 +95,12 @@ def _refuse_text(frame: Any, names: list[str], table_names: list[str], *, target
             "(`pandas.get_dummies`)."
         )
     more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
-    leave = [*wrong, *more]
-    asked = leave if not any("," in n for n in leave) else [str(table_names.index(n)) for n in leave]
     first = f"columns {list_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     them = "them" if several else "it"
-    raise ValueError(
-        f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({drop_option(asked)}){also}."
-    )
+    option = drop_option([*wrong, *more])
+    raise ValueError(f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({option}){also}.")
 
 
 def _reason_to_drop(column: Any, name: str) -> str:
@@ -217,9 +211,18 @@ def and_others(names: list[str]) -> str:
     return f" (and {len(names) - 1} more: {list_names(names[1:])})" if len(names) > 1 else ""
 
 
-def drop_option(names: list[str]) -> str:
-    """How to leave columns out, in Python and on the command line."""
-    return f"`drop`, --drop {shlex.quote(','.join(names))}"
+class DropOption:
+    """How to leave more columns of a table out, in Python and on the command line: beside those `kept`, the others of
+    `table_names` have been left out and stay so. Numbers stand for names that hold a comma."""
+
+    def __init__(self, table_names: list[str], kept: list[str]) -> None:
+        self.table_names, self.dropped = table_names, [name for name in table_names if name not in kept]
+
+    def __call__(self, names: list[str]) -> str:
+        columns = [*self.dropped, *names]
+        if any("," in name for name in columns):
+            columns = [str(self.table_names.index(name)) for name in columns]
+        return f"`drop`, --drop {shlex.quote(','.join(columns))}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts._columns import drop_option, is_row_count, list_names, names_where, row_place
+from linnet.forecasts._columns import DropOption, is_row_count, list_names, names_where, row_place
 
 if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
@@ -15,8 +15,9 @@ OUTLIER_FACTOR = 1e4  # times the median distance from the median
 MAX_CLASSES = 20
 
 
-def notes_on(table: DataTable, index: Any) -> list[str]:
-    """Sentences on what is constant, equal, far off, a copy, a count or a class; `index` labels the rows."""
+def notes_on(table: DataTable, index: Any, drop_option: DropOption) -> list[str]:
+    """Sentences on what is constant, equal, far off, a copy, a count or a class; `index` labels the rows, `drop_option`
+    tells how to leave columns out."""
     inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
     constant, constant_targets = np.ptp(inputs, axis=0) == 0, np.ptp(outputs, axis=0) == 0
     first_equal: dict[bytes, str] = {}
@@ -39,7 +40,7 @@ def notes_on(table: DataTable, index: Any) -> list[str]:
         f"{list_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
         _outlier_note(inputs, input_names, index),
         _outlier_note(outputs, output_names, index),
-        _copy_note(table),
+        _copy_note(table, drop_option),
         _class_note(outputs, output_names),
         f"More targets ({targets}) than rows ({rows}): at most {rows} modes can be seen." if targets > rows else "",
     ]
@@ -64,7 +65,7 @@ def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
     )
 
 
-def _copy_note(table: DataTable) -> str:
+def _copy_note(table: DataTable, drop_option: DropOption) -> str:
     """A sentence for inputs that are the target itself, up to their units."""
     if len(table.inputs) < 4:
         return ""

@@ -16,6 +16,7 @@ from linnet._memory import check_fits
 from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
     TAKE_FEWER,
+    DropOption,
     and_others,
     drop_columns,
     fill_gaps,
@@ -201,8 +202,9 @@ def _checked_table(
     """The table of these columns: numbers without gaps, with notes on columns that deserve a second look."""
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
-    outputs = float_matrix("Y", Y, output_names, table_names)
-    inputs = float_matrix("X", X, input_names, table_names)
+    drop_option = DropOption(table_names, kept=[*input_names, *output_names])
+    outputs = float_matrix("Y", Y, output_names, drop_option)
+    inputs = float_matrix("X", X, input_names, drop_option)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
     table, index = fill_gaps(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
@@ -213,7 +215,7 @@ def _checked_table(
         )
     if not np.ptp(table.inputs, axis=0).any():
         raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
-    return replace(table, notes=table.notes + notes_on(table, index))
+    return replace(table, notes=table.notes + notes_on(table, index, drop_option))
 
 
 def read_frame(place: Path) -> Any:
