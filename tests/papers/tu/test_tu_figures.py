@@ -217,3 +217,16 @@ def assert_marked(before, after, cell):
     low, high = picture.axes[0].transData.transform(corners)
     inside = (columns > low[0] - 2) & (columns < high[0] + 2) & (rows > low[1] - 2) & (rows < high[1] + 2)
     assert inside.sum() > 20 and inside[panel].all()
+
+
+def test_figure_2_trains_in_the_precision_that_is_asked_for(monkeypatch):
+    seen, right = set(), phase_diagram.plane.trained_cells
+
+    def trained_cells(*args, **options):
+        seen.add(options["dtype"])
+        return right(*args, **options)
+
+    monkeypatch.setattr(phase_diagram.plane, "trained_cells", trained_cells)
+    figure = tu_fig2.FIGURE
+    figure.compute(figure.configure(dim=12, grid=2, rank=2, steps=5), ("a",))
+    assert seen == {"float32"}

@@ -28,13 +28,14 @@ def plane_cells(
     noise_std: float = plane.NOISE_STD,
     steps: int = plane.MAX_STEPS,
     dim: int | None = None,
+    dtype: str = "float64",
     **options: Any,
 ) -> Block:
     r"""Return what Figure 2 shows of each cell, for a block of cells of one dimension.
 
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
     cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`);
-    `options` are those of `gaussian_diagram`: how it runs.
+    `dtype` is that of the sweep, `options` the others of `gaussian_diagram`: how it runs.
     """
     side = one_of_each(points, "dim")[0] if dim is None else dim
     runs, _ = plane.trained_cells(
@@ -46,6 +47,7 @@ def plane_cells(
         steps=steps,
         stop=plane.published_rule(side),
         update=update,
+        dtype=dtype,
         **options,
     )
     scale = 2 / side**2

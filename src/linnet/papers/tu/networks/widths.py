@@ -25,10 +25,6 @@ class Flows:
     threshold: float
 
     @property
-    def dim(self) -> int:
-        return self.first.shape[-1]
-
-    @property
     def distances(self) -> np.ndarray:
         """|C - Chat| of Theorem 1, the larger of both layers', over sigma^2 w: (time, network)."""
         gap = ln.theories.mixed.gram_gap(self.first, self.second, self.threshold)
