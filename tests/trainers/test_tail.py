@@ -42,7 +42,7 @@ def tail_error(distance):
     first, second, target, scales, times, exact = near_the_end(distance)
     found = tail.find_tail(first, second, target, scales, left=times[-1], rtol=1.0, atol=1.0)
     assert found is not None
-    S = found.pushed(times)
+    S = found.residual_integral(times)
     return normwise(first + second.T @ S, exact[0]), normwise(second + S @ first.T, exact[1])
 
 
@@ -58,7 +58,7 @@ def test_without_the_second_layers_part_it_would_be_wrong_by_the_first_order():
         first, 0 * second, target - second @ first * scales, scales, left=times[-1], rtol=1e3, atol=1.0
     )
     assert found is not None
-    assert normwise(second + found.pushed(times) @ first.T, exact[1]) > 1e-6
+    assert normwise(second + found.residual_integral(times) @ first.T, exact[1]) > 1e-6
 
 
 @pytest.mark.parametrize("small_mode", [1e-5, 1e-30, 1e-150])

@@ -28,15 +28,15 @@ def stepped(first, second, *, update="simultaneous", **hyper):
         return np.asarray(new["first"]), np.asarray(new["second"])
 
 
-def test_forces_are_minus_the_gradients():
+def test_negative_gradients_are_minus_the_gradients():
     def loss(layers):
         return 0.5 * jnp.sum((TARGET - layers[1] @ layers[0]) ** 2)
 
     with computing():
         slopes = jax.grad(loss)((jnp.asarray(FIRST), jnp.asarray(SECOND)))
-        pushes = _updates.forces((FIRST, SECOND), TARGET - SECOND @ FIRST)
-    for slope, push in zip(slopes, pushes, strict=True):
-        assert_allclose(push, -np.asarray(slope), rtol=1e-13)
+        directions = _updates.negative_gradients((FIRST, SECOND), TARGET - SECOND @ FIRST)
+    for slope, direction in zip(slopes, directions, strict=True):
+        assert_allclose(direction, -np.asarray(slope), rtol=1e-13)
 
 
 @pytest.mark.parametrize("sequential", [False, True])

@@ -20,8 +20,8 @@ from linnet.trainers._objective import ProductObjective, batch_axes, member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
-from linnet.trainers._tail import RestOfFlow, SquareLoss
-from linnet.trainers._updates import forces
+from linnet.trainers._tail import FlowEnd, RestOfFlow
+from linnet.trainers._updates import negative_gradients
 
 MAX_ROUND_STEPS = 2000  # most flows take a few hundred
 MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a second
@@ -55,7 +55,7 @@ class FlowRun:
 
     layers: tuple[np.ndarray, ...]
     settings: FlowSettings
-    spectrum: SquareLoss | None
+    flow_end: FlowEnd | None
     where: float = 0.0
     taken: int = 0
     pending: bool = True
@@ -89,15 +89,15 @@ class FlowRun:
 
     def _try_closed_form(self) -> bool:
         """Fill in the rest of the flow if it has a closed form; return whether it has."""
-        return self.spectrum is not None and self._fill_in(self.spectrum.closed_end)
+        return self.flow_end is not None and self._fill_in(self.flow_end.closed_end)
 
     def _try_implicit_solver(self, soon: float) -> bool:
         """Fill in the rest of the flow by an implicit solver, unless its end is `soon` reached; return whether it
         arrived."""
-        most = self.settings.max_steps - self.taken
-        if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
+        steps_left = self.settings.max_steps - self.taken
+        if self.flow_end is None or self.left <= soon or not self.stiff or steps_left <= 0:
             return False
-        self.stiff = self._fill_in(partial(self.spectrum.fade, most=most))
+        self.stiff = self._fill_in(partial(self.flow_end.implicit_end, max_steps=steps_left))
         return self.stiff
 
     def _fill_in(self, rest_of_flow: Callable[..., RestOfFlow | None]) -> bool:
@@ -131,7 +131,7 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
 
 
 def integrate_flow(
-    objective: ProductObjective, layers: tuple[Array, ...], settings: FlowSettings, spectrum: SquareLoss | None
+    objective: ProductObjective, layers: tuple[Array, ...], settings: FlowSettings, flow_end: FlowEnd | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
@@ -149,7 +149,7 @@ def integrate_flow(
         FlowRun(
             tuple(layer[i] for layer in begun),
             replace(settings, atol=tolerances[i]),
-            None if spectrum is None else member(spectrum, i),
+            None if flow_end is None else member(flow_end, i),
         )
         for i in range(len(begun[0]))
     ]
@@ -220,8 +220,8 @@ def _solve(
 
     def slope(objective: ProductObjective, entries: Array) -> Array:
         layers = parts(entries)
-        pushes = forces(layers, objective.evaluate(product_of(layers))[1])
-        return jnp.concatenate([push.reshape(-1) for push in pushes])
+        directions = negative_gradients(layers, objective.evaluate(product_of(layers))[1])
+        return jnp.concatenate([direction.reshape(-1) for direction in directions])
 
     def size(entries: Array) -> Array:
         """The root mean square over the entries that are the network's own; of the others every error is zero."""

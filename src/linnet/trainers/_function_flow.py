@@ -30,6 +30,15 @@ class FunctionRun(NamedTuple):
     steps: Array
 
 
+class _TrialStep(NamedTuple):
+    """A step before it is accepted: new product and gain, residual and product at both stages, relative error."""
+
+    product: Array
+    gain: Array
+    stages: tuple[tuple[Array, Array], tuple[Array, Array]]
+    error: Array
+
+
 @partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",), compiler_options=WHOLE)
 def function_flow(
     values: Array,
@@ -62,15 +71,18 @@ def function_flow(
     power = jnp.sum(cross**2 / values)
     rest = _largest_eigenvalue(start.kernel)
 
-    def residual_loss(product: Array) -> Array:
+    def relative_loss(product: Array) -> Array:
+        """Return the training loss of a product over that of zero."""
         return jnp.sum((cross - values * product) ** 2 / values) / power
 
-    def attempt(p: Array, gain: Array, kernel: Array, step: Array) -> tuple:
+    def trial_step(p: Array, gain: Array, kernel: Array, step: Array) -> _TrialStep:
+        """Return where a step of this length by ROS2 leads, and its error; the kernel follows from the two stages."""
         damping = gamma * step
         weight = 1 / (1 + damping * (gain + rest) * values)
         norm = 1 + damping / gain * jnp.sum(weight * values * p**2)
 
         def solve(v: Array) -> Array:
+            """Solve with the identity minus the damped Jacobian, which is diagonal plus rank one."""
             share = jnp.sum(weight * values * p * v) / norm
             return weight * (v - damping / gain * share * p)
 
@@ -85,16 +97,17 @@ def function_flow(
         rise1 = 2 * p1 @ R1
         error = step * 0.5 * jnp.linalg.norm(k1 + k2) / jnp.maximum(jnp.linalg.norm(p), jnp.linalg.norm(new))
         error = jnp.maximum(error, 0.5 * step * jnp.abs(rise1 - rise) / gain)
-        return new, gain + 0.5 * step * (rise + rise1), (R, p, R1, p1), error
+        return _TrialStep(new, gain + 0.5 * step * (rise + rise1), ((R, p), (R1, p1)), error)
 
-    def go_on(carry: tuple) -> Array:
+    def goes_on(carry: tuple) -> Array:
         _, time, _, now, count = carry
         return (now > loss) & (time < until) & (count < max_steps)
 
-    def body(carry: tuple) -> tuple:
+    def advance(carry: tuple) -> tuple:
+        """Try a step, accept it if its error is small enough, and choose the length of the next one."""
         (p, gain, kernel), time, step, _, count = carry
         step = jnp.minimum(step, until - time)
-        new, new_gain, (R, p0, R1, p1), error = attempt(p, gain, kernel, step)
+        new, new_gain, ((R, p0), (R1, p1)), error = trial_step(p, gain, kernel, step)
         good = (error <= tolerance) & (new_gain > 0)
         weight = jnp.where(good, 0.5 * step, 0)
         kernel = kernel + weight * (R[:, None] * p0 + p0[:, None] * R + R1[:, None] * p1 + p1[:, None] * R1)
@@ -102,12 +115,12 @@ def function_flow(
         factor = jnp.clip(0.9 * jnp.sqrt(tolerance / jnp.maximum(error, 1e-30)), 0.2, 3.0)
         factor = jnp.where(jnp.isfinite(error), factor, 0.2)
         # A last step cut short by `until` must not shorten those that could follow.
-        return state, time + jnp.where(good, step, 0), step * factor, residual_loss(state.product), count + 1
+        return state, time + jnp.where(good, step, 0), step * factor, relative_loss(state.product), count + 1
 
     first = 0.01 / (jnp.linalg.norm(cross) + start.gain * jnp.max(values))
     zero = jnp.zeros((), values.dtype)
-    carry = (start, zero, first.astype(values.dtype), residual_loss(start.product), jnp.asarray(0))
-    state, time, _, now, count = jax.lax.while_loop(go_on, body, carry)
+    carry = (start, zero, first.astype(values.dtype), relative_loss(start.product), jnp.asarray(0))
+    state, time, _, now, count = jax.lax.while_loop(goes_on, advance, carry)
     return FunctionRun(state, time, now, count)
 
 

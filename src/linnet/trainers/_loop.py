@@ -27,7 +27,7 @@ from linnet._memory import check_fits
 from linnet._progress import bar
 from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._choice import select
+from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import operations_per_step, steps_per_call

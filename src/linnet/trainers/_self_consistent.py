@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ from linnet.problems.problem import Problem
 from linnet.trainers.diagrams._narrow_network import narrow_network
 
 SCHEMES = ("euler", "network")
+Residual = Callable[[np.ndarray], np.ndarray]  # of a product: minus the gradient of the loss there
 
 
 def self_consistent_steps(
@@ -40,18 +40,18 @@ def self_consistent_steps(
     g, rate = non_negative("threshold", threshold), positive("learning_rate", learning_rate)
     if scheme not in SCHEMES:
         raise ValueError(f"`scheme` must be one of {SCHEMES}: got {scheme!r}.")
-    pull = _residual_function(problem)
-    walk = _euler_products(product, g, rate, pull) if scheme == "euler" else _network_products(product, g, rate, pull)
+    scheme_products = _euler_products if scheme == "euler" else _network_products
+    products = scheme_products(product, g, rate, _residual_function(problem))
     for _ in range(count("steps", steps, least=0) + 1):
-        yield next(walk)
+        yield next(products)
 
 
-def _euler_products(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+def _euler_products(product: np.ndarray, g: float, rate: float, residual_at: Residual) -> Iterator[np.ndarray]:
     """Yield the products of Euler's method on the closed equation of the product."""
     while True:
         yield product
         left, values, right = np.linalg.svd(product, full_matrices=True)
-        residual = pull(product)
+        residual = residual_at(product)
         move = _kernel_root(left, values, g) @ residual + residual @ _kernel_root(right.T, values, g)
         product = product + rate * move
 
@@ -63,27 +63,27 @@ def _kernel_root(vectors: np.ndarray, values: np.ndarray, g: float) -> np.ndarra
     return (vectors * np.hypot(padded, g)) @ vectors.T
 
 
-def _network_products(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+def _network_products(product: np.ndarray, g: float, rate: float, residual_at: Residual) -> Iterator[np.ndarray]:
     """Yield the products of descent of the narrow network that has this product and imbalance."""
     with computing():
         first, second = (np.asarray(layer) for layer in narrow_network(jnp.asarray(product), g))
     while True:
         product = second @ first
         yield product
-        residual = pull(product)
+        residual = residual_at(product)
         first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
 
 
-def _residual_function(problem: Problem) -> Any:
+def _residual_function(problem: Problem) -> Residual:
     """Return the function of the product that is minus the gradient of the loss."""
     if problem.cost is not None:
         slope = jax.jit(jax.grad(problem.cost))
 
-        def descent(product: np.ndarray) -> np.ndarray:
+        def negative_gradient(product: np.ndarray) -> np.ndarray:
             with computing():
                 return -np.asarray(slope(product))
 
-        return descent
+        return negative_gradient
     if problem.whitened:
         return lambda product: problem.cross - product
     return lambda product: problem.cross - product @ problem.cov

@@ -77,7 +77,7 @@ def solve_implicitly(
     times: Float[np.ndarray, " time"],
     rtol: float,
     atol: float,
-    most: int = MAX_STEPS,
+    max_steps: int = MAX_STEPS,
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     r"""Both layers at `times` after the state, and the steps; None where the flow is too large, or not safely followed.
 
@@ -85,7 +85,7 @@ def solve_implicitly(
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
     - `times`: increasing, positive
     - `rtol`, `atol`: the tolerances of the explicit solver
-    - `most`: steps; never more than `MAX_STEPS`
+    - `max_steps`: of the solver; never more than `MAX_STEPS`
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
@@ -95,7 +95,7 @@ def solve_implicitly(
     flow = SquareFlow(target, s, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
     solved = _bdf_states(
-        flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(most, MAX_STEPS)
+        flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(max_steps, MAX_STEPS)
     )
     if solved is None:
         return None
@@ -107,7 +107,7 @@ def solve_implicitly(
 
 
 def _bdf_states(
-    flow: SquareFlow, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, most: int
+    flow: SquareFlow, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, max_steps: int
 ) -> tuple[list[np.ndarray], int] | None:
     """Return the states at `times` and the steps of SciPy's BDF; None where it fails, or errors may have grown too
     much."""
@@ -119,7 +119,7 @@ def _bdf_states(
     states: list[np.ndarray] = []
     growth, size, shown = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
     with progress.bar("flow, implicitly", 100, unit="%") as advance:
-        for steps in range(1, most + 1):
+        for steps in range(1, max_steps + 1):
             solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None

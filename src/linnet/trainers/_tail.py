@@ -1,4 +1,4 @@
-r"""The end of a gradient flow in closed form: what is left of it once the weights hardly move any more.
+r"""The end of a gradient flow: in closed form once the weights hardly move any more, before that by an implicit solver.
 
 An explicit solver follows a flow that has converged with steps of the size that its fastest mode allows, for ever. Then
 $S(t) = \int_0^t R$ is small for all later times; with the weights frozen in it,
@@ -32,7 +32,7 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Tail:
-    """The flow from one state on, in the eigenbasis of the inputs."""
+    """The flow from one state on in closed form, in the eigenbasis of the inputs."""
 
     first: Float[np.ndarray, "hidden input"]
     second: Float[np.ndarray, "output hidden"]
@@ -41,8 +41,8 @@ class Tail:
     errors: Float[np.ndarray, " mode"]  # the components of (Gamma - A Sigma) Sigma^(-1/2)
     scales: Float[np.ndarray, " input"]  # the root of Sigma, which is diagonal
 
-    def pushed(self, times: Float[np.ndarray, " time"]) -> Float[np.ndarray, "time output input"]:
-        """S(t), the integral of the residual."""
+    def residual_integral(self, times: Float[np.ndarray, " time"]) -> Float[np.ndarray, "time output input"]:
+        """Return S(t), the integral of the residual from the state on."""
         rates = np.maximum(self.rates, np.finfo(float).tiny)
         weights = -np.expm1(-np.outer(times, rates)) / rates * self.errors
         shape = self.second.shape[0], self.first.shape[1]
@@ -50,8 +50,12 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class SquareLoss:
-    """The square loss in the eigenbasis of the inputs; `basis` leads there from the coordinates of a run, if needed."""
+class FlowEnd:
+    """Finds the rest of a flow on the square loss, from any of its states.
+
+    `target` and `scales` are the loss in the eigenbasis of the inputs; `basis` leads there from the coordinates of a
+    run, if needed.
+    """
 
     target: Float[np.ndarray, "*batch output input"]
     scales: Float[np.ndarray, "*batch input"] | None
@@ -59,8 +63,8 @@ class SquareLoss:
     NDIM: ClassVar = {"target": 2, "scales": 1, "basis": 2}
 
     @classmethod
-    def of(cls, problem: Problem, reduction: Reduction) -> SquareLoss | None:
-        """Build it from the problem of a run; None for a cost that is not square."""
+    def from_problem(cls, problem: Problem, reduction: Reduction) -> FlowEnd | None:
+        """Return it for the two layers of a run on this problem; None for a cost that is not square."""
         if problem.cost is not None:
             return None
         if problem.whitened:
@@ -71,33 +75,36 @@ class SquareLoss:
     def closed_end(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
     ) -> RestOfFlow | None:
-        """The rest of the flow from a state in closed form, or None while it is too far from its end."""
+        """Return the rest of the flow from a state in closed form; None while that is too far from the end, and where
+        the product has too many entries or the layers are too large or NaN."""
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
         tail = find_tail(inside, second, self.target, self.scales, left=times[-1], rtol=rtol, atol=atol)
         if tail is None:
             return None
-        S = tail.pushed(times)
+        S = tail.residual_integral(times)
         moved = tail.second.T @ S if self.basis is None else tail.second.T @ S @ self.basis.T
         return np.asarray(first, dtype=np.float64) + moved, tail.second + S @ tail.first.T, 0
 
-    def fade(
-        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
+    def implicit_end(
+        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, max_steps: int
     ) -> RestOfFlow | None:
-        """The rest of the flow from a state by an implicit solver, or None if the solver gives up."""
+        """Return the rest of the flow from a state by an implicit solver, in at most `max_steps` steps; None where it
+        gives up, and where the layers have too many entries, or are too large or NaN."""
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
         states = stiff.solve_implicitly(
-            inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most
+            inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, max_steps=max_steps
         )
         if states is None or self.basis is None:
             return states
         return first + (states[0] - inside) @ self.basis.T, *states[1:]
 
     def _is_too_large(self, *layers: np.ndarray) -> bool:
-        """Return whether squares of fourth powers of the layers might overflow or vanish."""
+        """Return whether an entry of the layers or of the problem is NaN, or so large that its eighth power might
+        overflow."""
         parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
         return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
 
@@ -138,4 +145,4 @@ def find_tail(
     errors = modes.T @ error.ravel()
     errors[np.abs(errors) <= 2 * _EPS * np.linalg.norm(target)] = 0.0  # rounding: no time makes more of it
     tail = Tail(first, second, rates, modes, errors, s)
-    return tail if np.linalg.norm(tail.pushed(np.array([left]))) <= near else None
+    return tail if np.linalg.norm(tail.residual_integral(np.array([left]))) <= near else None

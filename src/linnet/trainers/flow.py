@@ -20,7 +20,7 @@ from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import ProductObjective, batch_axes, testing_objective, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_filling
 from linnet.trainers._states import Arrays, KeptLoss, layer_names, layers_of
-from linnet.trainers._tail import SquareLoss
+from linnet.trainers._tail import FlowEnd
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -105,8 +105,8 @@ def gradient_flow(
         settings = flow_rounds.FlowSettings(
             until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
         )
-        spectrum = SquareLoss.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
-        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, spectrum)
+        flow_end = FlowEnd.from_problem(problem, reduction) if len(layers) == 2 else None
+        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, flow_end)
         named = dict(zip(layer_names(params), states, strict=True))
         values = {**_losses_of_states(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}

@@ -16,7 +16,7 @@ from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._objective import SamplesObjective
 from linnet.trainers._states import Array, Hyper, Params, Seen
-from linnet.trainers._updates import push_step
+from linnet.trainers._updates import step_along
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
@@ -121,7 +121,7 @@ def _relu_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> 
 
 def _relu_step(objective: ReluObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     """Step both layers against their gradients."""
-    return push_step(params, hyper, {"first": -seen[0], "second": -seen[1]})
+    return step_along(params, hyper, {"first": -seen[0], "second": -seen[1]})
 
 
 def _problem_of_samples(data: object) -> Problem:

@@ -150,7 +150,7 @@ def noise_sde(
             objective, first, second, cast(scales * noise), cast(sizes), jnp.asarray(bounds), jax_key(key), given
         )
         firsts, seconds, losses = (np.array(a) for a in out)
-    taken = _last_finite(firsts, seconds, ends, start)
+    taken = _repeat_last_finite(firsts, seconds, ends, start)
     failed = taken < ends[-1]
     status = Status(np.where(failed, "diverged", "completed"), taken)
     if throw and failed.any():
@@ -296,10 +296,9 @@ def _sum_of_terms(terms: list[Array]) -> Array:
     return reduce_terms(jnp.add, terms)
 
 
-def _last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, start: Weights) -> np.ndarray:
-    """Steps each path took while its kept states were finite; states after that repeat the last finite one, in
-    place. Of a path that was lost before the first kept time that is the start.
-    """
+def _repeat_last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, start: Weights) -> np.ndarray:
+    """Replace the states that are not finite by the last finite one of their path, in place; by the start where no kept
+    one is. Return the steps that each path took to its last finite state."""
     finite = np.isfinite(firsts).all(axis=(1, 2)) & np.isfinite(seconds).all(axis=(1, 2))
     taken = np.full(firsts.shape[-1], ends[-1])
     for path in np.flatnonzero(~finite.all(axis=0)):

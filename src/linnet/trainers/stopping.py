@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from linnet._arguments import count, non_negative, number, positive
-from linnet.trainers._choice import cast_like, select
+from linnet.trainers._array_or_number import cast_like, select
 from linnet.trainers._states import Array, Remembered
 
 

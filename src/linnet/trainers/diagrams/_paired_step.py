@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet._arguments import shown
-from linnet.trainers._choice import select
+from linnet.trainers._array_or_number import select
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
-from linnet.trainers._updates import forces
+from linnet.trainers._updates import negative_gradients
 from linnet.trainers.diagrams._largest_value import largest_singular_value
 
 # What a run moves: the layers of the network, and of the narrow one beside it. First layers are kept transposed: of the
@@ -129,10 +129,10 @@ _PAIRED_UPDATES = {"simultaneous": partial(_step_pair, False), "sequential": par
 
 def _step_network(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
     """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
-    first_step, second_step = forces((first.T, second), push)
+    first_step, second_step = negative_gradients((first.T, second), push)
     if sequential:
         first = first + first_step.T
-        return first, second + forces((first.T, second), push)[1]
+        return first, second + negative_gradients((first.T, second), push)[1]
     return first + _ordered_after(second_step, first_step.T), second + _ordered_after(first_step.T, second_step)
 
 

@@ -168,7 +168,11 @@ class _Queue:
     def _carry_runs(self, shared: Arrays, occupants: np.ndarray) -> None:
         """Carry runs until none waits: fill free slots, step, read the slots of runs that have ended."""
         kind, held = self.kind, None
-        fill, take = (_filled_unoptimized, _taken_unoptimized) if self.unoptimized else (_filled, _taken)
+        fill, read = (
+            (_fill_slots_unoptimized, _read_slots_unoptimized)
+            if self.unoptimized
+            else (_fill_slots_jit, _read_slots_jit)
+        )
         limits = np.zeros(occupants.size, dtype=np.int64)
         while True:
             while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (
@@ -191,7 +195,7 @@ class _Queue:
             over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                results = take(shared, slot, state, self._pad_places(group, 0), kind=kind)
+                results = read(shared, slot, state, self._pad_places(group, 0), kind=kind)
                 self._keep_results(
                     occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()}
                 )
@@ -246,7 +250,7 @@ def _fill_slots(
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (slot, state), fresh)
 
 
-_filled, _filled_unoptimized = (
+_fill_slots_jit, _fill_slots_unoptimized = (
     jax.jit(_fill_slots, static_argnames=("kind",), donate_argnames=("slot", "state"), compiler_options=options)
     for options in (UNTUNED, UNOPTIMIZED)
 )
@@ -256,29 +260,29 @@ _filled, _filled_unoptimized = (
 def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind: RunKind) -> tuple[Array, State]:
     """Steps of all slots until `enough` of them are at their end; how many, and the slots afterwards."""
 
-    def one(slot: Arrays, state: State) -> State:
+    def step_slot(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)
         return loop.take_step(objective, test, hyper, slot["highest"], state, slot["steps"], plan=kind.plan)
 
-    def more(carry: tuple[Array, State]) -> Array:
+    def goes_on(carry: tuple[Array, State]) -> Array:
         over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
         return (carry[0] < STEPS_PER_CALL) & (jnp.sum(over) < enough)
 
-    step = jax.vmap(one)
-    return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(slot, carry[1])), (jnp.asarray(0), state))
+    step = jax.vmap(step_slot)
+    return jax.lax.while_loop(goes_on, lambda carry: (carry[0] + 1, step(slot, carry[1])), (jnp.asarray(0), state))
 
 
 def _read_slots(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
     """Return the results of the runs in these slots, which have ended."""
 
-    def one(slot: Arrays, state: State) -> Arrays:
+    def read_slot(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)
         state = loop.judge_last(objective, test, slot["highest"], state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
-    return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))
+    return jax.vmap(read_slot)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))
 
 
-_taken, _taken_unoptimized = (
+_read_slots_jit, _read_slots_unoptimized = (
     jax.jit(_read_slots, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
 )

@@ -29,9 +29,11 @@ from linnet.trainers import stopping
 from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
 
 MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
+# Every rule of `stopping` that is not made of others: a process cannot read one that is missing here.
 RULE_KINDS = {
     kind.__name__: kind for kind in (stopping.LossBelow, stopping.Stalled, stopping.TestLossRising, stopping.Never)
 }
+PlainRule = dict[str, Any] | list[Any]  # a stopping rule as JSON has it
 IDLE_SECONDS = 20.0  # for which an idle process waits for more
 EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
@@ -65,7 +67,7 @@ class WorkerProcess:
     def configure(self, settings: DiagramSettings) -> None:
         """Waits until the process knows the settings of the next runs."""
         plain = {"update": settings.update, "steps": settings.steps, "dtype": settings.dtype.name}
-        message: dict[str, Any] = {"settings": json.dumps({"rule": _as_plain(settings.rule), **plain})}
+        message: dict[str, Any] = {"settings": json.dumps({"rule": _rule_to_json(settings.rule), **plain})}
         if settings.schedule is not None:
             message["schedule"] = settings.schedule
         self._request(message)
@@ -195,22 +197,23 @@ def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]])
 def _read_settings(message: Mapping[str, np.ndarray]) -> DiagramSettings:
     """Read the settings of the next runs from a message."""
     plain = json.loads(str(message["settings"]))
-    plain |= {"rule": _as_rule(plain["rule"]), "dtype": np.dtype(plain["dtype"])}
+    plain |= {"rule": _rule_from_json(plain["rule"]), "dtype": np.dtype(plain["dtype"])}
     return DiagramSettings(**plain, schedule=message.get("schedule"))
 
 
-def _as_plain(rule: stopping.Rule) -> Any:
-    """A rule of linnet's as what JSON can say."""
+def _rule_to_json(rule: stopping.Rule) -> PlainRule:
+    """Return one of `RULE_KINDS` as a dictionary, or rules of which the first one stops as their list."""
     if isinstance(rule, stopping.FirstOf):
-        return [_as_plain(each) for each in rule.rules]
+        return [_rule_to_json(each) for each in rule.rules]
     return {"kind": type(rule).__name__, **asdict(rule)}  # type: ignore[call-overload]
 
 
-def _as_rule(plain: Any) -> stopping.Rule:
-    """Return the stopping rule that `_as_plain` has written."""
+def _rule_from_json(plain: PlainRule) -> stopping.Rule:
+    """Return the stopping rule that `_rule_to_json` has written."""
     if isinstance(plain, list):
-        return stopping.first_of(*map(_as_rule, plain))
-    return RULE_KINDS[plain.pop("kind")](**{**plain, "reasons": tuple(plain["reasons"])})
+        return stopping.first_of(*map(_rule_from_json, plain))
+    fields = {name: value for name, value in plain.items() if name != "kind"}
+    return RULE_KINDS[plain["kind"]](**{**fields, "reasons": tuple(plain["reasons"])})
 
 
 def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A choice that serves compiled loops and plain numbers: stopping rules and records are written with it, once."""
+"""Operations on compiled arrays and on plain numbers alike: stopping rules and records are written with them, once."""
 
 from __future__ import annotations
 
