@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explorer.md"
 PICTURES = ROOT / "docs" / "images" / "explorer" / "links"
 # The picture that a link is about, where it is not the page's first one: by what the link sets.
-ABOUT = {"cell": "cell_losses", "ratio": "error"}
+ABOUT = {"cell": "cell_losses", "ratio": "test_error"}
 ABOUT_DEPTH = {"dim": "diagram"}
 
 

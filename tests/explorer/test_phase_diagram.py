@@ -12,7 +12,7 @@ import linnet as ln
 import linnet.explorer
 from linnet.explorer.computing import phase_diagram as computing
 from linnet.explorer.controls import defaults
-from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE, error
+from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE
 from linnet.papers.linnet.trained import trained_diagram
 
 from .pages import assert_script_computes
@@ -121,6 +121,6 @@ def test_every_picture_is_drawn():
 def test_names_on_the_map_keep_their_colour_in_the_dark():
     """The map has the same colours on a dark ground, where the browser makes the ink lighter (assets/explorer.js)."""
     script = (Path(linnet.explorer.__file__).parent / "assets" / "explorer.js").read_text(encoding="utf-8").lower()
-    drawn = error.draw(part("main", START), START)
+    drawn = PAGE.first_view.draw(part("main", START), START)
     colours = [note["font"]["color"].lower() for note in drawn["layout"]["annotations"]]
     assert len(colours) == 3 and not [colour for colour in colours if f'"{colour}":' in script]

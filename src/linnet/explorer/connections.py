@@ -14,12 +14,13 @@ def limit_connections(server: Any) -> None:
     before = server.maintenance
 
     def maintenance(now: float) -> None:
+        """Close what waitress closes, and connections whose request is past its deadline."""
         before(now)  # which closes those that were silent for long
         for channel in idle_connections(server):
             if channel.began is not None and channel.began < now - REQUEST_SECONDS:
                 channel.will_close = True
 
-    server.channel_class = _timed_channel(server.channel_class)
+    server.channel_class = _limited_channel_class(server.channel_class)
     server.maintenance = maintenance
 
 
@@ -29,11 +30,15 @@ def idle_connections(server: Any) -> list[Any]:
     return sorted(channels, key=lambda channel: channel.creation_time)
 
 
-def _timed_channel(kind: Any) -> Any:
-    """Return a subclass of waitress's class of connections that notes when a request began."""
+def _limited_channel_class(base: Any) -> Any:
+    """Return a subclass of `base`, waitress's class of connections, on which both limits rest.
 
-    class TimedChannel(kind):
-        """A connection that knows since when it waits for a whole request; None between two requests."""
+    A connection notes when its request began, for the deadline; a new one closes its client's oldest idle ones where
+    there are too many.
+    """
+
+    class LimitedChannel(base):
+        """A connection; `began` says since when it waits for a whole request, None between two requests."""
 
         def __init__(self, server: Any, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:
             self.began: float | None = time.time()
@@ -53,4 +58,4 @@ def _timed_channel(kind: Any) -> Any:
                 self.began = None
             return answer
 
-    return TimedChannel
+    return LimitedChannel

@@ -168,6 +168,21 @@ def figure(
     return {"data": list(traces), "layout": {**usual, **axes, **layout}}
 
 
+def overlay_frozen(now: Any, frozen: Any) -> Any:
+    """Return a figure with the lines of a frozen one behind its own, paler; neither its guides nor its maps.
+
+    A view of kind "html" is returned as it is.
+    """
+    if not isinstance(now, dict) or not isinstance(frozen, dict):
+        return now
+    pale: list[Trace] = []
+    for trace in frozen.get("data", ()):
+        if trace.get("type", "scatter") == "scatter" and trace.get("meta") != "guide":
+            name = f"{trace.get('name', '')} (frozen)".strip() if pale else "frozen run"  # one entry of the legend
+            pale.append({**trace, "opacity": 0.4, "showlegend": not pale, "name": name, "legendgroup": "frozen"})
+    return {**now, "data": pale + list(now.get("data", ()))}
+
+
 def _log_ticks(decades: float) -> Options:
     """Return the ticks of a logarithmic axis: Plotly would write 0.2 as a small 2 below a large 1."""
     if 2 <= decades <= 8:

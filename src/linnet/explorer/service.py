@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from linnet.explorer import controls as control
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import ControlError, State
-from linnet.explorer.drawing import Trace
+from linnet.explorer.drawing import overlay_frozen
 from linnet.explorer.loading import load
 from linnet.explorer.page import Page, Part
 
@@ -109,7 +109,7 @@ class Service:
             figures = self.figures(page, part, state, background=background)
             if frozen is not None and page.freezes:
                 before = self.figures(page, part, control.parse(page.controls, frozen))
-                figures = [_with_frozen(now, then) for now, then in zip(figures, before, strict=True)]
+                figures = [overlay_frozen(now, then) for now, then in zip(figures, before, strict=True)]
             answer: Answer = {"figures": figures, "address": query}
             if part.name == "main":
                 answer["script"] = page.script(state)
@@ -131,15 +131,3 @@ def failure(reason: Exception) -> Answer:
         return {"error": "This would need more memory than there is: choose smaller sizes.", "control": ""}
     _log.error("a page failed", exc_info=reason)
     return {"error": f"This could not be computed ({type(reason).__name__}): change a value.", "control": ""}
-
-
-def _with_frozen(now: Any, then: Any) -> Any:
-    """Return a figure with the lines of a frozen one behind its own, paler; maps cannot lie on each other."""
-    if not isinstance(now, dict) or not isinstance(then, dict):
-        return now
-    pale: list[Trace] = []
-    for trace in then.get("data", ()):
-        if trace.get("type", "scatter") == "scatter" and trace.get("meta") != "guide":
-            name = f"{trace.get('name', '')} (frozen)".strip() if pale else "frozen run"  # one entry of the legend
-            pale.append({**trace, "opacity": 0.4, "showlegend": not pale, "name": name, "legendgroup": "frozen"})
-    return {**now, "data": pale + list(now.get("data", ()))}

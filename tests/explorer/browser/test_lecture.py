@@ -68,7 +68,7 @@ def test_notes_in_a_picture_grow_for_a_projector_and_bands_have_no_edge(visit: C
     )
     assert before > 0 and seen.tab.evaluate(edges) == before
     seen.tab.click("#go-phase-diagram")
-    note = "#phase-diagram-view-error .annotation-text"
+    note = "#phase-diagram-view-test_error .annotation-text"
     seen.tab.wait_for_selector(note)
     size = seen.tab.locator(note).first.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
     assert size >= 20

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group(PAGE.name)]
 
 def test_a_click_on_a_cell_trains_it(visit: Callable[..., Explored]) -> None:
     seen = visit(PAGE.name)
-    graph = f"#{PAGE.name}-view-error"
+    graph = f"#{PAGE.name}-view-test_error"
     seen.tab.wait_for_selector(f"{graph} .heatmaplayer image")
     assert not seen.tab.locator(f"#{PAGE.name}-view-cell_losses").is_visible()
     place = seen.tab.locator(f"{graph} .nsewdrag").first.bounding_box()
@@ -57,11 +57,12 @@ def test_a_clicked_cell_stands_beside_the_map_and_hovering_tells_its_numbers(vis
     seen = visit(PAGE.name, "cell=-2,1.5", size=(1280, 800))
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
     boxes = {
-        name: seen.tab.locator(f"#{PAGE.name}-view-{name}-view").bounding_box() for name in ("error", "cell_losses")
+        name: seen.tab.locator(f"#{PAGE.name}-view-{name}-view").bounding_box()
+        for name in ("test_error", "cell_losses")
     }
-    assert abs(boxes["error"]["y"] - boxes["cell_losses"]["y"]) < 2
-    assert boxes["cell_losses"]["x"] > boxes["error"]["x"] + boxes["error"]["width"] - 1
-    graph = f"#{PAGE.name}-view-error"
+    assert abs(boxes["test_error"]["y"] - boxes["cell_losses"]["y"]) < 2
+    assert boxes["cell_losses"]["x"] > boxes["test_error"]["x"] + boxes["test_error"]["width"] - 1
+    graph = f"#{PAGE.name}-view-test_error"
     place = seen.tab.locator(f"{graph} .nsewdrag").first.bounding_box()
     seen.tab.mouse.move(place["x"] + 0.4 * place["width"], place["y"] + 0.3 * place["height"])
     seen.tab.wait_for_selector(f"{graph} .hoverlayer text")
@@ -75,7 +76,7 @@ def test_a_clicked_cell_stands_beside_the_map_and_hovering_tells_its_numbers(vis
 def test_on_a_phone_the_losses_of_a_clicked_cell_come_before_the_controls(visit: Callable[..., Explored]) -> None:
     seen = visit(PAGE.name, "cell=-2,1.5", size=(390, 800))
     seen.tab.wait_for_selector(f"#{PAGE.name}-view-cell_losses .main-svg .trace")
-    places = [f"#{PAGE.name}-view-error-view", f"#{PAGE.name}-view-cell_losses-view", ".controls"]
+    places = [f"#{PAGE.name}-view-test_error-view", f"#{PAGE.name}-view-cell_losses-view", ".controls"]
     tops = [seen.tab.locator(place).bounding_box()["y"] for place in places]
     assert tops == sorted(tops) and tops[1] < 800
     assert seen.said == []

@@ -25,8 +25,8 @@ Row = dict[str, str | float | int]  # a claim or an answer: its columns, and und
 SEARCHED = ("claim", "where", "says", "assumes", "tried", "requirement", "measured")
 
 
-def papers() -> tuple[str, ...]:
-    """Return the names of the papers, "all" first; found without loading them, which takes a second."""
+def paper_choices() -> tuple[str, ...]:
+    """Return "all" and the names of the papers; they are found without loading the papers, which takes a second."""
     from linnet.papers import ORDER
 
     return (ALL, *ORDER, *sorted(entry.name for entry in entry_points(group="linnet.papers")))
@@ -35,9 +35,9 @@ def papers() -> tuple[str, ...]:
 def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     """Return the claims of a paper with a verdict in which the words occur, in the papers' order.
 
-    **Arguments:** `paper`, one of `papers()`; `verdict`, one of `VERDICTS`; `words`, in any case: parts of the name, of
-    where it stands ("Theorem 2 of paper 4"), what it says, assumes, was tried on and requires, or of what was measured.
-    Claims that have them as a phrase are found where there are any, otherwise those that have each of them.
+    **Arguments:** `paper`, one of `paper_choices()`; `verdict`, one of `VERDICTS`; `words`, in any case: parts of the
+    name, of where it stands ("Theorem 2 of paper 4"), what it says, assumes, was tried on and requires, or of what was
+    measured. Claims that have them as a phrase are found where there are any, otherwise those that have each of them.
 
     **Returns** a dataset along `claim` (names): `paper`, `where`, `says`, `assumes`, `tried`, `requirement`, `verdict`,
     `measured`, `command`, the `seconds` it takes (NaN where unknown), and `kept` of `seeds` seeds.
@@ -45,7 +45,7 @@ def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr
     >>> filtered_claims(paper="watanabe", words="projection").claim.values.tolist()[0]
     'watanabe-projection'
     """
-    for name, value, known in (("paper", paper, papers()), ("verdict", verdict, VERDICTS)):
+    for name, value, known in (("paper", paper, paper_choices()), ("verdict", verdict, VERDICTS)):
         if value not in known:
             raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
     if not isinstance(words, str) or len(words) > MAX_LETTERS:
@@ -74,7 +74,7 @@ def place_of(where: str, paper: str) -> str:
 
 def paper_title(paper: str) -> str:
     """Return a paper with its number: "paper 4 (Tu)"."""
-    return f"paper {papers().index(paper)} ({paper.capitalize()})" if paper != OWN else "linnet's own"
+    return f"paper {paper_choices().index(paper)} ({paper.capitalize()})" if paper != OWN else "linnet's own"
 
 
 def searchable(text: str) -> str:

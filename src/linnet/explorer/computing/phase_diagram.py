@@ -1,4 +1,4 @@
-"""The page *Phase diagram*: every cell by formula, one of them trained, and maps that others trained."""
+"""The page *Phase diagram*: every cell by formula, one of them trained, and maps that were trained before."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
 def trained_cell(
     *, cell: tuple[float, ...], cell_dim: int, rank: int, strength: float, ratio: float, noise_std: float, seed: int
 ) -> xr.Dataset:
-    """Train one cell of the plane at the dimension `cell_dim`, and predicted for the same task.
+    """Train one cell of the plane at the dimension `cell_dim`, and predict it by formula for the same task.
 
     Over `time`: `loss`, `test_loss` per entry and their predictions; `trained` and `predicted` are the product along
     the target's leading singular vectors, (time, mode).
@@ -122,7 +122,7 @@ def trained_cell(
     )
 
 
-def compared_map(*, compare: str) -> xr.Dataset:
+def trained_map(*, compare: str) -> xr.Dataset:
     """Return a map that was trained, and the formula on its cells: errors per entry, (gamma_width, gamma_variance).
 
     `compare` is "published" (300 cells, errors where their runs were stopped) or the dimension of one of our own maps
@@ -146,7 +146,7 @@ def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarra
 
 
 def _own_map(dim: int) -> xr.Dataset:
-    """The map that was trained here at a dimension, and the formula for its task."""
+    """Return the map that was trained here at a dimension, and the formula for its task."""
     from linnet.papers.linnet.trained import trained_diagram
     from linnet.problems import low_rank_plus_noise
     from linnet.theories.mixed import asymptotic_spectrum, predicted_diagram, task_spectrum
@@ -169,7 +169,7 @@ def _own_map(dim: int) -> xr.Dataset:
 
 
 def _published_map() -> xr.Dataset:
-    """The published cells, and the formula where their runs were stopped."""
+    """Return the published cells, and the formula where their runs were stopped."""
     from linnet.reproduction.published import phase_diagram_cells
     from linnet.theories.mixed import asymptotic_spectrum, predicted_run
 

@@ -36,7 +36,7 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
     first = theory.early_time(scale)
     second = theory.later_time(scale, DELTA) if theory.has_second_phase else np.nan
     times = np.linspace(0, 1.6 * second if theory.has_second_phase else 2 * first + 2 / theory.lambda1, POINTS)
-    trained, loss, start = _trained(spike, alignment, scale, samples, seed, float(times[-1]))
+    trained, loss, start = _trained_path(spike, alignment, scale, samples, seed, float(times[-1]))
     reduced = theory.reduced(start, times, rtol=1e-8)
     components = trained @ basis.T
     side = np.linspace(-0.1, 1.1, ARROWS)
@@ -75,7 +75,7 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
     return labelled(variables, coordinates, moments)
 
 
-def _trained(
+def _trained_path(
     spike: float, alignment: float, scale: float, samples: str, seed: int, end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Train, and return the first layer along its direction of growth, (time, 2) in the plane; the loss; and u(0)."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 SHEET_CLAIMS = 20  # claims on a sheet of the list
-PAPERS = {name: name if name == computing.ALL else computing.paper_title(name) for name in computing.papers()}
+PAPERS = {name: name if name == computing.ALL else computing.paper_title(name) for name in computing.paper_choices()}
 CONTROLS = (
     choice("paper", "Paper", PAPERS, "Claims of one paper, or of all."),
     choice("verdict", "Verdict", computing.VERDICTS, "What the measurement says."),

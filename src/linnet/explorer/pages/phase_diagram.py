@@ -57,36 +57,36 @@ WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colours that
 
 
 @view("a  Least test error", BORDERS, click={"cell": "xy"}, height=420)
-def error(data: Data, state: State) -> Figure:
+def test_error(data: Data, state: State) -> Figure:
     """Draw panel a: the least test error, in the colours of the README's picture."""
     drawn = _phase_map(data, state, draw.error_heatmap, "best_test", bar="least test error")
     if state["borders"]:
-        drawn["layout"]["annotations"] = _region_names(data)
+        drawn["layout"]["annotations"] = _region_labels(data)
     return drawn
 
 
 @view("b  Stable rank at the least test error", click={"cell": "xy"}, height=420)
-def rank(data: Data, state: State) -> Figure:
-    """Draw panel b: the stable rank then."""
+def stable_rank(data: Data, state: State) -> Figure:
+    """Draw panel b: the stable rank at the least test error."""
     top = min(_largest_covered(data, "stable_rank"), 4.0 * int(state["rank"]))
     return _phase_map(data, state, draw.heatmap, "stable_rank", bar="stable rank", zmin=1, zmax=top)
 
 
 @view("c  Steps to the least test error", click={"cell": "xy"}, height=420)
-def steps(data: Data, state: State) -> Figure:
-    """Draw panel c: steps to it."""
+def steps_to_best(data: Data, state: State) -> Figure:
+    """Draw panel c: the steps to the least test error."""
     return _phase_map(
         data, state, draw.heatmap, "best_step", bar="steps to it", zmin=0, zmax=_largest_covered(data, "best_step")
     )
 
 
 def _largest_covered(data: Data, name: str) -> float:
-    """The largest value among the cells whose error bar is narrow."""
+    """Return the largest value among the cells whose error bar is narrow."""
     return float(np.nanmax(data[name].values[data["covered"].values], initial=1.0))
 
 
 def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
-    """A map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
+    """Draw a map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
     shown = [data[name].values for name in ("best_test", "stable_rank", "best_step", "error")]
     under_pointer = {"hover": HOVER, "customdata": draw.rounded(np.stack(shown, axis=-1))}
@@ -94,15 +94,15 @@ def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, 
     if not data["covered"].values.all():
         traces.append(draw.hatching(x, y, ~data["covered"].values))
     if state["borders"]:
-        traces += _borders(data)
+        traces += _border_traces(data)
     if len(state["cell"]) == 2:
         ring = {"symbol": "square-open", "line": {"width": 2.5, "color": ORANGE}}
         traces.append(draw.marks([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
-    return _on_plane(data, traces)
+    return _plane_figure(data, traces)
 
 
-def _on_plane(data: Data, traces: list[Trace]) -> Figure:
-    """A figure over the exponents of variance and width."""
+def _plane_figure(data: Data, traces: list[Trace]) -> Figure:
+    """Return a figure over the exponents of variance and width."""
     axes: Options = {
         "xaxis": draw.map_axis(data["gamma_variance"].values),
         "yaxis": draw.map_axis(data["gamma_width"].values),
@@ -110,10 +110,10 @@ def _on_plane(data: Data, traces: list[Trace]) -> Figure:
     return draw.figure(traces, **AXES, **axes)
 
 
-def _region_names(data: Data) -> list[Options]:
-    """The names of the three regions, each at a height, log_d w, between its borders."""
+def _region_labels(data: Data) -> list[Options]:
+    """Return the names of the three regions as annotations, each at a height, log_d w, between its borders."""
     heights = {"active": 1.8, "lazy": 2.62, "infinite noise": 2.15}
-    border = _border_lines(data, np.array(list(heights.values())))
+    border = _border_positions(data, np.array(list(heights.values())))
     lazy, noisy = border["lazy"], border["infinite-noise"]
     places = ((lazy[0] - 3) / 2, (lazy[1] + noisy[1]) / 2, max(lazy[2], noisy[2]) / 2)
     return [
@@ -128,19 +128,19 @@ def _region_names(data: Data) -> list[Options]:
     ]
 
 
-def _border_lines(data: Data, heights: np.ndarray) -> dict[str, np.ndarray]:
-    """Return where the borders of the regions are at these heights, log_d w."""
+def _border_positions(data: Data, heights: np.ndarray) -> dict[str, np.ndarray]:
+    """Return log_d σ² of each border at these heights, log_d w; of "width-dim" and "width-rank" their own height."""
     from linnet.theories.mixed import borders
 
     dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
     return borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
 
 
-def _borders(data: Data) -> list[Trace]:
-    """The lines between the regions of the plane, by theory."""
+def _border_traces(data: Data) -> list[Trace]:
+    """Return the lines between the regions of the plane, by theory."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
     heights = np.linspace(y[0], y[-1], 30)
-    border = _border_lines(data, heights)
+    border = _border_positions(data, heights)
     look: Options = {"colour": WHITE, "hoverinfo": "skip"}
     return [
         draw.guide(border["lazy"], heights, dash="solid", width=2, **look),
@@ -151,8 +151,8 @@ def _borders(data: Data) -> list[Trace]:
 
 
 @view("The cell, trained", kind="html", wide=True)
-def cell_about(data: Data, state: State) -> Html:
-    """Tell what the trained cell is."""
+def cell_caption(data: Data, state: State) -> Html:
+    """Tell what was trained in the cell, its least test error, and the one by formula."""
     from dash import html
 
     off = float(data["predicted_best_test"] / data["best_test"] - 1)
@@ -191,7 +191,7 @@ def cell_modes(data: Data, state: State) -> Figure:
 
 
 @view("Trained maps", kind="html", wide=True)
-def compared_about(data: Data, state: State) -> Html:
+def trained_map_caption(data: Data, state: State) -> Html:
     """Tell how far the formula is from the trained map."""
     from dash import html
 
@@ -206,10 +206,10 @@ def compared_about(data: Data, state: State) -> Html:
 
 @view("Trained test error")
 def trained_map(data: Data, state: State) -> Figure:
-    """Draw the trained map."""
+    """Draw the test error of the trained map."""
     x, y, hover = data["gamma_variance"], data["gamma_width"], "test error %{text}"
     traces = [draw.error_heatmap(x, y, data["trained"].values, bar="test error", hover=hover)]
-    return _on_plane(data, traces + (_borders(data) if state["borders"] else []))
+    return _plane_figure(data, traces + (_border_traces(data) if state["borders"] else []))
 
 
 @view("Formula / trained − 1")
@@ -218,7 +218,7 @@ def difference(data: Data, state: State) -> Figure:
     x, y, off = data["gamma_variance"], data["gamma_width"], data["difference"].values
     reach = max(1.0, float(np.nanquantile(np.abs(off), 0.98)))
     scale: Options = {"scale": draw.DIVERGING, "zmin": -reach, "zmax": reach}
-    return _on_plane(data, [draw.heatmap(x, y, off, bar="percent", hover="formula %{z:+.2f}% off", **scale)])
+    return _plane_figure(data, [draw.heatmap(x, y, off, bar="percent", hover="formula %{z:+.2f}% off", **scale)])
 
 
 PAGE = Page(
@@ -232,9 +232,9 @@ PAGE = Page(
     ),
     controls=CONTROLS,
     parts=(
-        Part("main", computing.diagram, (error, rank, steps)),
-        Part("cell", computing.trained_cell, (cell_about, cell_losses, cell_modes), needs=("cell",)),
-        Part("compared", computing.compared_map, (compared_about, trained_map, difference), needs=("compare",)),
+        Part("main", computing.diagram, (test_error, stable_rank, steps_to_best)),
+        Part("cell", computing.trained_cell, (cell_caption, cell_losses, cell_modes), needs=("cell",)),
+        Part("compared", computing.trained_map, (trained_map_caption, trained_map, difference), needs=("compare",)),
     ),
     ahead=("", "cell=-2,1.5"),
 )

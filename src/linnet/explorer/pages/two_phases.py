@@ -67,16 +67,16 @@ def plane(data: Data, state: State) -> Figure:
     }
     quiet: Options = {"dash": "solid", "hoverinfo": "skip"}
     traces = [
-        draw.guide(*_arrows(data, list(places.values())), colour=GREY, width=1, opacity=0.7, **quiet),
-        draw.guide(*_pair(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
-        draw.guide(*_pair(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
-        draw.trained_line(*_pair(data.trained.values), f"trained, {seen}", PINK, text=labels),
-        draw.predicted_line(*_pair(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
-        draw.marks(*_pair(data.target.values[None]), "target β", size=14, **STAR),
+        draw.guide(*_arrow_strokes(data, list(places.values())), colour=GREY, width=1, opacity=0.7, **quiet),
+        draw.guide(*_x_and_y(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
+        draw.guide(*_x_and_y(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
+        draw.trained_line(*_x_and_y(data.trained.values), f"trained, {seen}", PINK, text=labels),
+        draw.predicted_line(*_x_and_y(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
+        draw.marks(*_x_and_y(data.target.values[None]), "target β", size=14, **STAR),
     ]
     for name, place in places.items():
         named: Options = {"mode": "markers+text", "text": [f"{name} "], "textposition": "top left"}
-        traces.append(draw.marks(*_pair(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
+        traces.append(draw.marks(*_x_and_y(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
     side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
     names: Options = {"x": "along the spike, r̂₁ᵀW₁μ", "y": "across it, r̂₁ᵀW₁μ⊥"}
     return draw.figure(traces, **names, xaxis=side, yaxis={"scaleanchor": "x", **side})
@@ -104,7 +104,7 @@ def components(data: Data, state: State) -> Figure:
     "Marks: least-norm fits of samples, where small starts end; bars: one standard error.",
     height=440,
 )
-def error(data: Data, state: State) -> Figure:
+def test_error(data: Data, state: State) -> Figure:
     """Draw the test error over the inputs per sample: the formula, and minimum-norm solutions of sampled data."""
     drawn = data.error_drawn.values
     spread = drawn.std(axis=1, ddof=1) / np.sqrt(drawn.shape[1])
@@ -116,7 +116,7 @@ def error(data: Data, state: State) -> Figure:
         draw.marks([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
     ]
     names: Options = {"x": "inputs per sample d/n", "y": "test error / signal power"}
-    return draw.figure(traces, **names, log_x=True, xaxis=_ticks(1, 2, 3, 5, 10, 20), yaxis={"rangemode": "tozero"})
+    return draw.figure(traces, **names, log_x=True, xaxis=_ticks_at(1, 2, 3, 5, 10, 20), yaxis={"rangemode": "tozero"})
 
 
 @view(
@@ -125,7 +125,7 @@ def error(data: Data, state: State) -> Figure:
     height=440,
     click={"spike": "x", "alignment": "y"},
 )
-def error_map(data: Data, state: State) -> Figure:
+def test_error_map(data: Data, state: State) -> Figure:
     """Draw the test error over spike and alignment at the slider's inputs per sample."""
     hover = "ρ = %{x:.3g}, A = %{y:.3g}<br>error %{z:.4g}"
     star: Options = {"marker": {"symbol": "star", "line": {"width": 1}}, "hoverinfo": "skip"}
@@ -133,22 +133,22 @@ def error_map(data: Data, state: State) -> Figure:
         draw.heatmap(data.spike, data.alignment, data.error_map, bar="error", hover=hover, zmin=0),
         draw.marks([state["spike"]], [state["alignment"]], size=14, colour=ORANGE, **star),
     ]
-    axes: Options = {"xaxis": {"range": [-1, 2], **_ticks(0.1, 1, 10, 100)}, "yaxis": {"range": [0, 1]}}
+    axes: Options = {"xaxis": {"range": [-1, 2], **_ticks_at(0.1, 1, 10, 100)}, "yaxis": {"range": [0, 1]}}
     return draw.figure(traces, x=f"spike ρ, at d/n = {state['ratio']:g}", y="alignment A", log_x=True, **axes)
 
 
-def _pair(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points (point, 2) as x and y."""
+def _x_and_y(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (point, 2) as their x and their y."""
     return points[:, 0], points[:, 1]
 
 
-def _ticks(*values: float) -> Options:
-    """Ticks of an axis at these values, written in full."""
+def _ticks_at(*values: float) -> Options:
+    """Return the ticks of an axis at these values, written in full."""
     return {"tickvals": list(values), "ticktext": [str(value) for value in values]}
 
 
-def _arrows(data: Data, named: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """One broken line of arrows, its x and its y: the field's directions, longer where it is faster.
+def _arrow_strokes(data: Data, named: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return arrows as one line with gaps, its x and its y: the field's directions, longer where it is faster.
 
     Points that are `named` have room for their names, to the left above them.
     """
@@ -164,7 +164,7 @@ def _arrows(data: Data, named: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     tip, gap = grid + ahead, np.full_like(grid, np.nan)
     back = tip - barb * ahead
     strokes = [grid, tip, gap, back + 0.6 * barb * aside, tip, back - 0.6 * barb * aside, gap]
-    return _pair(np.stack(strokes, axis=1).reshape(-1, 2))
+    return _x_and_y(np.stack(strokes, axis=1).reshape(-1, 2))
 
 
 PAGE = Page(
@@ -178,6 +178,6 @@ PAGE = Page(
         "two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae.",
     ),
     controls=CONTROLS,
-    parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (error, error_map))),
+    parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (test_error, test_error_map))),
     freezes=True,
 )
