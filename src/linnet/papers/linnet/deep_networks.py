@@ -21,11 +21,11 @@ def wide_layers(
 
 def least_test_loss(task: ln.Problem, layers: Sequence[np.ndarray], until: float, steps: int) -> float:
     """Return the least test loss of descent from these layers in so many steps until a time."""
-    products = trained(layers, task.cross, until / steps, steps)
+    products = descent_products(layers, task.cross, until / steps, steps)
     return float(0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min())
 
 
-def trained(
+def descent_products(
     layers: Sequence[np.ndarray],
     target: np.ndarray,
     rate: float,
@@ -35,10 +35,10 @@ def trained(
     residual: Callable[[np.ndarray], np.ndarray] | None = None,
     keep: Callable[[list[np.ndarray]], np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Products of full-batch descent every so many steps, (time, ..., k, d).
+    """Train by full-batch gradient descent and return the product of the layers every so many steps, (time, ..., k, d).
 
-    On |target - A|^2/2, whitened inputs, unless `residual` says which way the product is pulled; `keep` is what is kept
-    of the layers in place of their product.
+    The loss is |target - A|^2/2 of whitened inputs; another one is given by its `residual`, minus the gradient in the
+    product A. With `keep`, what this function returns of the layers is kept in place of their product.
     """
     weights, kept = [np.array(layer) for layer in layers], []
     for step in range(steps + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.deep_networks import least_test_loss, trained, wide_layers
+from linnet.papers.linnet.deep_networks import descent_products, least_test_loss, wide_layers
 from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
 
 TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
@@ -18,13 +18,23 @@ TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6
     assumes="Gaussian layers, whitened inputs",
     tried="depth 3 and 4, width 200 (full: 600), 4 inputs, 3 outputs; words of 2 to 6 letters; 300 steps",
     holds=AllOf(
-        Below(0.2, "factor", what="largest factor of the error for each letter, on average", form=".2f",
-              because="a geometric fall; about tenfold was seen, less from small outer layers"),
-        AtMost(1.0, "ratio", what="largest ratio of true to estimated error", form=".2g",
-               because="an estimate that does not bound the error warns of nothing"),
+        Below(
+            0.2,
+            "factor",
+            what="largest factor of the error for each letter, on average",
+            form=".2f",
+            because="a geometric fall; about tenfold was seen, less from small outer layers",
+        ),
+        AtMost(
+            1.0,
+            "ratio",
+            what="largest ratio of true to estimated error",
+            form=".2g",
+            because="an estimate that does not bound the error warns of nothing",
+        ),
     ),
-    reads="largest error of the products by letters: {errors}",
-)  # fmt: skip
+    reads="largest error of the products by letters: {errors:.2g}",
+)
 def reduction_by_words(trial: Trial) -> Numbers:
     width = 200 if trial.quick else 600
     errors, factors, ratios = {}, [], []
@@ -32,11 +42,11 @@ def reduction_by_words(trial: Trial) -> Numbers:
         start = ln.inits.deep_gaussian(
             in_dim=4, out_dim=3, width=width, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth]
         )
-        full = trained(start.layers, TARGET, 0.05, 300, every=10)
+        full = descent_products(start.layers, TARGET, 0.05, 300, every=10)
         distances = []
         for order in (2, 4, 6):
             small = ln.reduce(ln.Problem.from_target(TARGET), start, order=order)
-            apart = np.abs(trained(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
+            apart = np.abs(descent_products(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
             distances.append(apart / np.abs(full).max())
             ratios.append(distances[-1] / small.error)
         errors[f"depth {depth}"] = distances
@@ -54,8 +64,8 @@ def reduction_by_words(trial: Trial) -> Numbers:
         Within(0.1, "exponent", of=-0.5, because="8 starts scatter a slope over two decades by a few percent"),
         Below(0.005, "widest", what="distance at width 1e8", form=".1e", because="the limit itself must be right"),
     ),
-    reads="largest distance of the singular values by width: {distances}",
-)  # fmt: skip
+    reads="largest distance of the singular values by width: {distances:.2g}",
+)
 def decoupling(trial: Trial) -> Numbers:
     values, times = np.array([3.0, 2.0, 1.0, 0.5, 0.0]), np.arange(0, 6) * 0.4
     modes = ln.theories.deep.gaussian_modes(values, 0.7, 3, times)
@@ -63,7 +73,7 @@ def decoupling(trial: Trial) -> Numbers:
     for width in widths:
         layers = wide_layers(5, width, 3, 0.7, key=trial.seed, order=6, batch=8)
         # Two and four times as many steps, extrapolated twice: descent of order one becomes the flow to 1e-4.
-        runs = [trained(layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
+        runs = [descent_products(layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
         flow = (runs[0] - 6 * runs[1] + 8 * runs[2]) / 3
         apart = np.abs(np.diagonal(flow, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2))
         distances.append(np.mean(apart))
@@ -84,13 +94,24 @@ def decoupling(trial: Trial) -> Numbers:
     tried="30 x 30 matrices of rank 2 plus noise, depth 2, 3 and 4, two scales of the start each, width 1e6; and 480, "
     "960 and 3840 for its error",
     holds=AllOf(
-        Below(0.02, "worst", what="largest relative difference of the least test error at width 1e6", form=".2%",
-              because="one start at one width, words of four letters, and descent's step"),
-        AtMost(2.0, "bars", what="largest difference, in units of the predicted error", form=".2f",
-               because="twice a standard error; 24 networks"),
+        Below(
+            0.02,
+            "worst",
+            what="largest relative difference of the least test error at width 1e6",
+            form=".2%",
+            because="one start at one width, words of four letters, and descent's step",
+        ),
+        AtMost(
+            2.0,
+            "bars",
+            what="largest difference, in units of the predicted error",
+            form=".2f",
+            because="twice a standard error; 24 networks",
+        ),
     ),
-    reads="least test error at width 1e6, formula and trained: {pairs}; difference over its error by width: {narrow}",
-)  # fmt: skip
+    reads="least test error at width 1e6, formula and trained: {pairs:.1f}; difference over its error by "
+    "width: {narrow:.2f}",
+)
 def formula_at_depth(trial: Trial) -> Numbers:
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=trial.seed)
     worst, pairs, narrow = 0.0, {}, {}
@@ -120,13 +141,23 @@ def formula_at_depth(trial: Trial) -> Numbers:
     assumes="whitened inputs, low rank plus noise, wide Gaussian starts; by the formula that `depth-diagram` checks",
     tried="60 x 60 matrices of rank 3, kernels 0.5 to 50, depth 2 and 3",
     holds=AllOf(
-        AtMost(1.01, "largest", what="largest ratio of the errors, depth 3 over depth 2", form=".2f",
-               because="equal errors where both are active, to the error of the formula"),
-        Above(0.0, "gain", what="least gain at the largest kernels", form=".2f",
-              because="where depth 2 is lazy, depth 3 must be ahead to widen the active region"),
+        AtMost(
+            1.01,
+            "largest",
+            what="largest ratio of the errors, depth 3 over depth 2",
+            form=".2f",
+            because="equal errors where both are active, to the error of the formula",
+        ),
+        Above(
+            0.0,
+            "gain",
+            what="least gain at the largest kernels",
+            form=".2f",
+            because="where depth 2 is lazy, depth 3 must be ahead to widen the active region",
+        ),
     ),
-    reads="least test error by kernel, depth 2 and 3: {errors}",
-)  # fmt: skip
+    reads="least test error by kernel, depth 2 and 3: {errors:.3f}",
+)
 def what_depth_buys(trial: Trial) -> Numbers:
     task, width = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed), 10**9
     errors, ratios = {}, []

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pydantic import PositiveInt
 
 from linnet import style
 from linnet.papers.linnet.one_output import gain_in_the_limit
 from linnet.reproduction import Check, Figure, Settings
-from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.datasets import DataArray, Dataset, labelled
 
 
 class StartScale(Settings):
@@ -73,15 +71,18 @@ def check(data: Dataset) -> list[Check]:
     best, worst = gain.isel(gain.argmax(...)), gain.isel(gain.argmin(...))
     unmoved = float((np.abs(gain - 1) < 0.01).mean())
     return [
-        Check(f"a small start gains a factor {float(best):.3f} at the most: {_cell(best)}", float(best)),
-        Check(f"a large start gains a factor {1 / float(worst):.3f} at the most: {_cell(worst)}", 1 / float(worst)),
+        Check(f"a small start gains a factor {float(best):.3f} at the most: {_cell_label(best)}", float(best)),
+        Check(
+            f"a large start gains a factor {1 / float(worst):.3f} at the most: {_cell_label(worst)}", 1 / float(worst)
+        ),
         Check(f"cells in which the scale changes the least error by less than 1%: {unmoved:.0%}", unmoved),
     ]
 
 
-def _cell(value: Any) -> str:
+def _cell_label(cell: DataArray) -> str:
+    """Return where a cell of the map lies: its spike, signal to noise and alignment."""
     names = ("spike", "signal_to_noise", "alignment")
-    return ", ".join(f"{name.replace('_', ' ')} {float(value[name]):g}" for name in names)
+    return ", ".join(f"{name.replace('_', ' ')} {float(cell[name]):g}" for name in names)
 
 
 FIGURE = Figure(

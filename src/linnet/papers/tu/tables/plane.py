@@ -14,7 +14,7 @@ NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
+    """Return the grid of the table, in one block: the paper's plane with 9 points a side (quick: 7) in place of 35."""
     dim, points = (60, 7) if trial.quick else (100, 9)
     axes = {"replicate": [0], **plane.grid(points)}
     fixed = {"dim": dim, "rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": trial.seed}
@@ -22,7 +22,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(networks: Dataset) -> Dataset:
-    """Return the cells of the sweep in one line.
+    """Return the cells of the sweep along one dimension, `cell`.
 
     Beside what their runs left behind: their `region`, whether it is `inside` Theorems 1 and 2, the `gap` Delta of
     Theorem 2, how far a cell is from the lazy border, and the largest root mean square `distance` to eq. (1).

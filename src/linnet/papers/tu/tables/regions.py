@@ -19,15 +19,14 @@ GROUPS = ("lazy", "depths", "narrow", "wide", "powers")
 
 
 def cases_of(dim: int) -> dict[str, tuple[float, float]]:
-    """Return the names, which begin with their group, and exponents of the variance and of the width."""
+    """Return the exponents of the variance and of the width by the name of the case, which begins with its group."""
     return {
-        **{f"lazy {variance:g}, {width:g}": (variance, width) for variance, width in LAZY[:3]},
+        **{f"lazy {variance:g}, {width:g}": (variance, width) for variance, width in LAZY},
         **{f"depths {depth:g}": (depth, 2.0) for depth in DEPTHS},
         **{f"narrow {width}": (-1.5, float(np.log(width) / np.log(dim))) for width in NARROW},
         "wide d": (-1.5, 1.0),
         "wide d^2": (-2.5, 2.0),
         **{f"powers d^{power:g}": (0.4 - power, power) for power in POWERS},  # one threshold, d^0.4
-        **{f"lazy {variance:g}, {width:g}": (variance, width) for variance, width in LAZY[3:]},
     }
 
 

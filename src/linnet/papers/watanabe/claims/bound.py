@@ -92,7 +92,7 @@ def rate_bound(trial: Trial) -> Numbers:
     excess, ratios, states = [], [], []
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
         run = trained(trial, pair)
-        speed, right, limit = run.speed, least_rate(run.theory, run.w2), run.moments.limit
+        speed, right, limit = run.w2_velocity, least_rate(run.theory, run.w2), run.moments.limit
         met = (run.w1 >= limit[0]) & (run.w2 <= limit[1])
         excess.append((right - speed)[met].max() / speed.max())
         ratios.append((right / speed)[met & (run.w2 < 0.95 * limit[1])].max())

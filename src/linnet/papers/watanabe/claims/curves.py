@@ -161,7 +161,7 @@ def loss_drops(trial: Trial) -> Numbers:
 )
 def onset(trial: Trial) -> Numbers:
     run = trained(trial)
-    at, speed = (run.w1.argmax(0), np.arange(SEEDS)), run.speed
+    at, speed = (run.w1.argmax(0), np.arange(SEEDS)), run.w2_velocity
     shares = run.w2[at] / run.moments.limit[1]
     return {
         "value": lowest(shares),

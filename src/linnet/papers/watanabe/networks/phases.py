@@ -117,7 +117,7 @@ class Networks:
         return np.einsum("tshi,tsi->tsh", self.first, residual), self.second[..., None] * residual[:, :, None, :]
 
     @property
-    def speed(self) -> np.ndarray:
+    def w2_velocity(self) -> np.ndarray:
         r"""$\hat r_1^T dw_2/dt$ (time, seed)."""
         return np.einsum("sh,tsh->ts", self.r, self.velocities[1][..., 1])
 

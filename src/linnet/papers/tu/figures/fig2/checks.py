@@ -21,7 +21,7 @@ def check(data: Dataset) -> list[Check]:
     if "best_test" in data:
         checks += _map_checks(data) + predicted.checks(data)
     if "side_log_distance" in data:
-        medians, _, _ = regional(data)
+        medians, _, _ = distance_quartiles(data)
         for region, values in medians.items():
             checks.append(
                 Check(
@@ -123,8 +123,8 @@ def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-def regional(data: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
+def distance_quartiles(data: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the median, lower and upper quartile of ln distance by region, (dim,), over its cells and replicates."""
     order = ("side_gamma_width", "side_gamma_variance")
     region = data["side_region"].transpose(*order).values
     distance = data["side_log_distance"].transpose("dim", "side_replicate", *order).values

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet import style
 from linnet.papers.tu.figures.fig2 import predicted
-from linnet.papers.tu.figures.fig2.checks import regional
+from linnet.papers.tu.figures.fig2.checks import distance_quartiles
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.drawing import cell_map
 
@@ -32,16 +32,16 @@ def plot(data: Dataset) -> style.Picture:
     drawings: list[Any] = []
     for letter in panels:
         if letter in MAPS:
-            drawings.append(lambda axis, letter=letter: _map(axis, data, letter))
+            drawings.append(lambda axis, letter=letter: _trained_panel(axis, data, letter))
         elif letter == "e":
             for number, name in enumerate(SHORT, start=1):
-                drawings.append(lambda axis, name=name, number=number: _spread(axis, data, name, number))
+                drawings.append(lambda axis, name=name, number=number: _spread_panel(axis, data, name, number))
         elif letter == "g":
-            drawings.append(lambda axis: _predicted(axis, data))
+            drawings.append(lambda axis: _predicted_error_panel(axis, data))
         elif letter == "h":
             drawings.append(lambda axis: predicted.difference(axis, data))
         else:
-            drawings.append(lambda axis: _dimensions(axis, data))
+            drawings.append(lambda axis: _dimensions_panel(axis, data))
     columns = min(len(drawings), 2)
     rows = -(-len(drawings) // columns)
     with style.applied():
@@ -58,32 +58,32 @@ def plot(data: Dataset) -> style.Picture:
     return picture
 
 
-def _map(axis: style.Axes, data: Dataset, letter: str) -> None:
+def _trained_panel(axis: style.Axes, data: Dataset, letter: str) -> None:
     """Draw one of the panels a to d: the median over the runs of each cell."""
     name, title = MAPS[letter]
     narrowest = float(data["width_rank"])
     values = data[name].median("replicate")
-    colours = _errors(data) if letter == "a" else {}
+    colours = _error_colours(data) if letter == "a" else {}
     _plane_map(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest, **colours)
     if letter == "a":
         predicted.contours(axis, data)
 
 
-def _predicted(axis: style.Axes, data: Dataset) -> None:
+def _predicted_error_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel g: the least test error by formula, in the colours of panel a."""
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
-    _plane_map(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
+    _plane_map(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_error_colours(data))
     predicted.hatched(axis, data)
 
 
-def _errors(data: Dataset) -> dict[str, float]:
+def _error_colours(data: Dataset) -> dict[str, float]:
     """Return one scale of colours for the trained and the predicted test error."""
     both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
     return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
 
-def _spread(axis: style.Axes, data: Dataset, name: str, number: int) -> None:
+def _spread_panel(axis: style.Axes, data: Dataset, name: str, number: int) -> None:
     """Draw one of the maps of panel e: the interquartile range over tasks and starts."""
     dim = int(data["dim"].values[-1])
     values = data[f"side_{name}"].sel(dim=dim)
@@ -109,9 +109,9 @@ def _plane_map(
     predicted.label_plane(axis, data[across], data[up], title)
 
 
-def _dimensions(axis: style.Axes, data: Dataset) -> None:
+def _dimensions_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel f: the distance to eq. (1) against the dimension, by region."""
-    medians, low, high = regional(data)
+    medians, low, high = distance_quartiles(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):
         axis.plot(data["dim"], medians[region], color=colour, marker="o", **style.ALONE)
