@@ -18,8 +18,8 @@ _WORDS = {True: "within", False: "BEYOND", None: "measured"}
 _COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
 
 
-def check_output(out: Path) -> None:
-    """Refuses, before any work, what would only fail after it: no way to draw, no place to write."""
+def check_can_draw_and_write(out: Path) -> None:
+    """Refuse, before any work, to go on without matplotlib or with a folder that cannot be written."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
     runner.writable(out)
@@ -28,7 +28,7 @@ def check_output(out: Path) -> None:
 def run(
     requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False
 ) -> tuple[list[Result], list[FigureFailure]]:
-    """Runs every request; a failure is reported at once and again at the end, and the others go on."""
+    """Make every figure and print it; return the results and the failures, which do not stop the others."""
     results: list[Result] = []
     failed: list[FigureFailure] = []
     with progress.bar("figures", len(requests) if len(requests) > 1 else 0, hosts=True) as advance:

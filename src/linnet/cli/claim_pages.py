@@ -24,7 +24,7 @@ _ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if",
 
 
 def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[str, str]:
-    """The overview and a page for each paper, by file name; `note` stands first on each."""
+    """Write the overview and a page for each paper with claims; return them by file name, `note` first on each."""
     mine = [(paper, [claim for claim in known if claim.paper == paper.name]) for paper in papers]
     mine = [(paper, own) for paper, own in mine if own]
     pages = {"claims.md": _overview_page(known, mine, note)}
@@ -32,9 +32,9 @@ def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[st
 
 
 def _overview_page(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
-    """The count, one line for every theorem, and the claims that do not simply hold."""
+    """Write the page of all papers: counts of verdicts, claims that do not simply hold, a line for every theorem."""
     listed = "".join(
-        f"- {_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n"
+        f"- {_paper_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n"
         for place, (paper, own) in enumerate(mine, 1)
     )
     text = f"""{note}
@@ -60,30 +60,30 @@ def _verdict_counts(known: Sequence[Claim]) -> str:
     return ", ".join(f"{number} {_PLURAL[verdict]}" for verdict, number in count.items() if number)
 
 
-def _number(place: int, paper: Paper) -> str:
+def _paper_number(place: int, paper: Paper) -> str:
     """Write "Paper 4 (Tu): " before the title of the fourth paper; our own results have no number."""
     return f"Paper {place} ({paper.name.capitalize()}): " if paper.name != OWN else ""
 
 
 def _verdict_rows(known: Sequence[Claim]) -> str:
-    """A row for each verdict but "holds", with the names that have it."""
-    names = {verdict: [_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
+    """Write a row for each verdict but "holds", with links to the claims that have it."""
+    names = {verdict: [_claim_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
     rows = ((verdict, claims) for verdict, claims in names.items() if verdict != Verdict.HOLDS and claims)
     return "".join(f"| {verdict} | {', '.join(claims)} |\n" for verdict, claims in rows)
 
 
-def _link(name: str, paper: str) -> str:
+def _claim_link(name: str, paper: str) -> str:
     """Write a link to a claim."""
     return f"[`{name}`]({FOLDER}/{paper}.md#{name})"
 
 
 def _answer_lines(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
-    """One line for each theorem of the paper, with the verdicts it rests on."""
+    """Write a table with a row for each theorem of the paper: is it true, and by which claims; empty if it has none."""
     lines = ""
     for one in paper.answers:
         names = [f"{paper.name}-{short}" for short in one.claims]
         if all(name in verdicts for name in names):
-            rests = ", ".join(f"{_link(name, paper.name)} ({verdicts[name]})" for name in names)
+            rests = ", ".join(f"{_claim_link(name, paper.name)} ({verdicts[name]})" for name in names)
             lines += f"| {typeset(one.theorem)} | {typeset(one.answer)} | {rests} |\n"
     head = f"\n### {paper.authors}\n\n| theorem | is it true? | claims |\n|---|---|---|\n"
     return head + lines if lines else ""
@@ -99,7 +99,7 @@ def _paper_page(paper: Paper, own: Sequence[Claim], note: str) -> str:
 
 
 def _claim_entry(claim: Claim) -> str:
-    """What it says, the verdict, what was measured; and, folded, on what and by which limits it is judged."""
+    """Write the entry of one claim: what it says, the verdict, what was measured; folded, assumptions and limits."""
     kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
     seeds = f", in {kept}" if kept else ""
     erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"

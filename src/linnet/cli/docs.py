@@ -30,7 +30,7 @@ def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Pa
 
 
 def pages() -> dict[str, str]:
-    """The generated pages by file name."""
+    """Write all pages of the registry; return their texts by file name."""
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 
 
 def figures_page(known: Iterable[Figure]) -> str:
-    """Every figure: what it shows, its panels, its settings and the commands that make it."""
+    """Write the page of all figures: what each shows, its panels, its settings and the commands that make it."""
     known = list(known)
     panels = sum(max(len(figure.panels), 1) for figure in known)
     start = f"""{_NOTE}
@@ -50,11 +50,11 @@ def figures_page(known: Iterable[Figure]) -> str:
 `linnet run NAME` makes one, and a letter after the name one panel of it. `--quick` is the same code on a smaller
 problem, `--set field=value` changes a setting.
 """
-    return start + _by_paper(known, _figure_entry)
+    return start + _sections_by_paper(known, _figure_entry)
 
 
 def tables_page(known: Iterable[Table]) -> str:
-    """Every table: its grid and the command that computes it."""
+    """Write the page of all tables: the grid of each and the command that computes it."""
     known = list(known)
     start = f"""{_NOTE}
 # Tables
@@ -69,11 +69,11 @@ keeps them.
 `--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet.reproduction.tables()[NAME]` has
 `.results(trial)` and `.text(results)`.
 """
-    return start + _by_paper(known, _table_entry)
+    return start + _sections_by_paper(known, _table_entry)
 
 
 def coverage_page(papers: Iterable[Paper]) -> str:
-    """Every statement of each paper, and where it is checked."""
+    """Write the page of all statements of each paper, and where each is checked."""
     text = f"""{_NOTE}
 # Coverage
 
@@ -101,8 +101,8 @@ def coverage_sentence(statements: Sequence[Statement]) -> str:
     return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."
 
 
-def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
-    """Write a section for each paper with what it has."""
+def _sections_by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
+    """Write a section for each paper, with what `describe` writes for each of its figures or tables."""
     text = ""
     for paper in registry.papers().values():
         mine = [item for item in known if item.paper == paper.name]
@@ -156,13 +156,13 @@ def _table_entry(table: Table) -> str:
 
 
 def _axis_text(values: Any) -> str:
-    """The values of an axis; where there are many, how many and which."""
+    """Write the values of an axis; where there are many, their number, the first and the last."""
     if len(values) > 12:
         return f"{len(values)} from {_value_text(values[0])} to {_value_text(values[-1])}"
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
 def _value_text(value: object) -> str:
-    """Write one value."""
+    """Write a value, or several with commas, for a cell of a Markdown table."""
     text = ", ".join(map(_value_text, value)) if isinstance(value, (list, tuple)) else str(value)
     return text.replace("|", "\\|")

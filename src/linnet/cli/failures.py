@@ -18,7 +18,7 @@ class WrongCallError(ValueError):
 
 @contextmanager
 def as_wrong_call() -> Iterator[None]:
-    """Inside the block, a value that linnet refuses is one that the user gave: a wrong call."""
+    """Raise a `ValueError` of the block as a `WrongCallError`: the user gave the value that linnet refuses."""
     try:
         yield
     except ValueError as reason:
@@ -26,7 +26,7 @@ def as_wrong_call() -> Iterator[None]:
 
 
 def explain(reason: BaseException) -> tuple[str, int]:
-    """The line and the exit status for what ended a command."""
+    """Return the line to print and the exit status for the exception that ended a command."""
     if isinstance(reason, KeyboardInterrupt):  # in a program that calls `main`
         return interrupts.keep_results(), 130
     if isinstance(reason, SystemExit):  # Typer's answer to a broken pipe
@@ -35,7 +35,7 @@ def explain(reason: BaseException) -> tuple[str, int]:
 
 
 def cause(reason: BaseException) -> str:
-    """Why something failed, in one line."""
+    """Return in one line why something failed."""
     text, ours = str(reason), type(reason).__module__.startswith("linnet.") or type(reason) is ArithmeticError
     if hasattr(reason, "format_message"):  # an unknown option, a missing argument
         text = reason.format_message()
@@ -49,6 +49,6 @@ def cause(reason: BaseException) -> str:
 
 
 def cause_with_settings(reason: BaseException, changes: Mapping[str, object]) -> str:
-    """Why a computation failed, and with which changed settings."""
+    """Return in one line why a computation failed, and with which changed settings."""
     given = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in changes.items())
     return cause(reason).rstrip(".") + f" (with {given})" * bool(changes)

@@ -35,18 +35,18 @@ def install() -> None:
     for number in _SIGNALS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, lambda number, frame: _received.append(number))
-    threading.Thread(target=_watch, args=(reading,), daemon=True).start()
+    threading.Thread(target=_watch_signals, args=(reading,), daemon=True).start()
     if (parent := os.environ.pop(workers.PARENT_VARIABLE, "")).isdigit():
-        threading.Thread(target=_end_with_parent, args=(int(parent),), daemon=True).start()
+        threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
 
 
 def on_interrupt(*keep: Callable[[], str]) -> None:
-    """From now on an interruption calls `keep`, which stores the results so far and returns the line to print."""
+    """Let an interruption call `keep`, which stores the results so far and returns the line to print; or nothing."""
     _keeper[:] = keep
 
 
 def keep_results() -> str:
-    """Store the results so far, and return the line that says so."""
+    """Call what was given to `on_interrupt`, which stores the results so far, and return the line that says so."""
     try:
         return _keeper[0]() if _keeper else LINE
     except Exception as reason:
@@ -54,7 +54,7 @@ def keep_results() -> str:
 
 
 def stop_if_interrupted() -> bool:
-    """Whether a signal has come: the process is about to end, and its main thread stops here for good."""
+    """Return whether a signal has come: the process is about to end, and its main thread waits here for that."""
     if _received and threading.current_thread() is threading.main_thread():
         threading.Event().wait()
     return bool(_received)
@@ -71,8 +71,8 @@ def exit_process(status: int) -> NoReturn:
     os._exit(status)
 
 
-def _watch(reading: int) -> None:
-    """The thread that answers the first signal, and ends the process at once at a second one."""
+def _watch_signals(reading: int) -> None:
+    """Wait for signals, in a thread: interrupt the command at the first, and end the process at once at a second."""
     signals = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _SIGNALS)
     threading.Thread(target=_interrupt, args=(next(signals),), daemon=True).start()
     again = time.monotonic() + SAME_SECONDS
@@ -81,8 +81,8 @@ def _watch(reading: int) -> None:
             os._exit(128 + number)
 
 
-def _end_with_parent(parent: int) -> None:
-    """The thread of a process that another one started: it ends when that one does, however that ended."""
+def _watch_parent(parent: int) -> None:
+    """Wait, in a thread, until the process that started this one has ended, however; then interrupt this one too."""
     while os.getppid() == parent:
         time.sleep(0.5)
     _interrupt(signal.SIGTERM)

@@ -79,7 +79,7 @@ def lora(
         )
     if alpha is not None:
         terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
-        for text in _equivalent_groups(adapters, alpha):
+        for text in _equivalent_lines(adapters, alpha):
             terminal.echo("  " + text)
     terminal.echo("Findings", bold=True)
     for finding in linnet.lora.lint(adapters):
@@ -93,7 +93,7 @@ def lora(
 def _print_equivalent(
     before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None
 ) -> None:
-    """What a change of alpha does to the rates, as one line and the optimizer's groups as code."""
+    """Print what a change of alpha or r (--from, --to) does to the rates; of alpha, the optimizer's groups as code."""
     old = _parse_settings("--from", before, {"alpha", "r", "lr"})
     new = _parse_settings("--to", after, set(), may={"alpha", "r"})
     if not float(old["r"]).is_integer() or not float(new.get("r", 1)).is_integer():
@@ -131,7 +131,7 @@ def _print_equivalent(
 
 
 def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
-    """What another rank can share with this one, and with which alpha."""
+    """Print what an adapter of another rank can share with this one, and with which alpha."""
     terminal.echo(
         f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
         "peft's default start, there stays with"
@@ -154,7 +154,7 @@ def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
 
 
 def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> None:
-    """Compress or grow a trained adapter into a new folder."""
+    """Compress or grow a trained adapter into a new folder, and print what is kept of it."""
     if out is None:
         raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
     made = linnet.lora.resize_folder(source, rank, out, alpha=alpha)
@@ -195,7 +195,7 @@ def _training_line(adapter: Adapter) -> str:
 
 
 def _adapter_line(adapter: Adapter) -> str:
-    """One line on one adapter."""
+    """Say what one adapter is: its size, rank and scale, and where they are known imbalance, threshold and clock."""
     size = "" if adapter.in_dim is None else f"{adapter.in_dim} -> {adapter.out_dim or '?'}, "
     parts = [f"{size}rank {adapter.rank}, s = {adapter.scale:.4g}, {adapter.init}"]
     try:
@@ -215,8 +215,8 @@ def _adapter_line(adapter: Adapter) -> str:
     return "; ".join(parts)
 
 
-def _equivalent_groups(adapters: dict[str, Adapter], alpha: float) -> list[str]:
-    """Groups of the optimizer, once for each kind of adapter."""
+def _equivalent_lines(adapters: dict[str, Adapter], alpha: float) -> list[str]:
+    """Say with which settings of B the adapters train identically at this alpha, once for each kind of adapter."""
     lines_shown: list[str] = []
     for adapter in adapters.values():
         try:

@@ -31,7 +31,7 @@ HIDDEN = {"docs"}
 
 
 def commands(only: str | None = None) -> typer.Typer:
-    """The command line: with all commands, or with the one that is `only` for, since importing all takes its time."""
+    """Build the command line, with all commands or, since importing all takes its time, with the one named `only`."""
     app = typer.Typer(
         name="linnet",
         help="How linear networks learn: the papers' figures and claims, as commands.",
@@ -60,7 +60,7 @@ def _common_options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Declare the options that stand before a command."""
     pass
 
 
@@ -70,7 +70,7 @@ _doubts: list[str] = []  # warnings about numbers, which an error explains bette
 def _print_warning(
     message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object
 ) -> None:
-    """Print a warning as one line, without its place in the code, which does not help the user of a command."""
+    """Print a warning as one line, without its place in the code; one about numbers is kept for the end."""
     if issubclass(category, RuntimeWarning):
         _doubts.append(str(message))
         return
@@ -78,7 +78,7 @@ def _print_warning(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits: 0 if all is well, 1 if not, 2 for a wrong call, 130 if interrupted."""
+    """Run the command line and exit: 0 if all is well, 1 if not, 2 for a wrong call, 130 if interrupted."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():  # which puts things back at its end

@@ -31,10 +31,10 @@ def reproduce(
 ) -> None:
     """Make every figure of the papers, measure every claim, and write one page that shows them all."""
     requests = [FigureRequest.of(figure, quick=quick) for figure in registry.figures().values()]
-    batch.check_output(out)
+    batch.check_can_draw_and_write(out)
     with (
         one_thread() if quick else nullcontext(),
-        rare_collections() if quick else nullcontext(),
+        rare_garbage_collection() if quick else nullcontext(),
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
     ):
         results, failed = batch.run(requests, out, fresh=fresh)
@@ -62,8 +62,8 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for unreachable objects seldom in the block, and never among those that have lasted.
+def rare_garbage_collection() -> Iterator[None]:
+    """Run Python's garbage collection seldom in the block, and almost never over objects that have survived it.
 
     JAX and matplotlib keep a million objects, and Python would visit all of them a dozen times.
     """

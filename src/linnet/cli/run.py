@@ -46,16 +46,16 @@ def run(
         with failures.as_wrong_call():
             figure, panels = registry.find_figure(name)
             changes = {} if seed is None else {"seed": seed}
-            changes |= _check_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
+            changes |= _given_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
-    batch.check_output(out)
+    batch.check_can_draw_and_write(out)
     with nullcontext() if compiled is None else linnet.precision.compilation_cache(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.describe_failures(results, failed):
         raise RuntimeError(wrong)
 
 
-def _check_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
+def _given_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given; refuse those that the figure does not have."""
     changes = {}
     for option, value in given.items():
@@ -67,7 +67,7 @@ def _check_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_assignment(figure: Figure, text: str) -> tuple[str, Any]:
-    """`field=value`: the value as JSON where it is that, comma-separated values as a list, other text as it stands."""
+    """Parse `field=value`: the value as JSON if it is that, values with commas as a list, other text as it stands."""
     field, equals, value = text.partition("=")
     if not equals:
         raise failures.WrongCallError(f"--set takes field=value: got {text!r}.")

@@ -49,7 +49,7 @@ def sweep(
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
-    described, table = _sweep_of(config, code or [], quick, seed)
+    described, table = _find_sweep(config, code or [], quick, seed)
     interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
     report = linnet.sweeps.complete(
         described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
@@ -66,8 +66,8 @@ def sweep(
             terminal.echo(f"\n{table.text(results.load())}")
 
 
-def _sweep_of(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
-    """The sweep of a file, or else of the table of that name."""
+def _find_sweep(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
+    """Return the sweep of a file, or else the sweep of the table of that name, and that table."""
     from linnet.reproduction.declaration import Trial
     from linnet.reproduction.registry import figures, find_table, tables
 

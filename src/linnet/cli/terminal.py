@@ -17,23 +17,23 @@ GOOD, BAD, SOFT = "green", "red", "bright_black"
 
 
 def interactive() -> bool:
-    """Whether a person is looking."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def width() -> int:
-    """Columns of the terminal."""
+    """Return the number of columns of the terminal."""
     return shutil.get_terminal_size().columns
 
 
 def echo(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
-    """One line on standard output, wrapped at the end of the window."""
+    """Print a text on standard output, on a terminal wrapped at its width."""
     lines = (line for part in text.split("\n") for line in _wrap(part, 2))
     write("\n".join(typer.style(line, fg=colour, bold=bold or None) for line in lines))
 
 
 def echo_row(cells: list[str], widths: list[int], text: str, colour: str | None = None, *, cut: bool = False) -> None:
-    """Cells of fixed widths, the first in colour, and a text that on a terminal wraps under itself, or is `cut`."""
+    """Print cells of fixed widths, the first in colour, and a text that a terminal wraps under itself, or `cut`s."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent, end = sum(map(len, padded)) + 2, len(padded[0])
     indent = indent if width() >= indent + MIN_COLUMNS else 4
@@ -50,7 +50,7 @@ def _wrap(text: str, indent: int) -> list[str]:
 
 
 def write(text: str) -> None:
-    """Text on standard output; without its colours where no person is looking, or has asked for none."""
+    """Write a text to standard output, without its colours where that is no terminal or `NO_COLOR` is set."""
     interrupts.stop_if_interrupted()
     try:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
@@ -59,7 +59,7 @@ def write(text: str) -> None:
 
 
 def echo_error(text: str) -> None:
-    """One line on standard error, where somebody may read it."""
+    """Print one line on standard error, unless that is closed or an interruption has printed its own."""
     with suppress(OSError):
         if not interrupts.stop_if_interrupted():  # in other threads too, the line about an interruption is the last one
             typer.echo(f"linnet: {text}", err=True)

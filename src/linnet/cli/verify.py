@@ -98,7 +98,7 @@ def verify(
 
 
 def _process_count(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
-    """How many processes: the number requested; by default one per core where several whole papers are measured."""
+    """Return the number of processes requested; by default one per core for many claims of several papers, else 0."""
     if requested is not None or store is not None:
         return requested or 0
     papers = {claim.paper for claim in chosen}
@@ -106,15 +106,15 @@ def _process_count(chosen: list[Claim], requested: int | None, store: Path | Non
 
 
 def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
-    """Every claim at several seeds: how often each verdict comes out."""
+    """Measure every claim at several seeds, and print how often each verdict comes out."""
     total = len(seeds) * len(chosen)
     with _Results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
 
-        def report(row: stability.Stability) -> None:
+        def record(row: stability.Stability) -> None:
             results.add(row.claim.name, row.to_json())
             advance(1)
 
-        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=report)
+        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=record)
     for row in rows if to_json != Path("-") else ():
         counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
         mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
@@ -131,7 +131,7 @@ def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, 
 
 
 def _seeds_text(seeds: range) -> str:
-    """How many, and which where they do not begin at 0."""
+    """Say how many seeds there are, and which where they do not begin at 0."""
     which = f" ({seeds[0]} to {seeds[-1]})" if seeds[0] else ""
     return f"{len(seeds)} seeds{which}"
 
@@ -148,7 +148,7 @@ class _Results:
         self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
 
     def __enter__(self) -> Self:
-        interrupts.on_interrupt(self._interrupted)
+        interrupts.on_interrupt(self._write_on_interrupt)
         return self
 
     def __exit__(self, *reason: object) -> None:
@@ -156,7 +156,7 @@ class _Results:
         self.write()
 
     def add(self, name: str, values: dict[str, Any]) -> None:
-        """Adds what was measured, or replaces what was known."""
+        """Add the result of a claim, or replace its earlier one; write the file, but not at every result."""
         interrupts.stop_if_interrupted()  # so that the line about an interruption counts what it has written
         self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
         self._count += 1
@@ -166,7 +166,7 @@ class _Results:
             self._next = began + 5 * (time.monotonic() - began)
 
     def write(self, *, settled: bool = True) -> None:
-        """Writes all there are, in the order of the claims."""
+        """Write all results there are, in the order of the claims, to the file or once to standard output."""
         text = "[\n{}\n]".format(",\n".join(filter(None, self._texts.values()))) if self._count else "[]"
         if self._file == Path("-"):
             self._file = None  # once
@@ -174,15 +174,15 @@ class _Results:
         elif self._file is not None:
             write_whole(self._file, text + "\n", settled=settled)
 
-    def _interrupted(self) -> str:
-        """Write them, and return the line about the interruption: how many there are, and where."""
+    def _write_on_interrupt(self) -> str:
+        """Write the results, and return the line about the interruption: how many there are, and where."""
         self.write()
         place = f"; they are in {self._file}" if self._count and self._file is not None else ""
         return f"interrupted after {self._count} of {self._total} claims{place}{self._more}"
 
 
 def _print_outcome(outcome: Outcome, table: bool) -> None:
-    """One claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
+    """Print one claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
     claim, (verdict, measured) = outcome.claim, in_words(outcome)
     if not outcome.as_expected:
         measured += f" (expected: {claim.expected})"

@@ -13,7 +13,7 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import counted
-from linnet.forecasts._diagnosis_sentences import learned_words, rate_table
+from linnet.forecasts._diagnosis_sentences import rate_table, regime_adverbs
 from linnet.forecasts._forecast_figure import COLOUR_OF_WORD, draw_kernels, draw_modes
 from linnet.forecasts._regime_map import active_modes
 from linnet.forecasts.curves import standard_error
@@ -110,7 +110,7 @@ def _section(
 )
 def inputs_and_modes(axes: Any, diagnosis: Diagnosis) -> None:
     """The variance of the inputs, and every mode's size beside its threshold."""
-    r, words = diagnosis.regimes.regimes, learned_words(diagnosis)
+    r, words = diagnosis.regimes.regimes, regime_adverbs(diagnosis)
     variances = diagnosis.forecast.problem.factor.scales**2
     axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
     axes[0].set(xscale="log", yscale="log", xlabel="direction", title="variance of the inputs")
@@ -195,8 +195,8 @@ def training(axes: Any, diagnosis: Diagnosis) -> None:
 )
 def learning_of_modes(axes: Any, diagnosis: Diagnosis) -> None:
     """How modes and their kernels move."""
-    draw_modes(axes[0], diagnosis.forecast, learned_words(diagnosis))
-    draw_kernels(axes[1], diagnosis.forecast, learned_words(diagnosis))
+    draw_modes(axes[0], diagnosis.forecast, regime_adverbs(diagnosis))
+    draw_kernels(axes[1], diagnosis.forecast, regime_adverbs(diagnosis))
 
 
 @_section(

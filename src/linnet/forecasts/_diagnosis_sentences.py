@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
-LEARNED = {"lazy": "lazily", "active": "actively"}
+ADVERBS = {"lazy": "lazily", "active": "actively"}
 SCALE_SENTENCES = {
     "std": "inputs and targets are centred and divided by their standard deviations",
     "none": "inputs and targets are centred, not scaled",
@@ -46,9 +46,9 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     return [line for line in lines if line]
 
 
-def learned_words(diagnosis: Diagnosis) -> list[str]:
-    """ "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
-    return [LEARNED[word] for word in diagnosis.regimes.words]
+def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
+    """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
+    return [ADVERBS[word] for word in diagnosis.regimes.words]
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
@@ -76,7 +76,7 @@ def _regimes_sentence(diagnosis: Diagnosis) -> str:
     """Say how many modes this start learns lazily and how many actively."""
     s, r = diagnosis.settings, diagnosis.regimes.regimes
     return (
-        f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(learned_words(diagnosis))} "
+        f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(regime_adverbs(diagnosis))} "
         f"Threshold {r.thresholds.mean():.3g}, sizes {_range_text(r.sizes)} (of what ridge learns)."
     )
 
@@ -91,7 +91,7 @@ def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
         return f"No scale of the start makes every mode certainly {wanted}: they share hidden units."
     which, they_are = ("The mode", "it is") if len(judged.words) == 1 else ("All modes", "they are")
     return (
-        f"{which} would be learned {LEARNED[wanted]} from an init {judged.advised_factor:.2g} times this one "
+        f"{which} would be learned {ADVERBS[wanted]} from an init {judged.advised_factor:.2g} times this one "
         f"(--init-scale {scale:.3g}): that changes how {they_are} learned, not by itself the error."
     )
 

@@ -118,7 +118,7 @@ def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
 
 
 def _records(place: Path, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
-    """The line on which each record ends or begins, and its fields; blank lines are none."""
+    """Yield for each record the line on which it begins, counted from 1, and its fields; blank lines are no records."""
     with place.open(encoding=form.encoding, newline="") as file:
         if form.separator == r"\s+":
             yield from ((n, line.split()) for n, line in enumerate(file, 1) if line.strip())

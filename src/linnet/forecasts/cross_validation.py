@@ -11,7 +11,7 @@ from linnet._arguments import count, positive, representable, shown
 from linnet._memory import check_fits
 from linnet.forecasts._rows import condensed_batch, condensed_problem
 from linnet.forecasts.curves import FLAT_CHANGE, Curves
-from linnet.forecasts.folds import Fold, check_folds
+from linnet.forecasts.folds import Fold, folds_list
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
@@ -63,7 +63,7 @@ def cross_validate(
         >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
         ((4, 1), True)
     """
-    folds = check_folds(folds)
+    folds = folds_list(folds)
     if not isinstance(starts, (list, tuple)) or not starts:
         raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
     starts = [check_weights(start, "starts") for start in starts]

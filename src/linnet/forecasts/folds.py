@@ -77,8 +77,8 @@ def root_weights(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(weights * len(weights) / weights.sum())
 
 
-def check_folds(folds: object) -> list[Fold]:
-    """One or more folds as a list."""
+def folds_list(folds: object) -> list[Fold]:
+    """Return one or more folds as a list; refuse anything else."""
     if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
         raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
     return list(folds)

@@ -141,7 +141,7 @@ class Forecast:
 
     @property
     def learned(self) -> list[str]:
-        """ "lazily", "crossing" or "actively", mode by mode."""
+        """How each mode is learned, in their order: "lazily", "crossing" or "actively"."""
         moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(ACTIVE_MOVEMENT)
         words = []
         for mode, half in enumerate(self.half_steps):

@@ -27,9 +27,9 @@ RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95,
 class StableRate:
     """The largest learning rate at which a network trains without diverging, and how surely it is known.
 
-    The border
-    is not always sharp; where none was found whose both sides hold, it is the lowest rate below one that diverges, and
-    they say which side fails.
+    The border between stable and diverging rates is not always sharp: where none was found at which `below` and `above`
+    both hold, `rate` is a border all the same, and they say which side fails. Where no rate that was tried diverges,
+    it is the largest of them.
 
     **Attributes:**
 
@@ -52,7 +52,7 @@ class StableRate:
 
     @property
     def checked(self) -> bool:
-        """Whether both sides hold."""
+        """Whether the border is sharp: `below` and `above` both hold."""
         return self.below and self.above
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
 from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_error
-from linnet.forecasts.folds import Fold, check_folds
+from linnet.forecasts.folds import Fold, folds_list
 from linnet.inits.weights import Weights
 from linnet.theories.one_output import flow
 
@@ -99,7 +99,7 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
         >>> bool(0.2 < curve.mean.min() < 1)
         True
     """
-    folds = check_folds(folds)
+    folds = folds_list(folds)
     if folds[0].outputs.shape[1] != 1:
         raise ValueError(f"`folds` must have one target: got {folds[0].outputs.shape[1]}.")
     problems = [fold.problem for fold in folds]
