@@ -8,13 +8,13 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.papers.huang import misprints
-from linnet.papers.huang.networks.runs import inside, section_six
+from linnet.papers.huang.networks.runs import train_inside, train_section_six
 from linnet.papers.huang.tables.equations import relative_errors
 
 
 @pytest.fixture(scope="module")
 def run():
-    return section_six(3)
+    return train_section_six(3)
 
 
 def test_reduced_run_is_the_full_network_of_ten_million_weights(run):
@@ -44,7 +44,7 @@ def test_reduced_run_is_the_full_network_of_ten_million_weights(run):
 
 
 def test_section_6_reference_numbers(run):
-    history, share = run.history, run.share
+    history, share = run.history, run.loss_share
     last = np.flatnonzero(share > 0.95)[-1]
     assert abs(history.median_ratio[last] - 1) < 0.05
     assert abs(history.median_ratio[-1] - 1) < 0.01
@@ -58,14 +58,14 @@ def test_plane_tracks_every_neuron_from_the_start(run):
     predicted = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
     assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
     assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
-    begin = run.reached(0.95)  # the control: the printed system, from the end of stage 1
+    begin = run.first_state_at_share(0.95)  # the control: the printed system, from the end of stage 1
     since = run.steps[begin:] - run.steps[begin]
     alone = misprints.plane(run.stages, history.alignments[begin], history.magnitudes[begin], since)
     assert relative_errors(alone[0], history.alignments[begin:]).max() > 0.2
 
 
 def test_first_times_on_data_inside_the_assumption():
-    run = inside(1, dim=2000, width=128)
+    run = train_inside(1, dim=2000, width=128)
     checked = ln.theories.feature_learning.assumption(run.data, width=128, epsilon=0.01, **run.scales)
     assert checked.holds, str(checked)
     assert misprints.assumption(run.data, width=128, epsilon=0.01, **run.scales).holds
@@ -76,7 +76,7 @@ def test_first_times_on_data_inside_the_assumption():
 
 
 def test_second_time_by_the_proxy():
-    run = inside(1, dim=2000, width=128)
+    run = train_inside(1, dim=2000, width=128)
     history, stages = run.history, run.stages
     first = history.alignment_time()
     for share in (0.5, 0.1):
@@ -86,7 +86,7 @@ def test_second_time_by_the_proxy():
 
 
 def test_a_start_that_is_mostly_first_layer_needs_its_scale():
-    heavy = section_six(2, dim=1500, width=100, first_std=1e-5, magnitude=1e-7, eta=1e-3, steps=4000)
+    heavy = train_section_six(2, dim=1500, width=100, first_std=1e-5, magnitude=1e-7, eta=1e-3, steps=4000)
     measured = heavy.history.alignment_time()
     stages = heavy.stages
     assert_allclose(stages.first_time(), measured, rtol=0.03)

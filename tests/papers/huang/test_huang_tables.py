@@ -9,10 +9,10 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.papers.huang.networks.cells.equations import equations_cells, trained_to
+from linnet.papers.huang.networks.cells.equations import equations_cells, train_to_share
 from linnet.papers.huang.networks.cells.inside import LAWS, law_data, neurons_cells
 from linnet.papers.huang.networks.cells.scalings import lemmas_cells, scaling_data, scalings_cells
-from linnet.papers.huang.networks.runs import inside, section_six, spectrum, stages
+from linnet.papers.huang.networks.runs import spectrum, stages_of_spectrum, train_inside, train_section_six
 from linnet.papers.huang.tables import convergence, equations, lemmas, neurons, region, scalings
 from linnet.reproduction import Trial
 from linnet.sweeps import Sweep
@@ -55,7 +55,7 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     points = {"case": np.array([case]), "replicate": np.array([3])}
     fixed = {**scalings.sweep(QUICK).fixed, "seed": 7, "dim": 40}
     cell = {k: v[0] for k, (_, v) in scalings_cells(points, np.zeros(1, int), **fixed).items()}
-    p = scalings.settings(case)
+    p = scalings.case_settings(case)
     assert (p["n"], p["trace"]) == {"n = 5": (5, 1000), "trace = 4000": (10, 4000)}[case]
     data = scaling_data([7, 3], p, dim=40)
     assert data.trace == pytest.approx(p["trace"]) and data.signal == pytest.approx(1.0)
@@ -70,7 +70,7 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
 def test_the_spectrum_of_the_data_is_all_the_theory_needs():
     data = ln.problems.gaussian_teacher(key=2, samples=7, dim=50)
     scales: dict[str, Any] = {"width": 30, "learning_rate": 0.01, "first_std": 1e-4, "magnitude": 1e-3}
-    own, other = Stages(data.inputs, data.outputs, **scales), stages(*spectrum(data), **scales)
+    own, other = Stages(data.inputs, data.outputs, **scales), stages_of_spectrum(*spectrum(data), **scales)
     for name in ("gamma", "phi", "rate", "trace", "signal", "limit"):
         np.testing.assert_allclose(getattr(other, name), getattr(own, name), rtol=1e-12)
     assert other.samples == own.samples == 7
@@ -85,7 +85,7 @@ def test_the_scalings_do_not_depend_on_their_blocks(assert_same):
 @pytest.mark.parametrize("setting", ["section 6", "0.3"])
 def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
     cell = {k: v[0] for k, (_, v) in equations_cells({"setting": np.array([setting])}, np.array([5]), **SMALL).items()}
-    run = section_six(5, **SMALL, steps=120) if setting == "section 6" else inside(5, **SMALL, ratio=0.3)
+    run = train_section_six(5, **SMALL, steps=120) if setting == "section 6" else train_inside(5, **SMALL, ratio=0.3)
     steps = cell["steps"].astype(int)
     full = descent(run.data.inputs, run.data.outputs, run.start, run.scales["learning_rate"], int(cell["ends"][1]))
     trained = full["alignments"][steps]
@@ -167,19 +167,19 @@ def test_tables_of_networks_do_not_depend_on_their_blocks(assert_same):
 
 
 def test_errors_read_with_their_range():
-    assert equations.spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
-    assert equations.spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
-    assert equations.spread([1.0, np.inf, np.inf]) == "overflows"
+    assert equations.format_spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
+    assert equations.format_spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
+    assert equations.format_spread([1.0, np.inf, np.inf]) == "overflows"
 
 
 def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
     from linnet.papers.huang import misprints
-    from linnet.papers.huang.networks.runs import scales_at
+    from linnet.papers.huang.networks.runs import scales_inside
 
     for law in LAWS:
         data = law_data(3, law, dim=2000)
         assert data.signal == pytest.approx(1.0)
-        scales = scales_at(data, width=512, ratio=0.03)
+        scales = scales_inside(data, width=512, ratio=0.03)
         assert misprints.assumption(data, width=512, epsilon=0.01, **scales).holds
         assert not assumptions.assumption(data, width=512, epsilon=0.01, **scales).holds  # (7) is what it lacks
 
@@ -209,15 +209,15 @@ def test_the_lemmas_do_not_depend_on_their_blocks(assert_same):
 
 
 def test_a_run_that_stops_before_what_is_measured_is_an_error():
-    short = section_six(4, dim=300, width=40, steps=3, magnitude=1e-9, first_std=1e-9)
+    short = train_section_six(4, dim=300, width=40, steps=3, magnitude=1e-9, first_std=1e-9)
     with pytest.raises(RuntimeError, match="never falls to 1e-06 of its start: the run is too short"):
-        short.reached(1e-6)
+        short.first_state_at_share(1e-6)
     with pytest.raises(RuntimeError, match="never reaches 1: the run is too short"):
         short.first_time()
 
 
 def test_a_moment_is_between_the_saved_states():
-    run = inside(2, **SMALL)
+    run = train_inside(2, **SMALL)
     h = run.history
     middle = run.moment((h.times[3] + h.times[4]) / 2)
     np.testing.assert_allclose(middle.alignments, (h.alignments[3] + h.alignments[4]) / 2, rtol=1e-12)
@@ -228,10 +228,10 @@ def test_a_moment_is_between_the_saved_states():
 
 def test_a_slow_network_is_trained_on_and_one_that_cannot_is_named():
     """Seed 1004 of the full table had one that had not come to 1e-4 of its loss when it was read."""
-    usual, longer = (trained_to(share, "0.3", 5, **SMALL) for share in (0.5, 1e-12))
-    assert longer.share.min() <= 1e-12 < usual.share.min() and longer.steps[-1] > 1.5 * usual.steps[-1]
+    usual, longer = (train_to_share(share, "0.3", 5, **SMALL) for share in (0.5, 1e-12))
+    assert longer.loss_share.min() <= 1e-12 < usual.loss_share.min() and longer.steps[-1] > 1.5 * usual.steps[-1]
     with pytest.raises(RuntimeError, match="the network of section 6 with seed 5 has only lost its loss down to"):
-        trained_to(-1.0, "section 6", 5, **SMALL)
+        train_to_share(-1.0, "section 6", 5, **SMALL)
 
 
 def test_data_without_a_second_stage_are_not_asked_for_its_time(monkeypatch):

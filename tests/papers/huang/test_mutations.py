@@ -39,9 +39,9 @@ def scaled(owner: Any, name: str, factor: float) -> Callable[[Patch], None]:
 
 def start_scaled(name: str, factor: float) -> Callable[[Patch], None]:
     """A start inside the assumption with one of its scales wrong."""
-    right = runs.scales_at
+    right = runs.scales_inside
     wrong = lambda *a, **k: (s := right(*a, **k)) | {name: factor * s[name]}  # noqa: E731
-    return lambda patch: patch.setattr(runs, "scales_at", wrong)
+    return lambda patch: patch.setattr(runs, "scales_inside", wrong)
 
 
 def layer_scaled(factor: float) -> Callable[[Patch], None]:
@@ -195,13 +195,13 @@ def proxy_leaping(patch: Patch) -> None:
 
 def short_inputs(patch: Patch) -> None:
     """A run whose data are not those it was trained on, but shorter."""
-    right = appendix_b.inside
+    right = appendix_b.train_inside
 
     def wrong(*arguments: Any, **named: Any) -> Any:
         run = right(*arguments, **named)
         return replace(run, data=replace(run.data, inputs=0.05 * run.data.inputs))
 
-    patch.setattr(appendix_b, "inside", wrong)
+    patch.setattr(appendix_b, "train_inside", wrong)
 
 
 def uniform_of_unit_variance(patch: Patch) -> None:
@@ -271,7 +271,7 @@ def wavering_loss(history: Any) -> dict[str, Any]:
 # name, the claim that it turns, the error, and whether it is cheap enough for every run of the tests
 MUTATIONS: list[tuple[str, str, Callable[[Patch], None], bool]] = [
     ("eq3", "eq3", history_changed(kernels), True),
-    ("eq7", "eq7", ignoring(equation_claims, "section_six", "eta", 0.2), True),
+    ("eq7", "eq7", ignoring(equation_claims, "train_section_six", "eta", 0.2), True),
     ("eq7-kernel", "eq7", history_changed(kernels), True),
     ("eq9", "eq9", overlaps_grown, False),
     ("eq10", "eq10", plane_without_mean, False),
@@ -298,7 +298,7 @@ MUTATIONS: list[tuple[str, str, Callable[[Patch], None], bool]] = [
     ("output-aligns", "output-aligns", outputs_of_wrong_sign, False),
     ("lemma5.2", "lemma5.2", layer_scaled(30.0), False),
     ("lemma5.2-magnitudes", "lemma5.2", history_changed(magnitudes), False),
-    ("lemma5.2-kernel", "lemma5.2-kernel", ignoring(lemma_5_2, "inside", "signal", 1.0), False),
+    ("lemma5.2-kernel", "lemma5.2-kernel", ignoring(lemma_5_2, "train_inside", "signal", 1.0), False),
     ("lemma5.3-weights", "lemma5.3-weights", history_changed(deviations), False),
     ("lemma5.3-layers", "lemma5.3-layers", layer_scaled(30.0), False),
     ("lemma5.3-kernel", "lemma5.3-kernel", history_changed(kernels), False),
@@ -338,15 +338,15 @@ TURNS = {name: claim for name, claim, _, _ in MUTATIONS}
 def _nothing_remembered(monkeypatch: Patch) -> Iterator[None]:
     """Tables are trained anew under the error, on small networks, and forgotten after it."""
     table._results.cache_clear()
-    section_6.trained_on_pictures.cache_clear()
+    section_6.train_on_pictures.cache_clear()
     monkeypatch.setattr(settings, "SMALL", {"dim": 800, "width": 96})
     monkeypatch.setattr(settings, "SIGNALS", (1.0, 0.3, 0.1, 0.05))  # condition (6) ends at 0.035 there
     monkeypatch.setattr(
-        equations, "section_six", lambda seed, **k: runs.section_six(seed, **{"dim": 800, "width": 96, **k})
+        equations, "train_section_six", lambda seed, **k: runs.train_section_six(seed, **{"dim": 800, "width": 96, **k})
     )
     yield
     table._results.cache_clear()
-    section_6.trained_on_pictures.cache_clear()
+    section_6.train_on_pictures.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def linear(
         with np.errstate(over="ignore", invalid="ignore"):
             return rho + step * stages.gamma * v, v + rho + step * c
 
-    return _iterated(advance, (np.zeros_like(c), np.asarray(magnitudes, dtype=float)), steps)
+    return _iterate(advance, (np.zeros_like(c), np.asarray(magnitudes, dtype=float)), steps)
 
 
 def plane(
@@ -41,7 +41,7 @@ def plane(
         force = 1 - damping * v * rho
         return rho + step * stages.gamma * v * force, v + step * rho * force
 
-    return _iterated(advance, (np.asarray(alignments, dtype=float), np.asarray(magnitudes, dtype=float)), steps)
+    return _iterate(advance, (np.asarray(alignments, dtype=float), np.asarray(magnitudes, dtype=float)), steps)
 
 
 def scalar(stages: Stages, alignments: ArrayLike, steps: ArrayLike) -> np.ndarray:
@@ -52,17 +52,17 @@ def scalar(stages: Stages, alignments: ArrayLike, steps: ArrayLike) -> np.ndarra
         (rho,) = state
         return (rho + a * rho * (1 - saturation * rho**2),)
 
-    return _iterated(advance, (np.asarray(alignments, dtype=float),), steps)[0]
+    return _iterate(advance, (np.asarray(alignments, dtype=float),), steps)[0]
 
 
 def proxy(stages: Stages, alignments: ArrayLike) -> np.ndarray:
     r"""Section 5: $\tilde\rho_r$ from each neuron's own $\rho_r^2$; NaN for a neuron above the limit of the mean."""
-    return _proxy(alignments, stages.limit)
+    return _proxy_with_limit(alignments, stages.limit)
 
 
 def appendix_proxy(alignments: ArrayLike, *, gamma: float, trace: float) -> np.ndarray:
     r"""Appendix B.2: the same with $\mathrm{tr}(\Sigma)/\gamma^{3/2}$ for $\phi/\gamma^{5/2}$."""
-    return _proxy(alignments, gamma**1.5 / trace)
+    return _proxy_with_limit(alignments, gamma**1.5 / trace)
 
 
 def first_time(magnitude: float, *, samples: int, signal: float, trace: float, constant: float = 1.0) -> float:
@@ -118,14 +118,14 @@ def assumption(
     return replace(ours, conditions=tuple(replace(c, right=float(printed.get(c.number, c.right))) for c in kept))
 
 
-def _proxy(alignments: ArrayLike, limit: float) -> np.ndarray:
+def _proxy_with_limit(alignments: ArrayLike, limit: float) -> np.ndarray:
     """Return rho/sqrt(1 - rho^2/limit), NaN beyond the limit."""
     square = np.asarray(alignments, dtype=float) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(square / (1 - square / limit))
 
 
-def _iterated(advance: Any, state: tuple[np.ndarray, ...], steps: ArrayLike) -> Any:
+def _iterate(advance: Any, state: tuple[np.ndarray, ...], steps: ArrayLike) -> Any:
     """Return the states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
     kept, done = [], 0
     for step in np.asarray(steps, dtype=int).tolist():

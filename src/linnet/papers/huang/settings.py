@@ -57,5 +57,5 @@ OVER_SIGNALS = (
 
 
 def size(quick: bool) -> dict[str, Any]:
-    """Input dimension and width of the networks inside the assumption."""
+    """Return the input dimension and the width of the networks inside the assumption."""
     return SMALL if quick else LARGE

@@ -38,7 +38,7 @@ def gram_matrix(trial: Trial) -> Numbers:
     spectra = {"flat": np.ones(400), "power": 1 / np.arange(1, 401)}
     laws, sizes = ("gaussian", "rademacher", "uniform"), (5, 10) if trial.quick else (5, 10, 20)
     shares = {
-        (n, law, name): [_gram_share(values, law, [trial.seed, n, draw]) for draw in range(200)]
+        (n, law, name): [_gram_distance_over_bound(values, law, [trial.seed, n, draw]) for draw in range(200)]
         for n, law, (name, values) in product(sizes, laws, spectra.items())
     }
     needed = {f"n = {n}, {law}, {name}": np.quantile(own, 1 - n**-2.0) for (n, law, name), own in shares.items()}
@@ -50,8 +50,9 @@ def gram_matrix(trial: Trial) -> Numbers:
     }
 
 
-def _gram_share(values: np.ndarray, law: Any, key: list[int]) -> float:
-    """Return the distance of a Gram matrix from tr(Sigma) times the identity over the lemma's bound, for one draw."""
+def _gram_distance_over_bound(values: np.ndarray, law: Any, key: list[int]) -> float:
+    """Return the distance of a Gram matrix from tr(Sigma) times the identity over the lemma's bound, for the draw of
+    `key`, whose second number is that of the samples."""
     n = key[1]
     data = ln.problems.subgaussian_regression(
         key=key, samples=n, covariance=values, teacher=np.ones(values.size), entries=law
@@ -82,7 +83,7 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
     features = [each.inputs.T @ each.outputs for each in data]
     draws = {width: range(400 if width < 1024 else 100) for width in WIDTHS}
     seen = {
-        width: np.array([_overlaps(features[draw], width, [trial.seed, draw, 1]) for draw in own])
+        width: np.array([_largest_overlaps(features[draw], width, [trial.seed, draw, 1]) for draw in own])
         for width, own in draws.items()
     }
     constants = {}
@@ -96,8 +97,9 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
     return {"value": highest(constants.values()), "constants": constants, "narrow": held[1]}  # at the least delta
 
 
-def _overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[float, float]:
-    """Return the largest overlap of a start with the feature by its size, and the largest, over sigma_0 sqrt(gamma)."""
+def _largest_overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[float, float]:
+    """Return the largest size of an overlap of a start's neurons with the feature, and the largest overlap with its
+    sign, in units of sigma_0 sqrt(gamma)."""
     std = 0.01
     start = ln.inits.signed(key=key, in_dim=feature.size, width=width, first_std=std, magnitude=0.001)
     overlaps = np.sqrt(width) * start.first @ feature / (std * np.linalg.norm(feature))
@@ -128,14 +130,15 @@ def _overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[float, f
 def norms_of_the_start(trial: Trial) -> Numbers:
     delta, draws, constants = 0.1, 60 if trial.quick else 200, {}
     for width in (16, 128, 1024):
-        inside = {dim: [_norms_inside([trial.seed, dim, draw], width) for draw in range(draws)] for dim in DIMS}
+        inside = {dim: [_norms_within_half([trial.seed, dim, draw], width) for draw in range(draws)] for dim in DIMS}
         enough = [dim for dim in DIMS if np.mean(inside[dim]) >= 1 - delta]
         constants[width] = enough[0] / np.log(4 * width / delta) if enough else np.inf
     return {"value": highest(constants.values()), "least": lowest(constants.values()), "constants": constants}
 
 
-def _norms_inside(key: list[int], width: int) -> bool:
-    """Return whether the squared norms of all neurons of a start are within a half of sigma_0^2 d."""
+def _norms_within_half(key: list[int], width: int) -> bool:
+    """Return whether the squared norms of all neurons of a start are within a half of sigma_0^2 d, for the draw of
+    `key`, whose second number is d."""
     std, dim = 0.01, key[1]
     start = ln.inits.signed(key=key, in_dim=dim, width=width, first_std=std, magnitude=1e-3)
     norms = width * (start.first**2).sum(axis=1) / (std**2 * dim)  # |w_r(0)|^2/(sigma_0^2 d)
@@ -217,7 +220,7 @@ def size_of_gamma(trial: Trial) -> Numbers:
         "shares": {noise: {each: shares[each, noise] for each in n} for noise in noises},
         "medians": {noise: rows["median"][40, noise] for noise in noises},
         "off_law": {each: abs(quiet[each] - law[each]) / lemmas.share_error(law[each], draws) for each in n},
-        "law_constant": highest(n**2 * (1 - lemmas.inside_law(n)) for n in range(10, 1001)),
+        "law_constant": highest(n**2 * (1 - lemmas.chi_squared_share(n)) for n in range(10, 1001)),
         "constants": {each: each**2 * (1 - quiet[each]) for each in n},
         "proof": {each: rows["proof"][each, 1e-7] for each in n},
         "draws": draws,

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import FeatureRun, inside
+from linnet.papers.huang.networks.runs import FeatureRun, train_inside
 from linnet.papers.huang.tables import neurons
 from linnet.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest
@@ -20,10 +20,10 @@ QUARTER = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + et
 PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
 
 
-def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: int = 0) -> FeatureRun:
+def _train_with_every_step(trial: Trial, ratio: float | None, growth_times: float, draw: int = 0) -> FeatureRun:
     """Train a network inside the assumption and keep every step."""
     key = [trial.seed, draw] if draw else trial.seed
-    return inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
+    return train_inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
 
 
 @assumed(
@@ -42,7 +42,7 @@ def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: in
     "is off by up to {largest:.1g}; rho needs C2 = {upper:.3g} and, with gamma_l in the lower bound, C1 = {lower:.3g}",
 )
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
-    run = _every_step(trial, None, 1.0)
+    run = _train_with_every_step(trial, None, 1.0)
     history, gamma = run.history, run.history.gamma
     until = run.first_state()
     growth, v0 = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples, history.magnitudes[0]
@@ -54,20 +54,20 @@ def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     return {
         "value": (gaps > ROUNDING).mean(),
         "largest": gaps.max(),
-        "upper": (_effective(rho.max(axis=1), steps, growth, scale) - 1).max() / unit,
-        "lower": (1 - _effective(rho.min(axis=1), steps, growth, scale)).max() / unit,
+        "upper": (_solve_growth_factors(rho.max(axis=1), steps, growth, scale) - 1).max() / unit,
+        "lower": (1 - _solve_growth_factors(rho.min(axis=1), steps, growth, scale)).max() / unit,
     }
 
 
-def _effective(values: np.ndarray, steps: np.ndarray, growth: float, scale: float) -> np.ndarray:
-    """Return the x for which scale ((1 + growth x)^t - (1 - growth x)^t) is each value: where the bound would touch
-    it."""
+def _solve_growth_factors(values: np.ndarray, steps: np.ndarray, growth: float, scale: float) -> np.ndarray:
+    """Solve scale ((1 + growth x)^t - (1 - growth x)^t) = value for x at each step t: the factor of the growth with
+    which the bound would touch the value."""
     from scipy.optimize import brentq
 
-    def touch(value: float, t: int) -> float:
+    def growth_factor(value: float, t: int) -> float:
         return brentq(lambda x: scale * ((1 + growth * x) ** t - (1 - growth * x) ** t) - value, 0.0, 10.0, xtol=1e-13)
 
-    return np.array([touch(value, int(t)) for value, t in zip(values, steps, strict=True)])
+    return np.array([growth_factor(value, int(t)) for value, t in zip(values, steps, strict=True)])
 
 
 RATIOS = {"alike": None, "0.3": 0.3, "0.03": 0.03}  # v_0/(sigma_0 sqrt(log m)); alike: the admissible v_0
@@ -85,13 +85,13 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
     reads="the constant needed in stage 1, worst neuron and step: {constants:.2g}",
 )
 def weights_of_the_first_stage(trial: Trial) -> Numbers:
-    def needed(ratio: float | None, draw: int) -> float:
-        run = _every_step(trial, ratio, 1.0, draw)
+    def needed_constant(ratio: float | None, draw: int) -> float:
+        run = _train_with_every_step(trial, ratio, 1.0, draw)
         stage = slice(1, run.first_state())
         shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
         return shares.max() * run.history.gamma**2 / run.data.trace
 
-    constants = {name: highest(needed(ratio, draw) for draw in range(3)) for name, ratio in RATIOS.items()}
+    constants = {name: highest(needed_constant(ratio, draw) for draw in range(3)) for name, ratio in RATIOS.items()}
     return {"value": constants["alike"], "constants": constants}
 
 
@@ -105,12 +105,12 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     reads="the share of neurons for which it fails at some step until t1: {failing:.0%}",
 )
 def products_from_the_first_step(trial: Trial) -> Numbers:
-    def share(ratio: float | None) -> float:
-        run = _every_step(trial, ratio, 1.0)
+    def failing_share(ratio: float | None) -> float:
+        run = _train_with_every_step(trial, ratio, 1.0)
         products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state()]
         return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
 
-    failing = {name: share(ratio) for name, ratio in RATIOS.items()}
+    failing = {name: failing_share(ratio) for name, ratio in RATIOS.items()}
     return {"value": failing["alike"], "failing": failing}
 
 
@@ -124,7 +124,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     "tr/(2n), what a vector in the span of the inputs has, is {span:.0f} (Lemma A.3 is for vectors apart from X)",
 )
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
-    run = _every_step(trial, None, 1.0)
+    run = _train_with_every_step(trial, None, 1.0)
     at = run.first_state()
     W, signs = run.trajectory.weights_at(at).first, np.sign(run.history.magnitudes[at])
     up, down = (np.flatnonzero(signs == sign)[:200] for sign in (1, -1))
@@ -143,7 +143,7 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     & AtLeast(1.9, "pulls", what="the same", form=".3f", because="at the end X W v/m = y and it is 2: it was reached"),
     reads="(2/m)|X'X W v|/sqrt(gamma), the largest of each run, by v_0/(sigma_0 sqrt(log m)): {pulls:.3f}",
 )
-def size_of_the_pull(trial: Trial) -> Numbers:
+def size_of_the_output_gradient(trial: Trial) -> Numbers:
     pulls = neurons.TABLE.rows(trial)["pull"]
     return {"value": highest(pulls.values()), "pulls": pulls}
 
@@ -175,7 +175,9 @@ def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", larg
     "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",
 )
 def proxy_step(trial: Trial) -> Numbers:
-    numbers = by_name({name: _proxy_growth(_every_step(trial, ratio, 8.0)) for name, ratio in PROXY_RATIOS.items()})
+    numbers = by_name(
+        {name: _proxy_growth(_train_with_every_step(trial, ratio, 8.0)) for name, ratio in PROXY_RATIOS.items()}
+    )
     alike = {f"{name}_alike": numbers[name]["alike"] for name in ("least", "largest")}
     return {"value": numbers["gone"]["alike"], **numbers, **alike}
 
@@ -209,11 +211,11 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     "the root of the share: {right:.2f}",
 )
 def proxy_end(trial: Trial) -> Numbers:
-    run = _every_step(trial, None, 8.0)
+    run = _train_with_every_step(trial, None, 8.0)
     rows = {}
     for share in (0.1, 0.05, 0.02):
-        at = run.reached(share)
-        proxy, root = run.stages.proxy(run.history.alignments[at]), np.sqrt(run.share[at])
+        at = run.first_state_at_share(share)
+        proxy, root = run.stages.proxy(run.history.alignments[at]), np.sqrt(run.loss_share[at])
         printed = misprints.proxy_end(run.stages, run.history.loss[at])
         rows[share] = {"printed": proxy / printed, "right": proxy / np.sqrt((1 - root) / root * run.stages.limit)}
     numbers = by_name(rows)
@@ -234,7 +236,7 @@ def proxy_end(trial: Trial) -> Numbers:
     "tr^2, which comes from eps_rho XX' for eps_rho I",
 )
 def final_loss(trial: Trial) -> Numbers:
-    run = _every_step(trial, None, 8.0)
+    run = _train_with_every_step(trial, None, 8.0)
     history, data, later = run.history, run.data, run.history.times > run.first_time()
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     lacking = 1 - history.mean_square[later] * data.trace / history.gamma**1.5

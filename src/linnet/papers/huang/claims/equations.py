@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.runs import section_six
+from linnet.papers.huang.networks.runs import train_section_six
 from linnet.papers.huang.tables import equations
 from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
@@ -75,22 +75,25 @@ def kernel_equation(trial: Trial) -> Numbers:
 )
 def feature_learning_equations(trial: Trial) -> Numbers:
     size = {"dim": 1500, "width": 150} if trial.quick else settings.LARGE
-    run = section_six(trial.seed, **size)
+    run = train_section_six(trial.seed, **size)
     root, steps = np.sqrt(run.width), 40
-    full = _full_network(
+    full = _iterate_full_equations(
         run.data.inputs, run.data.outputs, root * run.start.first, root * run.start.second[0], settings.ETA, steps
     )
     history = run.history
     trained = (history.loss, history.alignments, history.magnitudes, history.kernels / run.width)
     names = ("loss", "rho", "v", "NTK")
-    off = {name: _normwise(own, other[: steps + 1]) for name, own, other in zip(names, full, trained, strict=True)}
+    off = {
+        name: _max_relative_distance(own, other[: steps + 1])
+        for name, own, other in zip(names, full, trained, strict=True)
+    }
     return {"value": highest(off.values()), "off": off, "shape": (run.data.in_dim, run.width), "steps": steps}
 
 
-def _full_network(
+def _iterate_full_equations(
     X: np.ndarray, y: np.ndarray, W: np.ndarray, v: np.ndarray, eta: float, steps: int
 ) -> list[np.ndarray]:
-    """Equations (7) and (8) with the whole first layer carried along: losses, rho, v and the paper's NTK by step."""
+    """Iterate equations (7) and (8) with the whole first layer; return losses, rho, v and the paper's NTK by step."""
     n, m, feature, gram = len(y), len(v), X.T @ y, X @ X.T
     rho, step, seen = np.zeros(m), eta / (len(v) * len(y)), []
     start = W @ feature
@@ -107,8 +110,8 @@ def _full_network(
     return [np.array(column) for column in zip(*seen, strict=True)]
 
 
-def _normwise(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the largest distance over the run, relative to the largest size."""
+def _max_relative_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the largest distance of two series (step, ...) at a step, relative to the largest size of the first."""
     flat = a.reshape(len(a), -1), b.reshape(len(b), -1)
     return float(np.linalg.norm(flat[0] - flat[1], axis=1).max() / np.linalg.norm(flat[0], axis=1).max())
 
@@ -123,25 +126,26 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     "passed 5% by step {step}",
 )
 def linear_stage(trial: Trial) -> Numbers:
-    right, printed = (_errors(trial, f"(9) {form}") for form in ("corrected", "printed"))
-    firsts, left = _stage("first", right), _where_off(trial, right)
+    right, printed = (_errors_by_setting(trial, f"(9) {form}") for form in ("corrected", "printed"))
+    firsts, left = _errors_of_kind("first", right), _where_5_percent_off(trial, right)
     return {
-        "value": _inside(firsts),
-        "neuron": _inside(_stage("neuron", right)),
-        "printed": min(highest(each) for each in _stage("first", printed).values()),
+        "value": _worst_inside(firsts),
+        "neuron": _worst_inside(_errors_of_kind("neuron", right)),
+        "printed": min(highest(each) for each in _errors_of_kind("first", printed).values()),
         "late": [share for setting in INSIDE for _, share in left[setting]],
         "section_six": highest(firsts[SECTION_SIX]),
-        "step": max(step for each in _where_off(trial, printed).values() for step, _ in each),
+        "step": max(step for each in _where_5_percent_off(trial, printed).values() for step, _ in each),
     }
 
 
-def _where_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[tuple[int, float]]]:
-    """Return the step at which an equation followed from step 0 is off by 5%, and the share of the loss left there."""
+def _where_5_percent_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[tuple[int, float]]]:
+    """Return the step at which an equation followed from step 0 is first off by 5%, and the share of the loss left
+    there, for every network of every setting."""
     places: dict[str, list[tuple[int, float]]] = {}
     for setting, runs in equations.TABLE.rows(trial).items():
         for run, error in zip(runs, errors[setting], strict=True):
             at = first_index(error.each > 0.05, "the linear stage is never off by 5%")
-            places.setdefault(setting, []).append((int(run.steps[at]), run.share[at]))
+            places.setdefault(setting, []).append((int(run.steps[at]), run.loss_share[at]))
     return places
 
 
@@ -156,9 +160,9 @@ def _where_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[
     "{dropped:.2g}",
 )
 def plane_of_the_second_stage(trial: Trial) -> Numbers:
-    kept = _stage("second", _errors(trial, "(10) corrected, overlaps kept"))
-    dropped = _stage("first", _errors(trial, "(10) corrected, overlaps dropped"))
-    return {**_second_stage(trial, "(10)"), "kept": _inside(kept), "dropped": _medians(dropped)}
+    kept = _errors_of_kind("second", _errors_by_setting(trial, "(10) corrected, overlaps kept"))
+    dropped = _errors_of_kind("first", _errors_by_setting(trial, "(10) corrected, overlaps dropped"))
+    return {**_second_stage_errors(trial, "(10)"), "kept": _worst_inside(kept), "dropped": _medians_inside(dropped)}
 
 
 @of_stages(
@@ -170,39 +174,42 @@ def plane_of_the_second_stage(trial: Trial) -> Numbers:
     "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g}",
 )
 def cubic_of_the_second_stage(trial: Trial) -> Numbers:
-    return _second_stage(trial, "(11)")
+    return _second_stage_errors(trial, "(11)")
 
 
-def _second_stage(trial: Trial, number: str) -> Numbers:
+def _second_stage_errors(trial: Trial, number: str) -> Numbers:
     """Measure how far an equation of the second stage is off, corrected and as printed."""
-    corrected = _errors(trial, f"{number} corrected")
-    right, printed = _stage("second", corrected), _stage("second", _errors(trial, f"{number} printed"))
+    corrected = _errors_by_setting(trial, f"{number} corrected")
+    right, printed = (
+        _errors_of_kind("second", corrected),
+        _errors_of_kind("second", _errors_by_setting(trial, f"{number} printed")),
+    )
     return {
-        "value": _inside(right),
-        "neuron": _inside(_stage("neuron", corrected)),
-        "printed": _inside(printed),
+        "value": _worst_inside(right),
+        "neuron": _worst_inside(_errors_of_kind("neuron", corrected)),
+        "printed": _worst_inside(printed),
         "section_six": highest(right[SECTION_SIX]),
         "section_six_printed": highest(printed[SECTION_SIX]),
-        "by_ratio": _medians(printed),
+        "by_ratio": _medians_inside(printed),
     }
 
 
-def _errors(trial: Trial, name: str) -> dict[str, list[Errors]]:
-    """Return how far an equation is off, for every network of every setting."""
+def _errors_by_setting(trial: Trial, name: str) -> dict[str, list[Errors]]:
+    """Return the errors of the equation of that name in every network of every setting."""
     rows = equations.TABLE.rows(trial)
     return {setting: [equations.errors(run, name) for run in runs] for setting, runs in rows.items()}
 
 
-def _stage(name: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    """Return one kind of error for every network of every setting."""
-    return {setting: [getattr(error, name) for error in each] for setting, each in errors.items()}
+def _errors_of_kind(kind: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
+    """Return one kind of error ("first", "second" or "neuron") for every network of every setting."""
+    return {setting: [getattr(error, kind) for error in each] for setting, each in errors.items()}
 
 
-def _inside(errors: dict[str, list[float]]) -> float:
-    """Return the worst inside the assumption."""
+def _worst_inside(errors: dict[str, list[float]]) -> float:
+    """Return the largest error of any network inside the assumption."""
     return highest(error for setting in INSIDE for error in errors[setting])
 
 
-def _medians(errors: dict[str, list[float]]) -> dict[str, float]:
-    """Return the median over the draws of each setting inside the assumption."""
+def _medians_inside(errors: dict[str, list[float]]) -> dict[str, float]:
+    """Return the median error over the draws of each setting inside the assumption."""
     return {setting: float(np.median(errors[setting])) for setting in INSIDE}

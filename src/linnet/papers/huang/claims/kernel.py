@@ -6,9 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.runs import inside
+from linnet.papers.huang.networks.runs import train_inside
 from linnet.papers.huang.tables import neurons, synthetic
-from linnet.papers.huang.tables.neurons import well_inside
+from linnet.papers.huang.tables.neurons import where_well_inside
 from linnet.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, lowest, relative_distance
 from linnet.reproduction.numbers import by_name
@@ -48,13 +48,13 @@ SMALLER = (1.0, 0.1, 0.01)
     "{left:.1g} of its end",
 )
 def turning(trial: Trial) -> Numbers:
-    def at_first(smaller: float) -> Numbers:
-        run = inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
+    def kernel_at_first_time(smaller: float) -> Numbers:
+        run = train_inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
         times, norms, gaps = run.history.times, run.history.kernel_norm, 1 - run.history.kernel_cosine
         norm, gap = (np.interp(run.first_time(), times, values) for values in (norms, gaps))
         return {"grown": norm / norms[0], "turned": gaps[0] / gap, "left": norm / norms[-1]}
 
-    numbers = by_name(at_first(smaller) for smaller in SMALLER)
+    numbers = by_name(kernel_at_first_time(smaller) for smaller in SMALLER)
     power, error = exponent(SMALLER, numbers["grown"])
     return {"value": power, "uncertainty": error, **numbers}
 
@@ -84,7 +84,7 @@ def turning(trial: Trial) -> Numbers:
 )
 def growth(trial: Trial) -> Numbers:
     draws, rows = synthetic.TABLE.rows(trial), neurons.TABLE.rows(trial)
-    inside_it = lowest(well_inside(rows["kernel_cosine"]).values())
+    inside_it = lowest(where_well_inside(rows["kernel_cosine"]).values())
     section_six = lowest(draws["kernel_cosine"])
     return {
         "value": lowest(inside_it, section_six),
@@ -146,7 +146,7 @@ def convergence(trial: Trial) -> Numbers:
     "the minimum-norm one; the predictor that is learned is {value:.1e} from the minimum-norm solution",
 )
 def minimum_norm(trial: Trial) -> Numbers:
-    run = inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
+    run = train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
     problem = ln.Problem.from_data(run.data.inputs, run.data.outputs)
     solution, learned = problem.min_norm_solution(), run.trajectory.products[-1]
     at = run.moment(run.first_time()).kernel

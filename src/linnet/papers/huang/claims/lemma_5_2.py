@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.runs import inside
+from linnet.papers.huang.networks.runs import train_inside
 from linnet.papers.huang.tables import neurons, region
-from linnet.papers.huang.tables.neurons import dominant
+from linnet.papers.huang.tables.neurons import where_dominant
 from linnet.reproduction import AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 from linnet.reproduction.numbers import by_name
@@ -34,17 +34,18 @@ def end_of_the_first_stage(trial: Trial) -> Numbers:
     rows, corners = neurons.TABLE.rows(trial), region.TABLE.rows(trial)
     least, most, sizes = rows["least"], rows["most"], rows["magnitudes"]
     worst = {key: highest(most[key], 1 / least[key], sizes[key][1], 1 / sizes[key][0]) for key in least}
-    far = [corners["worst"][name] for name, signal in corners["signal"].items() if signal**3 * _power(trial) >= STRONG]
+    strengths = {name: signal**3 * _strength_per_cubed_signal(trial) for name, signal in corners["signal"].items()}
+    far = [corners["worst"][name] for name, strength in strengths.items() if strength >= STRONG]
     return {
-        "value": highest([*dominant(worst).values(), *far]),
+        "value": highest([*where_dominant(worst).values(), *far]),
         "least": least,
         "most": most,
         "worst": worst | corners["worst"],
     }
 
 
-def _power(trial: Trial) -> float:
-    """n^(3/2) sqrt(tr) of the networks inside the assumption."""
+def _strength_per_cubed_signal(trial: Trial) -> float:
+    """Return n^(3/2) sqrt(tr) of the networks inside the assumption, where tr is the input dimension."""
     return float(settings.SAMPLES**1.5 * np.sqrt(settings.size(trial.quick)["dim"]))
 
 
@@ -82,14 +83,15 @@ def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Numbers:
 
 
 def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:
-    """By signal and draw: the constant, the relative distance, and v_0^2 gamma, (signal, draw) each."""
+    """Return the constant C that the lemma needs, the distance relative to the kernel, and v_0^2 gamma ("law"),
+    (signal, draw) each."""
 
-    def nearest(signal: float, draw: int) -> Numbers:
+    def kernel_constant(signal: float, draw: int) -> Numbers:
         size = settings.size(trial.quick)
-        run = inside([trial.seed, draw], **size, signal=signal, smaller=smaller, growth_times=1.0, states=100_000)
+        run = train_inside([trial.seed, draw], **size, signal=signal, smaller=smaller, growth_times=1.0, states=100_000)
         m, n, data, gamma = run.width, run.data.samples, run.data, run.history.gamma
         kernels, target = run.history.kernels / m, run.history.target / (m * gamma)
-        distance = _nearest(kernels, target)  # the lemma says that there is such a time
+        distance = _least_distance(kernels, target)  # the lemma says that there is such a time
         return {
             "constants": distance * m * n**3 * data.signal**6 * data.trace,
             "relative": distance / np.linalg.norm(target, 2),
@@ -97,11 +99,11 @@ def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:
         }
 
     draws = range(2 if trial.quick else 3)
-    columns = by_name(nearest(signal, draw) for signal in SIGNALS for draw in draws)
+    columns = by_name(kernel_constant(signal, draw) for signal in SIGNALS for draw in draws)
     return {name: np.reshape(column, (len(SIGNALS), len(draws))) for name, column in columns.items()}
 
 
-def _nearest(kernels: np.ndarray, target: np.ndarray) -> float:
+def _least_distance(kernels: np.ndarray, target: np.ndarray) -> float:
     """Return the least distance of the kernels to the target, also between steps: a parabola through the three
     nearest."""
     from scipy.optimize import minimize_scalar

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet.papers.huang import settings
 from linnet.papers.huang.tables import neurons
-from linnet.papers.huang.tables.neurons import dominant, well_inside
+from linnet.papers.huang.tables.neurons import where_dominant, where_well_inside
 from linnet.reproduction import AtMost, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -31,7 +31,7 @@ def weights_along_the_feature(trial: Trial) -> Numbers:
     gammas = np.array([(results["values"] ** 2 * results["coefficients"] ** 2).sum("mode").values])
     # printed, the feature is not divided by gamma: what is left has the length rho (1 - 1/gamma) sqrt(gamma)
     printed = float(((1 - 1 / gammas) * gammas).min())
-    return {"value": highest(dominant(across).values()), "printed": printed, "across": across}
+    return {"value": highest(where_dominant(across).values()), "printed": printed, "across": across}
 
 
 @of_neurons(
@@ -47,7 +47,7 @@ def layers_together(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
     gaps = rows["gap"]
     return {
-        "value": highest(dominant(gaps).values()),
+        "value": highest(where_dominant(gaps).values()),
         "gaps": gaps,
         "shares": rows["gap_share"],
         "networks": rows["gap_networks"],
@@ -72,7 +72,7 @@ def kernel_through_the_second_stage(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
     smallest, largest, means = (rows[f"kernel_{name}"] for name in ("smallest", "largest", "mean"))
     return {
-        "value": highest(well_inside(means).values()),
+        "value": highest(where_well_inside(means).values()),
         "each": {ratio: max(smallest[ratio], largest[ratio]) for ratio in means},
         "means": means,
         "none": lowest(rows["kernel_none"].values()),

@@ -11,7 +11,7 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import train
 from linnet.papers.huang.tables import neurons, region
 from linnet.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
-from linnet.reproduction.fits import highest, lowest, relative_distance
+from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
 
 SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
@@ -38,14 +38,14 @@ INSIDE = AtLeast(
 )
 def two_stages(trial: Trial) -> Numbers:
     rows = region.TABLE.rows(trial)
-    small = region.of_small_starts(rows, "settled")
+    small = region.where_start_is_small(rows, "settled")
     return {
         "value": lowest(small) if small else float("nan"),
         "corners": len(small),
         "ratios": rows["settled"],
         "starts": rows["start"],
         "first_shares": rows["first_share"],
-        **region.counts(rows),
+        **region.count_inside(rows),
     }
 
 
@@ -63,8 +63,8 @@ def two_stages(trial: Trial) -> Numbers:
 def small_output(trial: Trial) -> Numbers:
     rows, ratios = region.TABLE.rows(trial), neurons.TABLE.rows(trial)["first_output"]
     largest = rows["first_output"] | {"any ratio": highest(ratios.values())}
-    small = region.of_small_starts(rows, "first_output")
-    return {"value": highest([largest["any ratio"], *small]), "largest": largest, **region.counts(rows)}
+    small = region.where_start_is_small(rows, "first_output")
+    return {"value": highest([largest["any ratio"], *small]), "largest": largest, **region.count_inside(rows)}
 
 
 @claim(
@@ -91,29 +91,29 @@ def small_output(trial: Trial) -> Numbers:
     "{ratios:.3f}; the change of |v| by then: {moved:+.1%}",
 )
 def dichotomy(trial: Trial) -> Numbers:
-    half = _half_way(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
+    half = _states_at_half_loss(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
     ratios = half["ratios"]
     return {"value": ratios[100.0], "small": ratios[1e-3], "ratios": ratios, "moved": half["moved"]}
 
 
-def _half_way(trial: Trial, sizes: tuple[float, ...]) -> dict[str, dict[float, Any]]:
-    """Return when half the loss is gone, by v_0 in units of the final magnitude: median rho/(v sqrt(gamma)), the change
-    of |v|, the share of the loss that is left."""
+def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> dict[str, dict[float, Any]]:
+    """Return, by v_0 in units of the final magnitude, what networks are when half the loss is gone: the median of
+    rho/(v sqrt(gamma)), the change of |v|, the share of the loss that is left."""
     data = ln.problems.gaussian_teacher(key=trial.seed, dim=2000, signal=1.0)
     gamma = np.linalg.norm(data.inputs.T @ data.outputs) ** 2
     # rho^2 ends at about gamma^(3/2)/tr: in units of that final magnitude the start is small, or large
     final = np.sqrt(gamma**1.5 / data.trace / gamma)
 
-    def state(size: float) -> Numbers:
+    def state_at_half_loss(size: float) -> Numbers:
         magnitude = size * final
         growth = 0.02 * data.samples / (np.sqrt(gamma) + magnitude**2 * data.trace)  # stable for both kinds
         steps = int(30 / 0.02 if size > 0.3 else 20 / (growth * np.sqrt(gamma) / data.samples))
         run = train(data, trial.seed, width=256, steps=steps, first_std=1e-8, magnitude=magnitude, learning_rate=growth)
-        half, history = run.reached(0.5), run.history
+        half, history = run.first_state_at_share(0.5), run.history
         moved = np.median(np.abs(history.magnitudes[half] / history.magnitudes[0]) - 1)
-        return {"ratios": history.median_ratio[half], "moved": moved, "shares": run.share[half]}
+        return {"ratios": history.median_ratio[half], "moved": moved, "shares": run.loss_share[half]}
 
-    return by_name({size: state(size) for size in sizes})
+    return by_name({size: state_at_half_loss(size) for size in sizes})
 
 
 @claim(
@@ -134,62 +134,10 @@ def _half_way(trial: Trial, sizes: tuple[float, ...]) -> dict[str, dict[float, A
     reads="distance of the measured ratio from the formula: {off:.4f}; the ratios by v_0 over its end: {ratios:.3f}",
 )
 def crossover(trial: Trial) -> Numbers:
-    half = _half_way(trial, (0.1, 0.3, 1.0, 3.0))
+    half = _states_at_half_loss(trial, (0.1, 0.3, 1.0, 3.0))
     ratios, formula = half["ratios"], ln.theories.feature_learning.lazy_feature_ratio
     off = {
         f"v_0 = {size:g}": abs(ratio - float(formula(size**2, half["shares"][size]))) for size, ratio in ratios.items()
     }
     off |= region.TABLE.rows(trial)["crossover_off"]
     return {"value": highest(off.values()), "off": off, "ratios": ratios}
-
-
-@claim(
-    "exact-end",
-    where="ours, for the limit below Eq. (11)",
-    says="From a small start training ends, for any K = XX', at v^2 = sqrt(y'K^-1 y), rho/v = |y|^2/sqrt(y'K^-1 y), "
-    "mean rho^2 = |y|^4/sqrt(y'K^-1 y) and the kernel v^2 (K + yy'/(y'K^-1 y)).",
-    assumes="v_0 and sigma_0 small against the end",
-    tried="n = 10, d = 40, 400, 2000 with eigenvalues of the covariance falling as i^-1 or flat, m = 64, v_0 = 1e-3 "
-    "of the end, trained until 1e-8 of the loss is left",
-    holds=Below(
-        0.01,
-        "off",
-        what="largest relative distance of any of the four",
-        form=".1e",
-        because="the start is 1e-6 of the end in squares; steps of 0.02 growth times keep the layers balanced to 1%",
-    ),
-    reads="relative distance, by data, of the worst of mean v^2, rho/v, mean rho^2 and the kernel: {off:.1e}; there "
-    "the ratio rho/(v sqrt(gamma)) ends at {settled:.3f}, where the paper has 1",
-)
-def exact_end(trial: Trial) -> Numbers:
-    kinds = {f"d = {dim}": _end(trial, dim, power) for dim, power in ((40, 1.0), (400, 1.0), (2000, 0.0))}
-    numbers = by_name(kinds)
-    return {"value": highest(numbers["off"].values()), **numbers}
-
-
-def _end(trial: Trial, dim: int, power: float) -> Numbers:
-    """Return how far the end of training is from the closed form, and where that has the ratio of the layers."""
-    data = ln.problems.subgaussian_regression(
-        key=[trial.seed, dim],
-        samples=settings.SAMPLES,
-        covariance=np.arange(1, dim + 1) ** -power,
-        teacher=np.ones(dim) / np.sqrt(dim),
-        noise_variance=0.01,
-    )
-    gram = data.inputs @ data.inputs.T
-    predicted, gamma = ln.theories.feature_learning.end(gram, data.outputs), data.outputs @ gram @ data.outputs
-    size = np.sqrt(predicted.square)
-    scales = {"first_std": 1e-4 * size / np.sqrt(dim), "magnitude": 1e-3 * size}
-    scales["learning_rate"] = 0.02 * data.samples / np.sqrt(gamma)
-    for longer in (1, 4, 16, 64):
-        run = train(data, trial.seed, width=64, steps=2000 * longer, save_every=100 * longer, **scales)
-        if run.share[-1] <= 1e-8:
-            break
-    v, rho = run.history.magnitudes[-1], run.history.alignments[-1]
-    off = highest(
-        abs((v**2).mean() / predicted.square - 1),
-        abs(np.median(rho / v) / predicted.ratio - 1),
-        abs((rho**2).mean() / predicted.alignment_square - 1),
-        relative_distance(run.history.kernels[-1], predicted.kernel, 2),
-    )
-    return {"off": off, "settled": predicted.settled}

@@ -12,7 +12,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks import pictures
-from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, convention
+from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, describe_convention
 from linnet.papers.huang.tables import synthetic
 from linnet.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
@@ -93,23 +93,25 @@ of_pictures = partial(
 )
 
 
-def _on_pictures(
+def _read_on_pictures(
     trial: Trial, network: Callable[..., PictureRun], read: Callable[[PictureRun], Numbers]
 ) -> dict[str, dict[str, Any]]:
-    """What is read off the network on both sets of pictures in all four conventions, by its name."""
-    return by_name({name: read(run) for name, run in trained_on_pictures(trial, network).items()})
+    """Train on both sets of pictures in all four conventions; return what `read` reads off each run, by name and then
+    by set and convention."""
+    return by_name({name: read(run) for name, run in train_on_pictures(trial, network).items()})
 
 
 @lru_cache(maxsize=1)
-def trained_on_pictures(trial: Trial, network: Callable[..., PictureRun]) -> dict[str, PictureRun]:
-    """Train the network on all these pictures, once for two claims that look at it one after the other."""
+def train_on_pictures(trial: Trial, network: Callable[..., PictureRun]) -> dict[str, PictureRun]:
+    """Train on both sets of pictures in all four conventions, once for two claims that read the runs one after the
+    other."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     runs = {}
     for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
-        runs[f"{name}, {convention(centred, targets)}"] = network(X, y, seed=trial.seed, width=width)
+        runs[f"{name}, {describe_convention(centred, targets)}"] = network(X, y, seed=trial.seed, width=width)
     return runs
 
 
@@ -117,8 +119,8 @@ linear = partial(pictures.linear_network, steps=400, save_every=8, until=0.2)
 relu_until_half = partial(pictures.relu_network, steps=600, save_every=8, until=0.5)
 
 
-def _half_and_last(run: PictureRun) -> list[int]:
-    """Return the states where 5% and a half of the loss are lost, and the last."""
+def _states_to_compare(run: PictureRun) -> list[int]:
+    """Return the indices of the saved states where 5% and a half of the loss are lost, and of the last."""
     return [*run.moments((settings.FIRST_SHARE, 0.5)), -1]
 
 
@@ -136,7 +138,7 @@ def _half_and_last(run: PictureRun) -> list[int]:
     reads=f"median rho/(v sqrt(gamma)) {MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
 )
 def images(trial: Trial) -> Numbers:
-    numbers = _on_pictures(
+    numbers = _read_on_pictures(
         trial, linear, lambda run: {"ratios": run.history.median_ratio[run.moments()], "ends": run.end.settled}
     )
     return {"value": lowest(1 - end for end in numbers["ends"].values()), **numbers}
@@ -156,7 +158,7 @@ def images(trial: Trial) -> Numbers:
     "form: {ends:.2g}",
 )
 def images_kernel(trial: Trial) -> Numbers:
-    numbers = _on_pictures(
+    numbers = _read_on_pictures(
         trial, linear, lambda run: {"distances": run.history.kernel_distance[run.moments()], "ends": run.end_distance}
     )
     changes = [end / numbers["distances"][words][0] for words, end in numbers["ends"].items()]
@@ -181,13 +183,13 @@ def relu(trial: Trial) -> Numbers:
     def read(run: PictureRun) -> Numbers:
         history, gram, target = run.history, run.stages.gram, run.history.target
         return {
-            "distances": history.kernel_distance[_half_and_last(run)],
+            "distances": history.kernel_distance[_states_to_compare(run)],
             "starts": history.kernel_cosine[0],
             "cosines": history.kernel_cosine[-1],
             "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),
         }
 
-    numbers = _on_pictures(trial, relu_until_half, read)
+    numbers = _read_on_pictures(trial, relu_until_half, read)
     return {"value": lowest(each[-1] / each[0] for each in numbers["distances"].values()), **numbers}
 
 
@@ -211,8 +213,8 @@ def relu(trial: Trial) -> Numbers:
     reads="median rho/(v sqrt(gamma)) where 5% and a half of the loss are lost, and at the last state: {ratios:.3f}",
 )
 def relu_ratio(trial: Trial) -> Numbers:
-    ratios = _on_pictures(
-        trial, relu_until_half, lambda run: {"ratios": run.history.median_ratio[_half_and_last(run)]}
+    ratios = _read_on_pictures(
+        trial, relu_until_half, lambda run: {"ratios": run.history.median_ratio[_states_to_compare(run)]}
     )["ratios"]
     changes = {words: abs(half / first - 1) for words, (first, half, _) in ratios.items()}
     best = min(changes, key=lambda words: changes[words])

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import FeatureRun, descend, inside, scales_at
+from linnet.papers.huang.networks.runs import FeatureRun, descend, scales_inside, train_inside
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
 from linnet.problems.subgaussian import Regression
@@ -59,7 +59,7 @@ LEARNED = AllOf(
 )
 def first_time(trial: Trial) -> Numbers:
     results = scalings.TABLE.results(trial)
-    rows, starts = scalings.read(results), scalings.start_times(results)
+    rows, starts = scalings.read(results), scalings.first_time_errors_by_ratio(results)
     return {
         "value": highest(*rows["worst"].values(), *(ours for ours, _ in starts.values())),
         "measured": rows["alignment"],
@@ -103,9 +103,9 @@ def second_time(trial: Trial) -> Numbers:
     results = scalings.TABLE.results(trial)
     later = scalings.second_times(results)
     base = later["base"]
-    tail = base.between(*TAIL)
+    tail = base.shares_between(*TAIL)
     bends = [error / slope for slope, error in (line(-np.log(base.shares[tail]), row[tail]) for row in base.times)]
-    chosen = {case: times.constants[:, times.between(*WHOLE)] for case, times in later.items()}
+    chosen = {case: times.constants[:, times.shares_between(*WHOLE)] for case, times in later.items()}
     needed = np.concatenate([constants.ravel() for constants in chosen.values()])
     return {
         **scalings.second_exponents(results, 1e-2),
@@ -177,12 +177,13 @@ def convergence_in_time(trial: Trial) -> Numbers:
 )
 def largest_step(trial: Trial) -> Numbers:
     noises = {"section 6": settings.NOISE_VARIANCE, "limit of (5)": settings.NOISE_LIMIT}
-    numbers = by_name({name: _largest_step(trial, variance) for name, variance in noises.items()})
+    numbers = by_name({name: _shares_that_learn(trial, variance) for name, variance in noises.items()})
     return {**numbers, "value": lowest(numbers["mended"].values())}
 
 
-def _largest_step(trial: Trial, noise_variance: float) -> Numbers:
-    """Return the share of the draws that learn at the limit of (4), printed and mended, and how rho grows there."""
+def _shares_that_learn(trial: Trial, noise_variance: float) -> Numbers:
+    """Return the share of the draws that learn with the step at the limit of (4), "printed" and "mended", and the
+    growth of rho in a step at the printed one."""
     dim, width, keys = settings.size(trial.quick)["dim"], 8, [[trial.seed, draw] for draw in range(8)]
     data = [ln.problems.gaussian_teacher(key=key, dim=dim, signal=1.0, noise_variance=noise_variance) for key in keys]
     powers = {"printed": 1.0, "mended": 1.0 + noise_variance}  # what stands for |beta|^2 in (4)
@@ -198,8 +199,8 @@ def _largest_step(trial: Trial, noise_variance: float) -> Numbers:
 
 
 def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> float:
-    """Return the loss after 400 steps of descent from the admissible start, NaN or large where it diverges."""
-    scales = scales_at(data, width=width) | {"learning_rate": rate}
+    """Return the loss after 400 steps of descent from the admissible start; NaN or large where descent diverges."""
+    scales = scales_inside(data, width=width) | {"learning_rate": rate}
     run, _ = descend(data, key, width=width, scales=scales, steps=400, save_every=400, keep="losses", throw=False)
     return float(run.loss[-1])
 
@@ -241,9 +242,11 @@ def unit_constant(trial: Trial) -> Numbers:
     keys = [[trial.seed, draw] for draw in range(8)]
     size = settings.size(trial.quick)
     numbers = by_name(
-        _at_the_printed_time(inside(key, **size, smaller=smaller)) for smaller in (1.0, 1e-3) for key in keys
+        _measure_at_printed_time(train_inside(key, **size, smaller=smaller)) for smaller in (1.0, 1e-3) for key in keys
     )
-    noisy = [_at_the_printed_time(inside(key, **size, noise_variance=settings.NOISE_LIMIT)) for key in keys[:4]]
+    noisy = [
+        _measure_at_printed_time(train_inside(key, **size, noise_variance=settings.NOISE_LIMIT)) for key in keys[:4]
+    ]
     return {
         **numbers,
         "value": highest(numbers["constants"]) / lowest(numbers["constants"]),
@@ -251,13 +254,13 @@ def unit_constant(trial: Trial) -> Numbers:
     }
 
 
-def _at_the_printed_time(run: FeatureRun) -> Numbers:
+def _measure_at_printed_time(run: FeatureRun) -> Numbers:
     """Return what is left of the loss at Lemma B.1's t1, with the constant 1, the median |rho|, and the measured t1
     over it."""
     data, history = run.data, run.history
     stated = misprints.first_time(run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace)
     return {
-        "left": np.interp(stated, history.times, run.share),
+        "left": np.interp(stated, history.times, run.loss_share),
         "alignments": np.median(np.abs(run.moment(stated).alignments)),
         "constants": run.first_time() / stated,
     }

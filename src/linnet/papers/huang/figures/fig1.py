@@ -7,7 +7,7 @@ from pydantic import PositiveFloat, PositiveInt
 from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
-from linnet.papers.huang.networks.runs import section_six
+from linnet.papers.huang.networks.runs import train_section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset
 
@@ -34,7 +34,7 @@ class TwoStages(Settings):
 
 
 def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
-    run = section_six(**settings.model_dump())
+    run = train_section_six(**settings.model_dump())
     broken = misprints.assumption(run.data, width=run.width, epsilon=paper.EPSILON, **run.scales).broken
     return curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(chosen or panels.PANELS),
@@ -51,12 +51,12 @@ def check(ds: Dataset) -> list[Check]:
     end, square, cosine = float(ds.ratio[-1]), float(ds.mean_square[-1]), float(ds.kernel_cosine.values[~high].min())
     gap = float(abs(ds.loss - ds.loss_theory).max())
     return [
-        _within("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
-        _within("median rho/(v sqrt(gamma)) at the end", end, STAYED),
-        _within("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
+        _check_near_one("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
+        _check_near_one("median rho/(v sqrt(gamma)) at the end", end, STAYED),
+        _check_near_one("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
         Check.above("least NTK cosine to the target-aligned kernel from there on", cosine, ALIGNED, form=".5f"),
         panels.kernel_check(ds),
-        _near_prediction("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
+        _check_near_prediction("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
         Check.below("loss against eq. (10) with the mean over neurons: max error", gap, FOLLOWED, form=".2g"),
         Check(
             f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "
@@ -70,13 +70,13 @@ def check(ds: Dataset) -> list[Check]:
     ]
 
 
-def _within(what: str, value: float, limit: float) -> Check:
-    """Check that a value is within a share of 1."""
+def _check_near_one(what: str, value: float, limit: float) -> Check:
+    """Check that a value is within `limit` of 1."""
     off = abs(value - 1)
     return Check(f"{what}: {value:.4f} (within {limit:.0%} of 1: {off:.2%})", value, limit, off < limit)
 
 
-def _near_prediction(what: str, value: float, predicted: float) -> Check:
+def _check_near_prediction(what: str, value: float, predicted: float) -> Check:
     """Check that a value is near what the closed form predicts."""
     off = abs(value / predicted - 1)
     return Check.below(f"{what}: {value:.4f}, by the closed form {predicted:.4f} (off by {off:.1%})", off, CLOSED)

@@ -14,7 +14,7 @@ SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; r
 
 
 def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
-    return images.trained(settings, pictures.linear_network, "Linear network", chosen)[0]
+    return images.train_for_figure(settings, pictures.linear_network, "Linear network", chosen)[0]
 
 
 def check(ds: Dataset) -> list[Check]:

@@ -22,7 +22,7 @@ class ReluSettings(images.ImageSettings):
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
-    ds, run = images.trained(settings, pictures.relu_network, "ReLU network", chosen)
+    ds, run = images.train_for_figure(settings, pictures.relu_network, "ReLU network", chosen)
     words = words_of("cosine to the target-aligned kernel between images on one side of the feature", "1")
     return ds.assign(gated_cosine=("step", run.gated_cosine, words))
 

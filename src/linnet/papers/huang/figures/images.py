@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.figures import curves, panels
-from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, PictureRun, convention
+from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, PictureRun, describe_convention
 from linnet.reproduction import Check, Settings
 from linnet.reproduction.datasets import Dataset, labelled
 from linnet.reproduction.numbers import by_name
@@ -51,8 +51,8 @@ class ImageSettings(Settings):
     states: PositiveInt = 200
 
 
-def drawn(chosen: ImageSettings, **changes: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Inputs, targets and a sentence that says which data they are."""
+def draw_images(chosen: ImageSettings, **changes: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    """Draw images of the chosen set, with `changes` to the settings: inputs, targets, and the data set in words."""
     chosen = chosen.model_copy(update=changes)
     loaded = ln.problems.load_images(chosen.data, chosen.path or None)
     X, y = loaded.two_classes(
@@ -74,8 +74,9 @@ def network_settings(chosen: ImageSettings) -> dict[str, Any]:
     return {name: getattr(chosen, name) for name in names} | {"save_every": ln.trajectories.log_spaced(chosen.states)}
 
 
-def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Dataset:
-    """Ratio and kernel where 5%, a half and four fifths are lost, in all four conventions, (convention, moment) each.
+def compare_conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Dataset:
+    """Train in all four conventions: ratio and kernel where 5%, a half and four fifths of what can be lost is lost,
+    (convention, moment) each.
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
@@ -86,13 +87,13 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
     }
     runs = []
     for centred, targets in CONVENTIONS:
-        X, y, _ = drawn(chosen, centred=centred, targets=targets)
+        X, y, _ = draw_images(chosen, centred=centred, targets=targets)
         runs.append(network(X, y, **network_settings(chosen)))
-    measured, ends = by_name(_at_moments(run) for run in runs), [run.end.settled for run in runs]
+    measured, ends = by_name(_measure_at_moments(run) for run in runs), [run.end.settled for run in runs]
     both = ("convention", "moment")
     variables: dict[str, Any] = {name: (both, values, texts[name], "1") for name, values in measured.items()}
     variables["end_ratios"] = ("convention", ends, "a linear network's ratio at the end", "1")
-    words = [convention(*each) for each in CONVENTIONS]
+    words = [describe_convention(*each) for each in CONVENTIONS]
     coords = {
         "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
         "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
@@ -100,31 +101,33 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
     return labelled(variables, coords)
 
 
-def _at_moments(run: PictureRun) -> dict[str, np.ndarray]:
-    """Return ratio and kernel at the moments, NaN where the loss never falls so far."""
-    history, reached = run.history, [run.left[-1] <= share for share in SHARES]
-    states = [int(np.argmax(run.left <= share)) for share in SHARES]
+def _measure_at_moments(run: PictureRun) -> dict[str, np.ndarray]:
+    """Return the ratio, the kernel's cosine and its distance at each of the `MOMENTS`, NaN where the loss never falls
+    so far."""
+    history, reached = run.history, [run.remaining_share[-1] <= share for share in SHARES]
+    states = [int(np.argmax(run.remaining_share <= share)) for share in SHARES]
     measures = {"ratios": history.median_ratio, "cosines": history.kernel_cosine, "distances": history.kernel_distance}
     return {name: np.where(reached, values[states], np.nan) for name, values in measures.items()}
 
 
-def trained(
+def train_for_figure(
     chosen: ImageSettings, network: Callable[..., PictureRun], name: str, letters: tuple[str, ...]
 ) -> tuple[Dataset, PictureRun]:
-    """Train one network: what the figures draw of it, with what headings and checks say of the data; and the run."""
-    X, y, words = drawn(chosen)
+    """Train one network; return what the figures draw of it, with what headings and checks say of the data, and the
+    run. `letters` are the panels asked for."""
+    X, y, words = draw_images(chosen)
     run = network(X, y, **network_settings(chosen))
     ds = curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(letters or panels.PANELS),
         data=words,
         subtitle=f"{name}, m = {chosen.width}, on {words}, {X.shape[1]} inputs",
-        convention_drawn=convention(chosen.centred, chosen.targets),
+        convention_drawn=describe_convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
-        left=float(run.left[-1]),
+        left=float(run.remaining_share[-1]),
         logarithmic=1,
     )
-    return (ds.merge(conventions(chosen, network)) if chosen.conventions else ds), run
+    return (ds.merge(compare_conventions(chosen, network)) if chosen.conventions else ds), run
 
 
 def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:
@@ -138,13 +141,14 @@ def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:
         lines.append(
             Check(
                 f"{words}: where 5%, a half and four fifths of what can be lost is lost, ratio "
-                f"{_three(each['ratios'], '.3f')}{end}; kernel cosine {_three(each['cosines'], '.4f')}, kernel "
-                f"distance {_three(each['distances'], '.2g')}"
+                f"{_format_moments(each['ratios'], '.3f')}{end}; kernel cosine "
+                f"{_format_moments(each['cosines'], '.4f')}, kernel distance "
+                f"{_format_moments(each['distances'], '.2g')}"
             )
         )
     return lines
 
 
-def _three(values: np.ndarray, form: str) -> str:
-    """Print a value for each moment, or say that the loss never fell so far."""
+def _format_moments(values: np.ndarray, form: str) -> str:
+    """Return a text with the value at each moment, "not reached" where the loss never fell so far."""
     return ", ".join(format(float(value), form) if value == value else "not reached" for value in values)

@@ -30,8 +30,12 @@ def draw(ds: Dataset, *, theory: bool = True, gated: bool = False) -> style.Pict
         for axis in axes.ravel()[len(panels) :]:
             axis.remove()
         for axis, panel in zip(axes.ravel(), panels):
-            _PAINTERS[panel](axis, ds, theory, gated)
-            axis.set_title("d  Kernel: direction" if panel == "d" and gated else TITLES[panel])
+            if panel == "d" and gated:  # the kernel's direction in place of its norm
+                _draw_kernel_cosines(axis, ds)
+                axis.set_title("d  Kernel: direction")
+            else:
+                _PAINTERS[panel](axis, ds, theory, gated)
+                axis.set_title(TITLES[panel])
             axis.set_xlabel("training step")
             if ds.attrs.get("logarithmic"):
                 axis.set_xscale("log")
@@ -49,7 +53,7 @@ def draw(ds: Dataset, *, theory: bool = True, gated: bool = False) -> style.Pict
         return picture
 
 
-def _loss(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
+def _draw_loss(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel a: the loss, as trained and as predicted."""
     axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **(style.TRAINING if theory else style.ALONE))
     if theory:
@@ -60,7 +64,7 @@ def _loss(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _ratio(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
+def _draw_ratio(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel b: the ratio of the layers, by the median, by the means and as the paper averages."""
     look = style.TRAINING if theory else style.ALONE
     # marks: the readings of the training often lie on each other
@@ -85,7 +89,7 @@ def _ratio(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(low, high)
 
 
-def _kernel(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
+def _draw_kernel_distance(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel c: the distance of the kernel to the target-aligned one."""
     look = style.TRAINING if theory else style.ALONE
     axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="training", **look)
@@ -99,16 +103,18 @@ def _kernel(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylabel("relative distance")
 
 
-def _norm(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
-    """The norm of the kernel; of a ReLU network's its direction, to the target and to the gated one."""
-    if gated:
-        axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)
-        axis.plot(ds.step, ds.gated_cosine, color=style.PINK, label="cosine to it between gated images", **style.ALONE)
-        axis.set_ylabel("cosine")
-        axis.set_ylim(0, 1.05)
-        return
+def _draw_kernel_norm(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
+    """Draw panel d: the norm of the kernel."""
     axis.semilogy(ds.step, ds.kernel_norm, color=style.GREY, label="training", **style.ALONE)
     axis.set_ylabel("operator norm")
+
+
+def _draw_kernel_cosines(axis: style.Axes, ds: Dataset) -> None:
+    """Draw panel d of a ReLU network: the cosine of its kernel to the target-aligned one, and between gated images."""
+    axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)
+    axis.plot(ds.step, ds.gated_cosine, color=style.PINK, label="cosine to it between gated images", **style.ALONE)
+    axis.set_ylabel("cosine")
+    axis.set_ylim(0, 1.05)
 
 
 def kernel_check(ds: Dataset) -> Check:
@@ -123,4 +129,4 @@ def kernel_check(ds: Dataset) -> Check:
     )
 
 
-_PAINTERS = {"a": _loss, "b": _ratio, "c": _kernel, "d": _norm}
+_PAINTERS = {"a": _draw_loss, "b": _draw_ratio, "c": _draw_kernel_distance, "d": _draw_kernel_norm}

@@ -26,8 +26,8 @@ MOMENTS = ("t1", "half", "fifth")
 SHARES = (settings.FIRST_SHARE, 0.5, 0.2)  # of what can be lost
 
 
-def convention(centred: bool, targets: str) -> str:
-    """Return the convention in words."""
+def describe_convention(centred: bool, targets: str) -> str:
+    """Return in words what is done to the pixels and what is asked for."""
     pixels = "centred" if centred else "raw"
     return f"{pixels} pixels, targets {'+1 and -1' if targets == 'signs' else 'the class numbers'}"
 
@@ -43,14 +43,14 @@ class PictureRun:
     floor: float
 
     @property
-    def left(self) -> np.ndarray:
-        """What is left of the loss that can be lost, as a share, (time,)."""
+    def remaining_share(self) -> np.ndarray:
+        """The share of the loss that can be lost that is still left, (time,)."""
         return (self.history.loss / self.history.loss[0] - self.floor) / (1 - self.floor)
 
     def moments(self, shares: tuple[float, ...] = SHARES) -> list[int]:
-        """Return the saved states where the first time no more than these shares of what can be lost are left."""
+        """Return the index of the first saved state with no more than each of these shares of what can be lost left."""
         return [
-            first_index(self.left <= share, f"the loss never falls to {share:g} of what can be lost")
+            first_index(self.remaining_share <= share, f"the loss never falls to {share:g} of what can be lost")
             for share in shares
         ]
 
@@ -120,7 +120,7 @@ def picture_network(
             history = ln.observables.feature_history(ln.gradient_descent(problem, start, **taken))
         floor = 0.0 if relu else float(problem.factor.floor / history.loss[0])
         run = PictureRun(X, y, history, theory, floor)
-        if run.left[-1] <= until:
+        if run.remaining_share[-1] <= until:
             break
     return run
 

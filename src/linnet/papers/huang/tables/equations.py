@@ -46,20 +46,20 @@ class Neurons:
     stages: Stages
 
     @property
-    def share(self) -> np.ndarray:
+    def loss_share(self) -> np.ndarray:
         """The loss as a share of its start, (state,)."""
         return self.loss / self.loss[0]
 
 
 def read(dataset: Dataset) -> dict[str, list[Neurons]]:
-    """Return the networks of every setting."""
+    """Return the networks of every setting, one for each draw."""
     return {
-        str(setting): [_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
+        str(setting): [_read_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
         for setting in dataset["setting"].values
     }
 
 
-def _neurons(cell: Dataset) -> Neurons:
+def _read_neurons(cell: Dataset) -> Neurons:
     """Read one trained network, its repeated states taken out."""
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
     alignments = cell["alignments"].transpose("state", "neuron").values[kept]
@@ -106,12 +106,12 @@ class Errors:
 
     @property
     def first(self) -> float:
-        """The largest of the first stage."""
+        """The largest error of the first stage."""
         return float(self.each[: self.begin + 1].max())
 
     @property
     def second(self) -> float:
-        """The largest of the second stage."""
+        """The largest error of the second stage."""
         return float(self.each[self.begin :].max())
 
 
@@ -146,21 +146,25 @@ def columns(dataset: Dataset) -> Columns:
     for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
         rows = [[errors(run, equation) for run in runs] for equation in EQUATIONS]
-        firsts = [spread([error.first for error in row]) for row in rows]
+        firsts = [format_spread([error.first for error in row]) for row in rows]
         table[f"stage 1, {name}"] = ["–" if at == "t1" else first for at, first in zip(starts, firsts, strict=True)]
-        table[f"stage 2, {name}"] = [spread([error.second for error in row]) for row in rows]
+        table[f"stage 2, {name}"] = [format_spread([error.second for error in row]) for row in rows]
     return table
 
 
-def spread(values: list[float]) -> str:
+def format_spread(values: list[float]) -> str:
     """Return the median and the range of errors: percentages, or multiples of the size itself from two on."""
-    median, (low, unit), (high, other) = np.median(values), _size(lowest(values)), _size(highest(values))
+    median, (low, unit), (high, other) = (
+        np.median(values),
+        _format_error(lowest(values)),
+        _format_error(highest(values)),
+    )
     span = f"{low}{'' if unit == other else unit} to {high}{other}"
-    return f"{''.join(_size(median))} ({span})" if np.isfinite(median) else "overflows"
+    return f"{''.join(_format_error(median))} ({span})" if np.isfinite(median) else "overflows"
 
 
-def _size(error: float) -> tuple[str, str]:
-    """Return a number and its unit."""
+def _format_error(error: float) -> tuple[str, str]:
+    """Return an error as a number and its unit, both in words: percent below two, else multiples of the size."""
     if not error < 2:
         return f"{error:.2g}" if error < 100 else f"{error:.0e}", " times"
     return f"{100 * error:.3g}" if error > 0.9 else f"{100 * error:.2g}", "%"

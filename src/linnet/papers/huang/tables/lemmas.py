@@ -27,7 +27,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, dict[tuple[int, float], Any]]:
-    """Return what was counted by its name and then by the number of samples and the noise."""
+    """Return what was counted by its name, as in `_shares`, and then by the number of samples and the noise."""
     return by_name({(int(cell["n"]), float(cell["noise"])): _shares(cell) for cell in cells_of(results, "n", "noise")})
 
 
@@ -46,10 +46,10 @@ def _shares(cell: Dataset) -> Numbers:
         **scalars(cell),
         "draws": forms.size,
         "form": form,
-        "form_law": inside_law(n, FORM),
+        "form_law": chi_squared_share(n, FORM),
         "failures": n**2 * (1 - form),  # a constant if failures of A.3 fall like n^-2
         "gamma": gamma,
-        "gamma_law": inside_law(n, GAMMA, 1 + n * noise, dim),  # noise adds to the variance
+        "gamma_law": chi_squared_share(n, GAMMA, 1 + n * noise, dim),  # noise adds to the variance
         "proof": proof,
         "median": np.median(gammas),
     }
@@ -60,8 +60,8 @@ def share_error(share: float, draws: int) -> float:
     return float(np.sqrt(max(share * (1 - share), 1 / draws) / draws))
 
 
-def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.0, dim: float = np.inf) -> float:
-    """Return the share of draws whose |y|^2/n, or gamma/(n tr) for finite `dim`, lies between the bounds.
+def chi_squared_share(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.0, dim: float = np.inf) -> float:
+    """Return the expected share of draws whose |y|^2/n, or gamma/(n tr) for finite `dim`, lies between the bounds.
 
     |y|^2 = a is chi-squared with n degrees, and without noise gamma = a (a + b) with b chi-squared with dim - 1.
     """

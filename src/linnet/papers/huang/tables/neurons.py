@@ -25,7 +25,10 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:
-    """Return what was measured by its name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
+    """Return what was measured by its name, then by v_0/(sigma_0 sqrt(log m)) and margin.
+
+    The names are "label", the same text as its key, and those that `_row` lists with their meaning.
+    """
     rows = {
         limit_label(f"{float(networks['ratio']):g}", float(networks["margin"])): _row(networks)
         for networks in cells_of(results, "margin", "ratio")
@@ -33,13 +36,13 @@ def read(results: Dataset) -> dict[str, dict[str, Any]]:
     return {"label": dict(zip(rows, rows, strict=True)), **by_name(rows)}
 
 
-def dominant(values: dict[str, float]) -> dict[str, float]:
-    """Return those at ratios where v_0 dominates: the correction's part."""
+def where_dominant(values: dict[str, float]) -> dict[str, float]:
+    """Return the values at ratios where v_0 dominates: those that the correction speaks of."""
     return {key: value for key, value in values.items() if float(key.split()[0]) >= settings.DOMINANT}
 
 
-def well_inside(values: dict[str, float]) -> dict[str, float]:
-    """Return those whose start is a tenth of what the conditions allow with all constants 1."""
+def where_well_inside(values: dict[str, float]) -> dict[str, float]:
+    """Return the values of networks whose start is a tenth of what the conditions allow with all constants 1."""
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}
 
 
@@ -51,7 +54,7 @@ MOST = ("kernel_smallest", "kernel_largest", "kernel_mean", "pull", "first_outpu
 
 
 def _row(networks: Dataset) -> dict[str, Any]:
-    """Return all neurons of all draws at one ratio and margin."""
+    """Summarise all neurons of all draws at one ratio and margin, by name."""
     from scipy.special import ndtr
 
     each = {name: of.transpose("seed", "neuron").values for name, of in networks.items() if "neuron" in of.dims}

@@ -25,17 +25,17 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:
-    """Return what was measured by its name and then by signal and margin."""
+    """Return what was measured by its name, as in `_read_corner`, and then by signal and margin."""
     return by_name(
         {
-            limit_label(f"|beta| = {float(networks['signal']):g}", float(networks["margin"])): _corner(networks)
+            limit_label(f"|beta| = {float(networks['signal']):g}", float(networks["margin"])): _read_corner(networks)
             for networks in cells_of(results, "margin", "signal")
         }
     )
 
 
-def _corner(networks: Dataset) -> Numbers:
-    """Read the networks of one signal and margin: the worst of them."""
+def _read_corner(networks: Dataset) -> Numbers:
+    """Summarise the networks of one signal and margin, by name: the worst of them."""
     theories = theories_of(networks)
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
     predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
@@ -59,13 +59,13 @@ def _corner(networks: Dataset) -> Numbers:
     }
 
 
-def counts(rows: dict[str, dict[str, Any]]) -> dict[str, int]:
+def count_inside(rows: dict[str, dict[str, Any]]) -> dict[str, int]:
     """Return how many networks satisfy the printed assumption, and how many there are."""
     return {name: sum(rows[name].values()) for name in ("inside", "networks")}
 
 
-def of_small_starts(rows: dict[str, dict[str, Any]], name: str) -> list[float]:
-    """Return what was measured where v_0^2 is well below sqrt(gamma)/tr: the correction's part."""
+def where_start_is_small(rows: dict[str, dict[str, Any]], name: str) -> list[float]:
+    """Return the values of that name where v_0^2 is well below sqrt(gamma)/tr: those that the correction speaks of."""
     return [rows[name][corner] for corner, start in rows["start"].items() if start <= settings.FEATURE_START]
 
 

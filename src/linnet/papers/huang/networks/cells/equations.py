@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.runs import FeatureRun, ingredients, inside, section_six
+from linnet.papers.huang.networks.runs import FeatureRun, theory_inputs, train_inside, train_section_six
 from linnet.reproduction.cells import Block, cell_by_cell
 from linnet.reproduction.fits import relative_distance
 
@@ -22,12 +22,12 @@ def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
     has lost 5%. A stage of fewer steps repeats some states; `magnitudes` are those at the start of each stage.
     """
     early, late = EQUATION_STATES
-    run = trained_to(1e-4, setting, key, dim=dim, width=width)
+    run = train_to_share(1e-4, setting, key, dim=dim, width=width)
     if setting == "section 6":
-        begin = run.reached(settings.FIRST_SHARE)
+        begin = run.first_state_at_share(settings.FIRST_SHARE)
     else:
         begin = int(np.abs(run.history.times - run.first_time()).argmin())
-    end = run.reached(1e-4)
+    end = run.first_state_at_share(1e-4)
     states = np.concatenate([[0], np.linspace(1, begin, early - 1), np.linspace(begin, end, late + 1)[1:]])
     states = np.rint(states).astype(int)
     return {
@@ -37,26 +37,29 @@ def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
         "magnitudes": (("stage", "neuron"), run.history.magnitudes[[0, begin]]),
         "overlaps": ("neuron", run.history.overlaps),
         "ends": ("stage", run.steps[[begin, end]]),
-        **ingredients(run),
+        **theory_inputs(run),
     }
 
 
-def trained_to(share: float, setting: str, key: int, *, dim: int, width: int) -> FeatureRun:
+def train_to_share(share: float, setting: str, key: int, *, dim: int, width: int) -> FeatureRun:
     """Train the network of a setting until its loss has fallen to that share: slow ones longer, up to 16 times."""
     for longer in (1, 2, 4, 8, 16):
         if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
-            run = section_six(key, dim=dim, width=width, steps=120 * longer)
+            run = train_section_six(key, dim=dim, width=width, steps=120 * longer)
         else:
-            run = inside(key, dim=dim, width=width, ratio=float(setting), growth_times=10.0 * longer)
-        if run.share.min() <= share:
+            run = train_inside(key, dim=dim, width=width, ratio=float(setting), growth_times=10.0 * longer)
+        if run.loss_share.min() <= share:
             return run
-    raise RuntimeError(f"the network of {setting} with seed {key} has only lost its loss down to {run.share[-1]:.2g}")
+    raise RuntimeError(
+        f"the network of {setting} with seed {key} has only lost its loss down to {run.loss_share[-1]:.2g}"
+    )
 
 
 @cell_by_cell
 def synthetic_cells(key: int) -> Block:
-    """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
-    run = trained_to(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
+    """Train section 6's own network, at its own size; return ratio, alignments and kernel where the loss has lost 5%,
+    and at the end."""
+    run = train_to_share(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
     history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
     predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
@@ -67,7 +70,7 @@ def synthetic_cells(key: int) -> Block:
         "ratio_least": ratio[later].min(),
         "ratio_most": ratio[later].max(),
         "ratio_rising": (np.diff(ratio[before]) > 0).mean(),
-        "loss_settled": np.where(ratio >= 0.9, run.share, np.nan)[(ratio >= 0.9).argmax()],
+        "loss_settled": np.where(ratio >= 0.9, run.loss_share, np.nan)[(ratio >= 0.9).argmax()],
         "drop_steps": (history.loss_time(0.9) - first) / run.scales["learning_rate"],
         "mean_of_ratios_end": (history.alignments[-1] / history.magnitudes[-1]).mean() / np.sqrt(history.gamma),
         "kernel_distance_first": np.interp(first, history.times, distance),
@@ -78,5 +81,5 @@ def synthetic_cells(key: int) -> Block:
         "kernel_end_predicted": relative_distance(predicted.kernel, predicted.square * history.target, 2),
         **run.kernel_after(first),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
-        **ingredients(run),
+        **theory_inputs(run),
     }

@@ -9,19 +9,19 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import Key, generator
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import FeatureRun, ingredients, inside
+from linnet.papers.huang.networks.runs import FeatureRun, theory_inputs, train_inside
 from linnet.problems.subgaussian import Regression
 from linnet.reproduction.cells import Block, cell_by_cell
 
 
 @cell_by_cell
 def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int) -> Block:
-    """Networks inside the printed assumption at given v_0/(sigma_0 sqrt(log m)) and margin of the start: what Lemmas
-    5.2 and 5.3 speak of.
+    """Train a network inside the printed assumption at a given v_0/(sigma_0 sqrt(log m)) and margin of the start;
+    return what Lemmas 5.2 and 5.3 speak of.
 
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
     """
-    run = inside(key, dim=dim, width=width, ratio=ratio, margin=margin)
+    run = train_inside(key, dim=dim, width=width, ratio=ratio, margin=margin)
     history, root = run.history, np.sqrt(run.history.gamma)
     stage = run.second_stage(4 * settings.EPSILON)
     first = stage[0]
@@ -31,14 +31,14 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     smallest, largest, mean = _kernel_constants(run, [m.kernel for m in stage], v)
     of_neurons = {
         "alignments": np.abs(first.alignments),  # |rho_r| at t1
-        "magnitudes": np.abs(first.magnitudes) * run.magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
+        "magnitudes": np.abs(first.magnitudes) * run.inverse_magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
         "start": history.magnitudes[0],  # v_r(0)
         "overlaps": history.overlaps,  # c_r
         "difference": first.alignments - root * first.magnitudes,  # rho_r - sqrt(gamma) v_r at t1
         # of stage 2: the largest |rho_r - sqrt(gamma) v_r|/|rho_r|, and the largest deviation from the feature, in
         # units of |rho_r|/(sqrt(n tr) |beta|)
         "gap": (np.abs(rho - root * v) / np.abs(rho)).max(axis=0),
-        "across": (across / np.abs(rho)).max(axis=0) * run.magnitude_unit,
+        "across": (across / np.abs(rho)).max(axis=0) * run.inverse_magnitude_unit,
         # whether rho_r and v_r keep the sign of v_r(0) throughout, and the sign of v_r at the end
         "kept": (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(0),
         "sign": np.sign(history.magnitudes[-1]),
@@ -55,13 +55,13 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         **run.kernel_after(first.time),
         # (2/m)|X'X W v| over sqrt(gamma), the largest
         "pull": 2 * np.linalg.norm(run.outputs @ run.data.inputs, axis=1).max() / root,
-        "first_output": run.first_output,
+        "first_output": run.relative_first_output,
         "output_start": _output_cosine(run, run.outputs[1]),
-        "output_first": _output_cosine(run, _at(first.time, history.times, run.outputs)),
+        "output_first": _output_cosine(run, _interpolate_columns(first.time, history.times, run.outputs)),
         "first_steps": first.time / run.scales["learning_rate"],
         "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
-        **ingredients(run),
+        **theory_inputs(run),
     }
 
 
@@ -71,8 +71,8 @@ def _output_cosine(run: FeatureRun, output: np.ndarray) -> float:
     return float(pull @ feature / (np.linalg.norm(pull) * np.linalg.norm(feature)))
 
 
-def _at(time: float, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Each column of `values` (time, column) interpolated at one time."""
+def _interpolate_columns(time: float, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return each column of `values` (time, column) interpolated at one time."""
     return np.array([np.interp(time, times, column) for column in values.T])
 
 
@@ -89,26 +89,27 @@ def _kernel_constants(run: FeatureRun, kernels: list[np.ndarray], v: np.ndarray)
 
 @cell_by_cell
 def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int) -> Block:
-    """Networks over the region of the printed Assumption 4.1: by the signal and by the margin of the start.
+    """Train a network in the region of the printed Assumption 4.1, by its signal and the margin of its start; return
+    whether it has two stages.
 
     `first_share` is what is left of the loss at t1, NaN where the median |rho_r| never reaches 1; `worst` by which
     factor an alignment or a magnitude is off its order there.
     """
-    run = inside(key, dim=dim, width=width, signal=signal, margin=margin)
+    run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
     history, first = run.history, run.history.alignment_time()
     printed = misprints.assumption(run.data, width=width, epsilon=settings.EPSILON, **run.scales)
     worst = np.inf
     if first == first:
         at = run.moment(first)
-        sizes = np.abs([at.alignments, at.magnitudes * run.magnitude_unit])
+        sizes = np.abs([at.alignments, at.magnitudes * run.inverse_magnitude_unit])
         worst = max(sizes.max(), 1 / sizes.min())
     return {
         "inside": printed.holds,
         "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
-        "first_share": np.interp(first, history.times, run.share) if first == first else np.nan,
+        "first_share": np.interp(first, history.times, run.loss_share) if first == first else np.nan,
         "worst": worst,
-        "first_output": run.first_output,
-        **ingredients(run),
+        "first_output": run.relative_first_output,
+        **theory_inputs(run),
     }
 
 
@@ -130,7 +131,7 @@ LAWS = {
 
 
 def law_data(key: Key, law: str, *, dim: int) -> Regression:
-    """Return a teacher of unit signal on data of one of the `LAWS`."""
+    """Draw data of one of the `LAWS` with a teacher of unit signal."""
     entries, power, noise_variance = LAWS[law]
     covariance = np.arange(1, dim + 1) ** -power
     teacher = generator(key, 2).standard_normal(dim)
@@ -147,15 +148,14 @@ def law_data(key: Key, law: str, *, dim: int) -> Regression:
 
 @cell_by_cell
 def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: int) -> Block:
-    """Return when the loss of each network passes 4 epsilon, in steps (NaN: never); its losses, and the predictor's
-    end.
+    """Return when the loss of a network passes 4 epsilon, in steps (NaN: never), its first and last loss, and t1.
 
     `law` names the data, `smaller` multiplies the admissible v_0 and sigma_0.
     """
     data = law_data(key, law, dim=dim)
     # from a larger loss it is a longer way to 4 epsilon: a growth time more for each factor of e
     longer = max(0.0, float(np.log(data.noise_variance)))
-    run = inside(key, data=data, width=width, smaller=smaller, growth_times=10.0 + longer)
+    run = train_inside(key, data=data, width=width, smaller=smaller, growth_times=10.0 + longer)
     loss, rate = run.history.loss, run.scales["learning_rate"]
     return {
         "signal": run.data.signal,
@@ -167,5 +167,5 @@ def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: in
         "first_loss": loss[0],
         "last_loss": loss[-1],
         "highest_after": loss[loss <= 4 * settings.EPSILON].max(initial=0.0),
-        **ingredients(run),
+        **theory_inputs(run),
     }

@@ -15,7 +15,7 @@ from linnet.reproduction.cells import Block, cell_by_cell
 
 @cell_by_cell
 def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Block:
-    """|X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
+    """Return |X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
     forms, gammas = [], []
     for draw in range(draws):
         data = ln.problems.gaussian_teacher(key=[key, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * noise)
@@ -25,7 +25,7 @@ def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Blo
 
 
 def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
-    """Return the data of one case of the scalings: trace and signal are set exactly, the teacher's direction is
+    """Draw the data of one case of the scalings: trace and signal are set exactly, the teacher's direction is
     drawn."""
     direction = generator(key, 2).standard_normal(dim)
     variance = p["trace"] / dim
@@ -74,6 +74,6 @@ def scalings_cells(
 
 
 def scaling_scales(p: dict[str, float]) -> dict[str, Any]:
-    """Width, canonical step and scales of a case; `ratio` is v_0/sigma_0."""
+    """Return width, canonical step and scales of the start of a case; its `ratio` is v_0/sigma_0."""
     rate = p["eta"] / p["m"]
     return {"width": int(p["m"]), "learning_rate": rate, "first_std": p["v0"] / p["ratio"], "magnitude": p["v0"]}
