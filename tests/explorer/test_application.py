@@ -10,7 +10,7 @@ import pytest
 
 from linnet.cli import failures
 from linnet.explorer import serving
-from linnet.explorer.serving import loopback
+from linnet.explorer.serving import is_loopback
 
 pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
 
@@ -112,8 +112,8 @@ def test_a_request_that_is_too_large_is_refused(client):
 
 
 def test_this_machine_is_told_from_others():
-    assert loopback("127.0.0.1") and loopback("::1") and loopback("localhost") and loopback("127.3.2.1")
-    assert not loopback("0.0.0.0") and not loopback("192.168.1.4") and not loopback("example.org")
+    assert is_loopback("127.0.0.1") and is_loopback("::1") and is_loopback("localhost") and is_loopback("127.3.2.1")
+    assert not is_loopback("0.0.0.0") and not is_loopback("192.168.1.4") and not is_loopback("example.org")
 
 
 def test_what_is_missing_is_said_before_anything_starts(monkeypatch):

@@ -97,7 +97,7 @@ def ended(bench, name, patience=300.0):
 
 
 def test_the_outcome_is_that_of_the_command():
-    bench, name = measuring.Measuring(), "watanabe-eq9"
+    bench, name = measuring.ClaimRunner(), "watanabe-eq9"
     assert bench.progress(name) is None
     assert bench.start(name).state == measuring.UNDER_WAY
     told = ended(bench, name)
@@ -106,7 +106,7 @@ def test_the_outcome_is_that_of_the_command():
     assert told.outcome["measured"] == record.last_measured()[name].measured
 
 
-class Endless(measuring.Measuring):
+class Endless(measuring.ClaimRunner):
     """Its claims are never measured to the end, however fast the machine."""
 
     def _command(self, name):
@@ -129,13 +129,13 @@ def test_one_claim_is_measured_at_a_time_can_be_cancelled_and_has_a_limit():
 @pytest.mark.parametrize("name", ["watanabe", "", "--help", "watanabe-eq9; ls", None, 3, "x" * 10_000])
 def test_only_names_of_claims_are_run(name):
     with pytest.raises(ValueError, match="`claim` must be the name of a claim"):
-        measuring.Measuring().start(name)
+        measuring.ClaimRunner().start(name)
 
 
 ENDED = """
 import sys, time
-from linnet.explorer.computing.measuring import Measuring
-bench = Measuring()
+from linnet.explorer.computing.measuring import ClaimRunner
+bench = ClaimRunner()
 bench.start(sys.argv[1])
 print(bench._process.pid, flush=True)
 time.sleep(600)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from linnet.explorer.controls import (
     ControlError,
-    address,
     choice,
     defaults,
     log,
@@ -16,6 +15,7 @@ from linnet.explorer.controls import (
     numbers,
     parse,
     parse_leniently,
+    query_string,
     switch,
     text,
     whole,
@@ -50,16 +50,16 @@ STATES = st.fixed_dictionaries(
 
 @given(STATES)
 def test_an_address_leads_back_to_its_state(state):
-    assert parse(CONTROLS, address(CONTROLS, state)) == state
-    assert parse(CONTROLS, "?" + address(CONTROLS, state)) == state
+    assert parse(CONTROLS, query_string(CONTROLS, state)) == state
+    assert parse(CONTROLS, "?" + query_string(CONTROLS, state)) == state
     assert parse(CONTROLS, {one.name: one.write(state[one.name]) for one in CONTROLS}) == state  # what inputs hold
 
 
 def test_only_what_differs_from_the_defaults_is_in_the_address():
     start = defaults(CONTROLS)
-    assert address(CONTROLS, start) == "" and parse(CONTROLS, "") == start
-    assert address(CONTROLS, start | {"width": 10**6, "shown": False}) == "width=1000000&shown=off"
-    assert address(CONTROLS, start | {"values": (8.0, 0.5)}) == "values=8,0.5"
+    assert query_string(CONTROLS, start) == "" and parse(CONTROLS, "") == start
+    assert query_string(CONTROLS, start | {"width": 10**6, "shown": False}) == "width=1000000&shown=off"
+    assert query_string(CONTROLS, start | {"values": (8.0, 0.5)}) == "values=8,0.5"
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ BY_NAME = {page.name: page for page in PAGES}
 def test_a_link_is_a_state_of_its_page(link):
     address = urlsplit(link)
     page = BY_NAME[address.path.strip("/")]
-    query = controls.fields(address.query)
+    query = controls.query_fields(address.query)
     frozen = query.pop("frozen", None)
     state = controls.parse(page.controls, query)
-    assert controls.parse(page.controls, controls.address(page.controls, state)) == state
+    assert controls.parse(page.controls, controls.query_string(page.controls, state)) == state
     assert bool(query) == (state != controls.defaults(page.controls))  # no link sets what is so already
     if frozen is not None:
         controls.parse(page.controls, frozen)

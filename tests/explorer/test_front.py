@@ -15,7 +15,7 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 import linnet.explorer
 from linnet.explorer import serving
 from linnet.explorer.application import create_app
-from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, fetch_site, refusal
+from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, fetch_site, refusal_reason
 from linnet.explorer.loading import ALL, TRAINING
 from linnet.explorer.pages import PAGES
 
@@ -79,7 +79,7 @@ def test_everything_else_waits_for_the_application(application):
     ],
 )
 def test_strangers_are_refused_by_the_front_and_by_the_application(host, origin, application):
-    assert refusal(host, origin, only_local=True)
+    assert refusal_reason(host, origin, only_local=True)
     front = Front()
     got = []
     given = {"HTTP_HOST": host} | ({"HTTP_ORIGIN": origin} if origin else {})
@@ -90,7 +90,7 @@ def test_strangers_are_refused_by_the_front_and_by_the_application(host, origin,
     front.application.set_result(application)
     waiting.join(300)
     assert got[0][0][0].startswith(("400", "403"))
-    assert refusal("lab.example", "http://lab.example", only_local=False) == ""
+    assert refusal_reason("lab.example", "http://lab.example", only_local=False) == ""
 
 
 def test_an_application_that_cannot_be_made_ends_the_server(monkeypatch):
@@ -130,9 +130,17 @@ def test_all_that_pages_import_late_is_loaded_by_one_thread():
 def test_pages_of_other_sites_cannot_make_it_compute(site):
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
     where = "127.0.0.1:8050"
-    assert "its own pages" in refusal(where, None, only_local=True, site=fetch_site(headers, "/data/train/run.csv"))
+    assert "its own pages" in refusal_reason(
+        where, None, only_local=True, site=fetch_site(headers, "/data/train/run.csv")
+    )
     link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-    assert refusal(where, None, only_local=True, site=fetch_site(link, "/phase-diagram")) == ""  # a link opens a page
-    assert refusal(where, None, only_local=True, site=fetch_site(link, "/data/phase-diagram/map.csv"))  # and no more
+    assert (
+        refusal_reason(where, None, only_local=True, site=fetch_site(link, "/phase-diagram")) == ""
+    )  # a link opens a page
+    assert refusal_reason(
+        where, None, only_local=True, site=fetch_site(link, "/data/phase-diagram/map.csv")
+    )  # and no more
     for own in ("same-origin", "none"):
-        assert refusal(where, None, only_local=True, site=fetch_site({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""
+        assert (
+            refusal_reason(where, None, only_local=True, site=fetch_site({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""
+        )

@@ -59,7 +59,7 @@ NASTY: list[Any] = [
 @pytest.fixture(scope="module")
 def client() -> Any:
     yield create_app().server.test_client()
-    measuring.MEASURING.cancel()
+    measuring.CLAIM_RUNNER.cancel()
 
 
 @pytest.fixture(scope="module")

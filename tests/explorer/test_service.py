@@ -116,13 +116,13 @@ def test_further_parts_are_asked_for_again_by_what_they_compute_with_or_draw_by_
     pages = {page.name: page for page in PAGES}
     phases, cell, compared = pages["phase-diagram"], *pages["phase-diagram"].parts[1:]
     dim = next(control for control in phases.controls if control.name == "dim")
-    assert [phases.follows(part, dim) for part in (phases.parts[0], cell, compared)] == [True, False, False]
+    assert [phases.part_follows(part, dim) for part in (phases.parts[0], cell, compared)] == [True, False, False]
     asked = {("phase-diagram", "compared"): {"compare": "published"}, ("spectral-bias", "noise"): {}}
     for (name, part_name), given in asked.items():
         page = pages[name]
         part = next(part for part in page.parts if part.name == part_name)
         state = parse(page.controls, {**defaults(page.controls), **given})
-        followed = Followed({c.name: state[c.name] for c in page.controls if page.follows(part, c)})
+        followed = Followed({c.name: state[c.name] for c in page.controls if page.part_follows(part, c)})
         data = part.compute(**page.arguments(part, followed))
         assert [view.draw(data, followed) for view in part.views]
         assert len(followed) < len(state)
@@ -143,7 +143,7 @@ def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted
         replace(counted.page, name=name, ahead=ahead) for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
     )
     service = Service((first, second))
-    warming.other_pages(service).join(300)
+    warming.warm_other_pages(service).join(300)
     assert counted.calls == [3, 4, 5]
     service.answer(first, first.parts[0], {"size": 5})
     assert counted.calls == [3, 4, 5]  # it is there

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import linnet as ln
-from linnet.explorer.computing.padding import gradient_descent, padded
+from linnet.explorer.computing.padding import gradient_descent, pad
 from linnet.explorer.computing.train import train
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.train import CONTROLS, PAGE, cursor_index, losses, modes
@@ -83,7 +83,7 @@ def test_zeros_around_a_problem_change_nothing():
     problem = ln.problems.spiked_covariance(5, out_dim=2, spike=4.0, alignment=0.6, samples=8, noise_std=0.3, key=1)
     start = ln.inits.gaussian(key=0, in_dim=5, out_dim=2, width=3, first_std=0.3, second_std=0.2)
     plain = ln.gradient_descent(problem, start, learning_rate=0.01, steps=100, save_every=1)
-    assert padded(problem, start)[1].first.shape == (16, 8)
+    assert pad(problem, start)[1].first.shape == (16, 8)
     run = gradient_descent(problem, start, learning_rate=0.01, steps=100, save_every=1)
     assert_allclose(run.products, plain.products, atol=1e-12)
     assert_allclose(run.weights.first, plain.weights.first, atol=1e-12)

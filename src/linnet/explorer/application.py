@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from linnet.explorer import controls as control
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import HEAD, HEADERS, HERE, MAX_REQUEST_BYTES, fetch_site, refusal
+from linnet.explorer.front import HEAD, HEADERS, LOOPBACK_NAMES, MAX_REQUEST_BYTES, fetch_site, refusal_reason
 from linnet.explorer.layout import shell
-from linnet.explorer.service import Service, failure
+from linnet.explorer.service import Service, failure_answer
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -59,23 +59,23 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
     server: Flask = app.server
     server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
     server.extensions["linnet"] = service
-    _guard(server, only_local)
-    _serve_files(server, service)
+    _register_hooks(server, only_local)
+    _register_downloads(server, service)
     app.layout = shell(service)
     register(app, service)
     # Dash completes itself at its first request, and not as a whole if two come at once.
-    server.test_client().get("/", headers={"Host": HERE[0]})
+    server.test_client().get("/", headers={"Host": LOOPBACK_NAMES[0]})
     return app
 
 
-def _guard(server: Flask, only_local: bool) -> None:
-    """Refuse requests meant for somebody else, and answer every failure in a sentence."""
+def _register_hooks(server: Flask, only_local: bool) -> None:
+    """Register what refuses requests from elsewhere, adds security headers, and answers every failure in a sentence."""
     from flask import Response, request
     from werkzeug.exceptions import HTTPException
 
     @server.before_request
     def refuse_strangers() -> Response | None:
-        why = refusal(
+        why = refusal_reason(
             request.host, request.headers.get("Origin"), only_local, fetch_site(request.headers, request.path)
         )
         return Response(why, 403, mimetype="text/plain") if why else None
@@ -97,13 +97,13 @@ def _guard(server: Flask, only_local: bool) -> None:
         return Response("This request is not one that a page of the explorer makes.\n", 400, mimetype="text/plain")
 
 
-def _serve_files(server: Flask, service: Service) -> None:
-    """Answer links to the numbers behind pictures, as CSV or netCDF."""
+def _register_downloads(server: Flask, service: Service) -> None:
+    """Register the route of links to the numbers behind pictures, as CSV or netCDF."""
     from flask import Response, request
 
     @server.get("/data/<name>/<part_name>.<ending>")
-    def data(name: str, part_name: str, ending: str) -> Response:
-        """Send the dataset of a part; the query is the page's own."""
+    def send_dataset(name: str, part_name: str, ending: str) -> Response:
+        """Send the dataset of a page's part as a file; the query is that of the page's address."""
         page = service.pages.get(name)
         parts = {part.name: part for part in page.parts} if page else {}
         if page is None or part_name not in parts or ending not in ("csv", "nc"):
@@ -115,7 +115,7 @@ def _serve_files(server: Flask, service: Service) -> None:
             dataset = service.data(page, parts[part_name], state)
             body: str | bytes = as_csv(dataset) if ending == "csv" else as_netcdf(dataset)
         except Exception as reason:
-            return Response(failure(reason)["error"] + "\n", 400, mimetype="text/plain")
+            return Response(failure_answer(reason)["error"] + "\n", 400, mimetype="text/plain")
         kind = "text/csv; charset=utf-8" if ending == "csv" else "application/x-netcdf"
         file = name if part_name == "main" else f"{name}-{part_name}"
         return Response(

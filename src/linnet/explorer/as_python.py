@@ -50,12 +50,12 @@ def source_of(functions: tuple[Callable[..., object], ...]) -> str:
     for function in functions:
         collector.add(function.__module__, function.__name__)
     imports = sorted(collector.imports, key=lambda line: ("linnet" in line, line))
-    in_order = sorted(collector.statements.items(), key=lambda pair: _order(pair[0]))
-    texts = [text if _order(statement) == CONSTANT else f"\n\n{text}\n" for statement, text in in_order]
+    in_order = sorted(collector.statements.items(), key=lambda pair: _definition_order(pair[0]))
+    texts = [text if _definition_order(statement) == CONSTANT else f"\n\n{text}\n" for statement, text in in_order]
     return "\n".join(["from __future__ import annotations", "", *imports, "", *texts, ""])
 
 
-def _order(statement: ast.stmt) -> int:
+def _definition_order(statement: ast.stmt) -> int:
     """Return where a definition stands in a script: classes first, then constants, then functions."""
     return {ast.ClassDef: CLASS, ast.FunctionDef: FUNCTION}.get(type(statement), CONSTANT)
 
@@ -88,7 +88,7 @@ class SourceCollector:
         for node in ast.walk(what):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != name:
                 self.add(module, node.id)
-        self.statements[what] = _text(module, what)
+        self.statements[what] = _statement_text(module, what)
 
 
 _PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two threads parse at once
@@ -99,7 +99,7 @@ def _top_level_names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
     """Return what a module binds at its top: each name with its module and its statement, or with its import."""
     bound: dict[str, tuple[str, ast.stmt | str]] = {}
     with _PARSING:
-        statements = ast.parse(_source(module)).body
+        statements = ast.parse(_module_source(module)).body
     for statement in statements:
         if isinstance(statement, ast.Import):
             for one in statement.names:
@@ -123,12 +123,13 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
         yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-def _text(module: str, statement: ast.stmt) -> str:
+def _statement_text(module: str, statement: ast.stmt) -> str:
     """Return the lines of a statement, with decorators and comments."""
     first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
-    return "\n".join(_source(module).splitlines()[first - 1 : statement.end_lineno])
+    return "\n".join(_module_source(module).splitlines()[first - 1 : statement.end_lineno])
 
 
 @cache
-def _source(module: str) -> str:
+def _module_source(module: str) -> str:
+    """Return the source of a module, imported by its name."""
     return inspect.getsource(import_module(module))

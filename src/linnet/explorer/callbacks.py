@@ -21,8 +21,8 @@ def register(app: Dash, service: Service) -> None:
     """Register all callbacks of the application."""
 
     @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"), State("url", "hash"))
-    def show(path: str | None, search: str | None, mark: str | None) -> Component:
-        return content(service, path, search, mark)
+    def show_page(path: str | None, search: str | None, fragment: str | None) -> Component:
+        return content(service, path, search, fragment)
 
     app.clientside_callback(
         browser_call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
@@ -55,8 +55,8 @@ def register(app: Dash, service: Service) -> None:
 
 def _register_compute(app: Dash, service: Service, page: Page, part: Part) -> None:
     """Compute and draw a part again when a control that it follows is set."""
-    followed = [control.name for control in page.controls if page.follows(part, control)]
-    only_read = [control.name for control in page.controls if not page.follows(part, control)]
+    followed = [control.name for control in page.controls if page.part_follows(part, control)]
+    only_read = [control.name for control in page.controls if not page.part_follows(part, control)]
     names = followed + only_read  # Dash passes inputs first
 
     @app.callback(
@@ -92,7 +92,7 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
         return
     ident = f"{page.name}-{control.name}"
     low, high, step = control.slider_range
-    parts = [part.name for part in page.parts if page.follows(part, control)]
+    parts = [part.name for part in page.parts if page.part_follows(part, control)]
     how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.bounds[0], "high": control.bounds[1]}
     app.clientside_callback(

@@ -92,7 +92,7 @@ class Control:
     def read(self, raw: object) -> Value:
         """Return the value that `raw` (text of an address, or what an input of a page holds) stands for; checked."""
         if self.kind == "switch":
-            return self._switch(raw)
+            return self._read_switch(raw)
         if raw is None or (isinstance(raw, (list, tuple, dict)) and self.kind != "numbers"):
             raise self.refusal("is empty" if raw in (None, [], ()) else "is not a single value")
         text = ",".join(map(str, raw)) if isinstance(raw, (list, tuple)) else str(raw).strip()
@@ -102,29 +102,31 @@ class Control:
             raise self.refusal(f"must be one of {', '.join(dict(self.choices))}: got {text!r}")
         if self.kind in ("choice", "text"):
             return text
-        return self._numbers(text) if self.kind == "numbers" else self._number(text)
+        return self._read_numbers(text) if self.kind == "numbers" else self._read_number(text)
 
     def write(self, value: Value) -> str:
         """Return the text that stands for a value in an address and in an input."""
         if isinstance(value, bool):
             return "on" if value else "off"
         if isinstance(value, tuple):
-            return ",".join(_short(entry) for entry in value)
-        return _short(value) if isinstance(value, float) else str(value)
+            return ",".join(_number_text(entry) for entry in value)
+        return _number_text(value) if isinstance(value, float) else str(value)
 
     def refusal(self, what: str) -> ControlError:
         """Return the error that refuses a value, in a sentence."""
         return ControlError(f"{self.label} {what}.", self.name)
 
-    def _switch(self, raw: object) -> bool:
-        if isinstance(raw, (bool, list, tuple)):  # a list is a checklist's value
+    def _read_switch(self, raw: object) -> bool:
+        """Return whether a switch is on, from a word or from the list that a checklist holds."""
+        if isinstance(raw, (bool, list, tuple)):
             return bool(raw)
         word = str(raw).strip().lower()
         if word not in SWITCH_WORDS:
             raise self.refusal(f"must be on or off: got {str(raw)[:40]!r}")
         return SWITCH_WORDS[word]
 
-    def _number(self, text: str) -> float | int:
+    def _read_number(self, text: str) -> float | int:
+        """Return the number that a text stands for; refuse one that is out of bounds, or not whole where it must be."""
         try:
             value = float(text.replace("\u2212", "-"))
         except ValueError:
@@ -133,18 +135,21 @@ class Control:
             raise self.refusal(f"must be finite: got {text[:40]}")
         low, high = self.bounds
         if not low <= value <= high:
-            raise self.refusal(f"must be between {_short(low)} and {_short(high)}: got {_short(value)}")
+            raise self.refusal(
+                f"must be between {_number_text(low)} and {_number_text(high)}: got {_number_text(value)}"
+            )
         if self.whole and value != round(value):
             raise self.refusal(f"must be a whole number: got {text[:40]}")
         return int(value) if self.whole else value
 
-    def _numbers(self, text: str) -> tuple[float, ...]:
+    def _read_numbers(self, text: str) -> tuple[float, ...]:
+        """Return the numbers of a list with commas, semicolons or spaces between them; refuse too many."""
         parts = [part for part in text.replace(";", ",").replace(" ", ",").split(",") if part]
         if not parts and self.default != ():
             raise self.refusal("is empty")
         if len(parts) > self.most:
             raise self.refusal(f"must have at most {self.most} entries: got {len(parts)}")
-        return tuple(float(self._number(part)) for part in parts)
+        return tuple(float(self._read_number(part)) for part in parts)
 
 
 # Each takes name, label, default, bounds and help, and further fields of `Control` by name.
@@ -201,7 +206,7 @@ def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, objec
     """Return the state of a query without what is wrong in it, and the errors: the rest of a link still counts."""
     known = {control.name: control for control in controls}
     state, refused = defaults(controls), []
-    for name, raw in (fields(query) if isinstance(query, str) else query).items():
+    for name, raw in (query_fields(query) if isinstance(query, str) else query).items():
         try:
             if name not in known:
                 raise ControlError(f"This page has no control {str(name)[:40]!r}{did_you_mean(str(name)[:40], known)}")
@@ -211,7 +216,7 @@ def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, objec
     return state, refused
 
 
-def fields(query: str) -> dict[str, str]:
+def query_fields(query: str) -> dict[str, str]:
     """Return the fields of a query string by name; each may be set once."""
     try:
         pairs = parse_qsl(query.lstrip("?"), keep_blank_values=True, max_num_fields=100)
@@ -224,12 +229,12 @@ def fields(query: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def address(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
+def query_string(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
     """Return the query string of a state: what differs from the defaults; `parse` is its inverse."""
     changed = [control for control in controls if state[control.name] != control.default]
     return urlencode([(control.name, control.write(state[control.name])) for control in changed], safe=",")
 
 
-def _short(value: float) -> str:
+def _number_text(value: float) -> str:
     """Return the shortest text that reads as the same number; without a decimal point where it is whole."""
     return str(int(value)) if value == round(value) and abs(value) < 1e15 else repr(float(value))

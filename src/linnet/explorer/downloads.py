@@ -52,4 +52,5 @@ def _cell_text(value: object) -> str:
 
 
 def _netcdf_attribute(value: object) -> str | int | float | np.ndarray:
+    """Return an attribute as netCDF can hold it: what is neither text, number nor array as its text."""
     return value if isinstance(value, (str, int, float, np.ndarray)) and not isinstance(value, bool) else str(value)

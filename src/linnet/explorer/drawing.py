@@ -25,7 +25,7 @@ LEGEND_LAST = 1001  # `legendrank` of what is named once for all curves: behind 
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
 
-def rounded(values: ArrayLike) -> list[Any]:
+def rounded_list(values: ArrayLike) -> list[Any]:
     """Return an array as (nested) lists of numbers of a few digits; what is not finite becomes None, a gap."""
     array = np.asarray(values)
     if array.dtype.kind not in "f":
@@ -46,7 +46,7 @@ def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str =
     return _scatter(x, y, name, {"mode": "lines", "line": look, **rest})
 
 
-def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
+def markers(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
     """Return points; `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
     look = {"color": colour, "size": size, **rest.pop("marker", {})}
     return _scatter(x, y, name, {"mode": "markers", "marker": look, **rest})
@@ -54,7 +54,14 @@ def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: floa
 
 def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
     """Return a trace of points or lines; one without a name is not in the legend."""
-    return {"type": "scatter", "x": rounded(x), "y": rounded(y), "name": name, "showlegend": bool(name), **rest}
+    return {
+        "type": "scatter",
+        "x": rounded_list(x),
+        "y": rounded_list(y),
+        "name": name,
+        "showlegend": bool(name),
+        **rest,
+    }
 
 
 def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
@@ -112,7 +119,7 @@ def heatmap(
     `bar` names the quantity beside its scale, `bar_ticks` are the ticks there; `hover` is read under the pointer.
     """
     look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **rest.pop("bar_ticks", {})}
-    axes = {"x": rounded(x), "y": rounded(y), "z": rounded(z)}
+    axes = {"x": rounded_list(x), "y": rounded_list(y), "z": rounded_list(z)}
     shown = {"colorscale": scale, "colorbar": look, "hovertemplate": f"{hover}<extra></extra>"}
     return {"type": "heatmap", **axes, **shown, **rest}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from werkzeug.datastructures import Headers
 
 MAX_REQUEST_BYTES = 12 * 2**20  # an upload of 8 MiB, as base64
-HERE = ("127.0.0.1", "localhost", "::1")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
 HEAD = f"""<!DOCTYPE html>
 <html lang="en">
@@ -40,7 +40,7 @@ HEADERS = {
 }
 
 
-def refusal(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
+def refusal_reason(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
     """Return why a request to this host, from a page of this origin and site, is refused; empty if it is not.
 
     `site` is the header Sec-Fetch-Site: a browser sends "cross-site" for what a page of another site asks for, links
@@ -51,7 +51,7 @@ def refusal(host: str, origin: str | None, only_local: bool, site: str | None = 
         name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
     except ValueError:  # half an IPv6 address
         name, page = None, "nobody's"
-    if only_local and name not in HERE:
+    if only_local and name not in LOOPBACK_NAMES:
         return "This explorer answers only to 127.0.0.1 and localhost.\n"
     if origin and page != host:
         return "This explorer answers only to its own pages.\n"
@@ -74,10 +74,11 @@ class Front:
         self.only_local = only_local
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """Answer a request: the head of a page and Plotly's script at once, all else by the application."""
         early = not self.application.done() and environ["REQUEST_METHOD"] == "GET"
-        if early and not refusal(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), self.only_local):
+        if early and not refusal_reason(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), self.only_local):
             path = environ["PATH_INFO"]
-            if path == PLOTLY and (script := _plotly()) is not None:
+            if path == PLOTLY and (script := _plotly_file()) is not None:
                 start("200 OK", [("Content-Type", "text/javascript; charset=utf-8"), *HEADERS.items()])
                 return [script.read_bytes()]
             if "." not in path and not path.startswith("/_"):
@@ -98,7 +99,7 @@ def _ignore_start(*_: object) -> Callable[[bytes], object]:
     return bytes
 
 
-def _plotly() -> Path | None:
+def _plotly_file() -> Path | None:
     """Return the file of Plotly's script, found without importing Plotly."""
     spec = find_spec("plotly")
     place = Path(spec.origin).parent / "package_data" / "plotly.min.js" if spec and spec.origin else None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from linnet.explorer.drawing import rounded
+from linnet.explorer.drawing import rounded_list
 from linnet.explorer.lecture import STEPS, Step, step_link
-from linnet.explorer.loading import load
+from linnet.explorer.loading import import_modules
 from linnet.explorer.page import Page
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def moving_runs() -> str:
     """Compute the runs of the moving picture, as JSON: one target, each for as long as its weakest mode needs."""
     import numpy as np
 
-    load(("linnet.theories", "linnet.theories.mixed"))
+    import_modules(("linnet.theories", "linnet.theories.mixed"))
     from linnet.theories.mixed import mode_values
 
     drawn = []
@@ -96,7 +96,7 @@ def moving_runs() -> str:
         weakest = mode_values(VALUES[-1:], threshold, clock)[:, 0]
         end = clock[np.argmax(weakest > LEARNED * VALUES[-1])]
         modes = mode_values(VALUES, threshold, np.linspace(0, end, TIMES)).T
-        drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": rounded(modes)})
+        drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": rounded_list(modes)})
     return json.dumps({"values": VALUES, "runs": drawn})
 
 

@@ -34,10 +34,12 @@ GRAPH_OPTIONS = {
 
 
 def _div(class_name: str, *children: Component, **more: Any) -> Component:
+    """Return a `div` of this class around its children; `more` are further properties."""
     return html.Div(list(children), className=class_name, **more)
 
 
 def _button(label: str, ident: str, **more: Any) -> Component:
+    """Return a button that counts its clicks; `more` are further properties."""
     return html.Button(label, id=ident, type="button", n_clicks=0, **more)
 
 
@@ -61,10 +63,10 @@ def shell(service: Service) -> Component:
     )
 
 
-def content(service: Service, path: str | None, search: str | None, mark: str | None = None) -> Component:
+def content(service: Service, path: str | None, search: str | None, fragment: str | None = None) -> Component:
     """Lay out the page of a path in the state of a query string; what is wrong with the address is said on the page.
 
-    A `mark` behind it (`#step-2`) is a step of the lecture.
+    The `fragment` of the address (`#step-2`) is a step of the lecture.
     """
     name = (path or "/").strip("/")
     if not name:
@@ -74,7 +76,7 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
     state, frozen, wrong = control.defaults(page.controls), None, ""
     try:
-        given = control.fields(search or "")
+        given = control.query_fields(search or "")
         frozen = given.pop(FROZEN, None)
         state, refused = control.parse_leniently(page.controls, given)
         if refused:
@@ -83,7 +85,7 @@ def content(service: Service, path: str | None, search: str | None, mark: str | 
             control.parse(page.controls, frozen)
     except ControlError as reason:
         frozen, wrong = None, f"{reason} It is left out."
-    return _page(page, state, frozen, wrong, step_number(mark, page))
+    return _page(page, state, frozen, wrong, step_number(fragment, page))
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
@@ -100,7 +102,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
         buttons += _neighbour_steps(step)
     controls = [
         html.P(page.first_view.about, className="soft about of-first"),
-        *([page.beside()] if page.beside else []),
+        *([page.above_controls()] if page.above_controls else []),
         *_controls(page, state),
     ]
     results = [*[_part(page, part, state) for part in page.parts], _script(page)]

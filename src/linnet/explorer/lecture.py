@@ -9,7 +9,7 @@ from linnet.explorer import controls as control
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
 
-MARK = "#step-"
+FRAGMENT_PREFIX = "#step-"
 
 
 @dataclass(frozen=True)
@@ -27,30 +27,30 @@ class Step:
 
     @property
     def page(self) -> Page:
-        """The page of the explorer."""
+        """The page on which the step is shown."""
         return next(page for page in PAGES if page.name == self.page_name)
 
     @property
     def address(self) -> str:
         """Where the step begins: a path of the explorer with its query."""
         page = self.page
-        query = control.address(page.controls, control.defaults(page.controls) | dict(self.values))
+        query = control.query_string(page.controls, control.defaults(page.controls) | dict(self.values))
         control.parse(page.controls, query)  # refuses what the page would refuse
         return f"/{page.name}" + (f"?{query}" if query else "")
 
 
 def step_link(number: int) -> str:
     """Return the address of a step with its number: the page then shows the step's words and the way to the next."""
-    return f"{STEPS[number - 1].address}{MARK}{number}"
+    return f"{STEPS[number - 1].address}{FRAGMENT_PREFIX}{number}"
 
 
-def step_number(mark: str | None, page: Page) -> int:
-    """Return the number of the step that an address's mark names on a page; 0 if it is none of that page.
+def step_number(fragment: str | None, page: Page) -> int:
+    """Return the number of the step that the fragment of an address names on a page; 0 if it is none of that page.
 
-    >>> [step_number(mark, STEPS[2].page) for mark in ("#step-3", "#step-1", "#elsewhere")]
+    >>> [step_number(fragment, STEPS[2].page) for fragment in ("#step-3", "#step-1", "#elsewhere")]
     [3, 0, 0]
     """
-    digits = (mark or "").removeprefix(MARK)
+    digits = (fragment or "").removeprefix(FRAGMENT_PREFIX)
     number = int(digits) if digits in map(str, range(1, len(STEPS) + 1)) else 0
     return number if number and STEPS[number - 1].page_name == page.name else 0
 

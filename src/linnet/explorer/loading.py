@@ -1,7 +1,7 @@
 """What pages compute with, imported when it is first needed, by one thread at a time.
 
-Of two threads that import a folder and a file of it at once, each can hold what the other waits for; Python then gives
-one of them half a module. So whatever computes or draws loads its folders here before.
+Of two threads that import a package and a module of it at once, each can hold what the other waits for; Python then
+gives one of them half a module. So whatever computes or draws imports its modules here before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _lock = Lock()
 _loaded: set[str] = set()
 
 
-def load(names: tuple[str, ...] = ALL) -> None:
+def import_modules(names: tuple[str, ...] = ALL) -> None:
     """Import these modules, one after the other, unless they are loaded."""
     if _loaded.issuperset(names):
         return

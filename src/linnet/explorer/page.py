@@ -90,10 +90,10 @@ class Page:
     - `card`: one sentence, on the first page
     - `controls`; `parts`: what is computed from them and drawn, each part apart from the others
     - `own_script(state)`: the text under "As Python" where it is not the source of the parts
-    - `folders`: what computing and drawing it import of linnet, by default all that any page does (see `loading`)
+    - `modules`: those of linnet that computing and drawing it import, by default all that any page does (see `loading`)
     - `ahead`: queries that are computed after the start before anybody asks: each compiles something of its own
     - `freezes`: a run can be frozen, to be drawn beside the next one
-    - `beside()`: Dash components above the controls
+    - `above_controls()`: a Dash component that stands above the controls
     - `register(app, service)`: callbacks of its own
     """
 
@@ -103,11 +103,11 @@ class Page:
     controls: tuple[Control, ...]
     parts: tuple[Part, ...]
     card: str = ""
-    folders: tuple[str, ...] = ALL
+    modules: tuple[str, ...] = ALL
     ahead: tuple[str, ...] = ("",)
     freezes: bool = False
     own_script: Callable[[State], str] | None = None
-    beside: Callable[[], Component] | None = None
+    above_controls: Callable[[], Component] | None = None
     register: Callable[[Dash, Service], None] | None = None
 
     @property
@@ -115,7 +115,7 @@ class Page:
         """The view that is seen first."""
         return self.parts[0].views[0]
 
-    def follows(self, part: Part, control: Control) -> bool:
+    def part_follows(self, part: Part, control: Control) -> bool:
         """Return whether a part is asked for again when a control changes.
 
         The first part always is: it brings the address. Another one is by what it computes with, and by what no part

@@ -15,7 +15,7 @@ from linnet.explorer import controls as control
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import ControlError, State
 from linnet.explorer.drawing import overlay_frozen
-from linnet.explorer.loading import load
+from linnet.explorer.loading import import_modules
 from linnet.explorer.page import Page, Part
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ class Service:
         self._lock = Lock()
         self._running: dict[Hashable, Future[xr.Dataset]] = {}  # what is being computed just now
         # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
-        self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
+        self._slots = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
     def data(self, page: Page, part: Part, state: State, *, background: bool = False) -> xr.Dataset:
         """Return the dataset of a part: computed, or kept from before.
 
         Who asks for what is being computed for somebody else waits for it, and gets its failure too. What is computed
-        in the `background` takes nobody's turn.
+        in the `background` takes no slot.
         """
-        load(page.folders)
+        import_modules(page.modules)
         arguments = page.arguments(part, state)
         key = (page.name, part.name, tuple(arguments.values()))
         with self._lock:
@@ -73,7 +73,7 @@ class Service:
             except TimeoutError:
                 raise ControlError(BUSY) from None
         try:
-            with nullcontext() if background else self._turn():
+            with nullcontext() if background else self._computing_slot():
                 dataset = part.compute(**arguments)
             self.cache.put(key, dataset)
             mine.set_result(dataset)
@@ -86,14 +86,14 @@ class Service:
                 del self._running[key]
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait for one of the few places for a computation, and keep it for the block."""
-        if not self._turns.acquire(timeout=TIMEOUT_SECONDS):
+    def _computing_slot(self) -> Iterator[None]:
+        """Wait for one of the few slots for a computation, and hold it within the `with` block."""
+        if not self._slots.acquire(timeout=TIMEOUT_SECONDS):
             raise ControlError(BUSY)
         try:
             yield
         finally:
-            self._turns.release()
+            self._slots.release()
 
     def answer(
         self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None, background: bool = False
@@ -103,7 +103,7 @@ class Service:
             self.last_request = time.monotonic()
         try:
             state = control.parse(page.controls, values)
-            query = control.address(page.controls, state)
+            query = control.query_string(page.controls, state)
             if part.waits(state):
                 return {"figures": None, "address": query}
             figures = self.figures(page, part, state, background=background)
@@ -114,7 +114,7 @@ class Service:
             if part.name == "main":
                 answer["script"] = page.script(state)
         except Exception as reason:
-            return failure(reason)
+            return failure_answer(reason)
         return answer
 
     def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[Any]:
@@ -123,8 +123,8 @@ class Service:
         return [view.draw(data, state) for view in part.views]
 
 
-def failure(reason: Exception) -> Answer:
-    """Return a failure as one sentence; what is not the fault of an input is written to the log, not to the page."""
+def failure_answer(reason: Exception) -> Answer:
+    """Return the answer to a request that failed: one sentence; what no input is to blame for is logged in full."""
     if isinstance(reason, (ValueError, ArithmeticError, RuntimeError)) and str(reason):
         return {"error": " ".join(str(reason).split())[:400], "control": getattr(reason, "control", "")}
     if isinstance(reason, MemoryError):

@@ -31,7 +31,7 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
             raise ModuleNotFoundError(f"No module named {needed!r}", name=needed)
     listening = _listening_socket(host, port)
     address = f"http://{_shown_host(host)}:{listening.getsockname()[1]}/"
-    if not loopback(host):
+    if not is_loopback(host):
         _announce(
             f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one."
         )
@@ -42,7 +42,7 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
     import waitress
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news here
-    front = Front(only_local=loopback(host))
+    front = Front(only_local=is_loopback(host))
     server: Any = waitress.create_server(
         front,
         sockets=[listening],
@@ -76,11 +76,11 @@ def _load_application(front: Front, server: Any) -> None:
         server.trigger.pull_trigger(server.close)  # in the server's own thread, which may be waiting for what is closed
         return
     front.application.set_result(app.server)
-    warming.first_page(service)
-    warming.other_pages(service)
+    warming.warm_first_page(service)
+    warming.warm_other_pages(service)
 
 
-def loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback

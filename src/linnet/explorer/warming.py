@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from linnet.explorer.loading import load
+from linnet.explorer.loading import import_modules
 
 if TYPE_CHECKING:
     from linnet.explorer.service import Service
@@ -17,10 +17,10 @@ QUIET_SECONDS = 2.0  # seconds without a request before something is computed ah
 SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
 
 
-def first_page(service: Service) -> threading.Thread:
+def warm_first_page(service: Service) -> threading.Thread:
     """Compute the moving picture and the first page's defaults in the background, while the browser reads its scripts.
 
-    Whoever asks for it meanwhile waits for it: nothing is compiled twice.
+    Whoever asks for it meanwhile waits for it: nothing is compiled twice. Returns the thread, which has been started.
     """
     from linnet.explorer.home import moving_runs
 
@@ -31,7 +31,7 @@ def first_page(service: Service) -> threading.Thread:
         sys.setswitchinterval(SWITCH_SECONDS)  # a request in between is answered soon
         try:
             moving_runs()  # needs no JAX
-            load(page.folders)
+            import_modules(page.modules)
             _start_thread(_load_xarray, "linnet-datasets")  # while JAX compiles, which needs no Python
             service.answer(page, page.parts[0], {})
         finally:
@@ -40,7 +40,7 @@ def first_page(service: Service) -> threading.Thread:
     return _start_thread(compute, "linnet-first-page")
 
 
-def other_pages(service: Service) -> threading.Thread:
+def warm_other_pages(service: Service) -> threading.Thread:
     """Compute what pages want ahead one by one, each when there has been no request for a while: all first views,
     then what a reader may ask for next."""
 
@@ -64,7 +64,8 @@ def _load_xarray() -> None:
     xr.Dataset({"loaded": ("nothing", [0.0])})
 
 
-def _start_thread(what: Callable[[], object], name: str) -> threading.Thread:
-    thread = threading.Thread(target=what, name=name, daemon=True)
+def _start_thread(target: Callable[[], object], name: str) -> threading.Thread:
+    """Start a thread that does not keep Python from ending, and return it."""
+    thread = threading.Thread(target=target, name=name, daemon=True)
     thread.start()
     return thread

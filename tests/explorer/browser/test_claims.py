@@ -10,7 +10,7 @@ import pytest
 
 from explored import Explored, words
 from linnet.explorer.computing import claims
-from linnet.explorer.computing.measuring import Measuring
+from linnet.explorer.computing.measuring import ClaimRunner
 from linnet.explorer.pages.claims import _typeset
 from linnet.explorer.panels import measuring
 from linnet.reproduction import record
@@ -34,8 +34,8 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     share = record.shares()[names[3]]
     assert f"{share.kept} of {share.seeds} seeds" in detail.inner_text()
     seen.open()
-    seen.tab.wait_for_selector("#claims-view-counts .bars path")
-    place = seen.tab.locator("#claims-view-counts .bars .point path").first.bounding_box()
+    seen.tab.wait_for_selector("#claims-view-verdict_counts .bars path")
+    place = seen.tab.locator("#claims-view-verdict_counts .bars .point path").first.bounding_box()
     seen.tab.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     seen.tab.mouse.down()
     seen.tab.mouse.up()
@@ -55,7 +55,7 @@ def test_a_theorem_is_answered_in_typeset_mathematics(visit: Callable[..., Explo
     assert seen.said == []
 
 
-class Held(Measuring):
+class Held(ClaimRunner):
     """Nothing is measured before the file `gate` is there, however fast the machine."""
 
     def __init__(self, gate: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_claim_is_measured_on_demand_and_can_be_cancelled(
     visit: Callable[..., Explored], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = tmp_path / "gate"
-    monkeypatch.setattr(measuring, "MEASURING", Held(gate))
+    monkeypatch.setattr(measuring, "CLAIM_RUNNER", Held(gate))
     seen = visit("claims", "claim=watanabe-eq9")
     run, cancel = seen.tab.locator("#claims-run"), seen.tab.locator("#claims-cancel")
     run.click()

@@ -35,7 +35,7 @@ def elsewhere(page: Page) -> State:
 @EVERY
 def test_a_link_restores_the_state(page: Page, visit: Callable[..., Explored]) -> None:
     state = elsewhere(page)
-    query = control.address(page.controls, state)
+    query = control.query_string(page.controls, state)
     assert query, "the page has nothing to restore"
     seen = visit(page.name, query)
     wanted = expected(page, state)
@@ -55,7 +55,7 @@ def test_a_link_restores_the_state(page: Page, visit: Callable[..., Explored]) -
 @EVERY
 def test_the_files_hold_the_numbers_of_the_view(page: Page, address: str, tmp_path) -> None:
     state = elsewhere(page)
-    query = control.address(page.controls, state)
+    query = control.query_string(page.controls, state)
     for part in page.parts:
         if any(not state[name] for name in part.needs):
             continue

@@ -51,7 +51,7 @@ def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr
     if not isinstance(words, str) or len(words) > MAX_LETTERS:
         raise ValueError(f"`words` must be at most {MAX_LETTERS} letters to search for.")
     kept = _matching_rows(_claim_rows(), paper, words)
-    return _dataset("claim", [row for row in kept if verdict in (ALL, row["verdict"])], _claim_rows()[0])
+    return _rows_to_dataset("claim", [row for row in kept if verdict in (ALL, row["verdict"])], _claim_rows()[0])
 
 
 def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
@@ -64,7 +64,7 @@ def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
     'Theorem 2, lazy region'
     """
     rows = _answer_rows()
-    return _dataset("theorem", _matching_rows(rows, paper, words), rows[0])
+    return _rows_to_dataset("theorem", _matching_rows(rows, paper, words), rows[0])
 
 
 def place_of(where: str, paper: str) -> str:
@@ -77,19 +77,19 @@ def paper_title(paper: str) -> str:
     return f"paper {paper_choices().index(paper)} ({paper.capitalize()})" if paper != OWN else "linnet's own"
 
 
-def searchable(text: str) -> str:
+def searchable_text(text: str) -> str:
     """Return a text to search in: small letters, one space between words, no punctuation but points within numbers."""
     bare = re.sub(r"[(),:;]|\.(?!\d)", " ", text.casefold())
     return f" {' '.join(bare.split())} "
 
 
 def matches(texts: Sequence[str], words: str) -> list[bool]:
-    """Return which of the texts, each from `searchable`, have the words: as a phrase if any has it, else each of them.
+    """Return which of the texts, from `searchable_text`, have the words: as a phrase if any has it, else each of them.
 
     "Of paper 4" is a phrase of its own, and a number is a whole word: "theorem 2" does not ask for Theorem 2.1.
     """
-    of_paper = re.findall(r" paper \d+ ", searchable(words))
-    wanted = re.sub(r" (?:(?:of|in) )?paper \d+ ", " ", searchable(words))
+    of_paper = re.findall(r" paper \d+ ", searchable_text(words))
+    wanted = re.sub(r" (?:(?:of|in) )?paper \d+ ", " ", searchable_text(words))
     named = [all(paper in text for paper in of_paper) for text in texts]
     for phrase in (wanted, wanted.strip()):
         has = [fits and phrase in text for fits, text in zip(named, texts, strict=True)]
@@ -114,7 +114,7 @@ def _matching_rows(rows: Sequence[Row], paper: str, words: str) -> list[Row]:
     return [row for row, fits in zip(rows, fitting, strict=True) if fits and paper in (ALL, row["paper"])]
 
 
-def _dataset(along: str, rows: Sequence[Row], columns: Row) -> xr.Dataset:
+def _rows_to_dataset(along: str, rows: Sequence[Row], columns: Row) -> xr.Dataset:
     """Make a dataset of all columns but "text", along one of them; `columns` is a row that shows their types."""
     import xarray as xr
 
@@ -154,7 +154,7 @@ def _claim_row(claim: Claim) -> Row:
         "kept": share.kept if share else 0,
         "seeds": share.seeds if share else 0,
     }
-    text = searchable(" ".join([place_of(claim.where, claim.paper), *(str(row[part]) for part in SEARCHED)]))
+    text = searchable_text(" ".join([place_of(claim.where, claim.paper), *(str(row[part]) for part in SEARCHED)]))
     return row | {"text": text}
 
 
@@ -169,7 +169,7 @@ def _answer_rows() -> tuple[Row, ...]:
             "paper": name,
             "answer": one.answer,
             "claims": " ".join(f"{name}-{short}" for short in one.claims),
-            "text": searchable(f"{place_of(one.theorem, name)} {one.theorem} {one.answer} {' '.join(one.claims)}"),
+            "text": searchable_text(f"{place_of(one.theorem, name)} {one.theorem} {one.answer} {' '.join(one.claims)}"),
         }
         for name, of in registry.papers().items()
         for one in of.answers

@@ -81,14 +81,14 @@ def feature_learning(
         "first_step": stages.first_time() / rate,
         "first_step_trained": history.alignment_time() / rate,
         "drop_step_trained": history.loss_time(SHARE) / rate,
-        "second_step": _second_time(stages) / rate,
+        "second_step": _second_stage_end(stages) / rate,
         "second_step_trained": history.loss_time(1 - SHARE) / rate,
     }
     return labelled(variables, {step: (step, history.steps, "training step")}, moments)
 
 
-def _second_time(stages: Stages) -> float:
-    """Return the predicted end of the second stage, NaN where the first one runs into it."""
+def _second_stage_end(stages: Stages) -> float:
+    """Return the time at which the second stage is predicted to end, NaN where the first one runs into it."""
     try:
         return float(stages.first_time() + stages.second_time(SHARE))
     except ValueError:

@@ -33,8 +33,8 @@ class Progress:
     reason: str = ""
 
 
-class Measuring:
-    """Measures one claim at a time by `linnet verify --quick NAME --json -`; another has to wait for its end."""
+class ClaimRunner:
+    """Runs `linnet verify --quick NAME --json -` for one claim at a time; another has to wait for its end."""
 
     def __init__(self, limit: float = LIMIT_SECONDS) -> None:
         self.limit = limit
@@ -86,6 +86,7 @@ class Measuring:
                 self._finish(CANCELLED, "cancelled before its end.")
 
     def _command(self, name: str) -> list[str]:
+        """Return the command that measures a claim."""
         return command("verify", "--quick", name, "--json", "-")
 
     def _current_progress(self) -> Progress:

@@ -35,22 +35,22 @@ def gradient_flow(problem: Problem, weights: Weights, **options: Any) -> Traject
     return _train_padded(train, problem, weights, options)
 
 
-def padded(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
+def pad(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
     """Pad problem and start with zeros to the least of the `SIDES` that holds them; larger ones stay as they are."""
     k, d, h = weights.out_dim, weights.in_dim, weights.width
     side = next((side for side in SIDES if side >= max(k, d) and 2 * side >= h), None)
     if side is None:
         return problem, weights
     larger = Problem.from_moments(
-        _pad(problem.cov, np.eye(side)),
-        _pad(problem.cross, np.zeros((side, side))),
+        _write_into_corner(problem.cov, np.eye(side)),
+        _write_into_corner(problem.cross, np.zeros((side, side))),
         output_power=2 * problem.loss(np.zeros((k, d))),  # what no network learns is part of every loss
-        truth=None if problem.truth is None else _pad(problem.truth, np.zeros((side, side))),
-        test_cov=_pad(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
+        truth=None if problem.truth is None else _write_into_corner(problem.truth, np.zeros((side, side))),
+        test_cov=_write_into_corner(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
     )
     first, second = (
-        _pad(weights.first, np.zeros((2 * side, side))),
-        _pad(weights.second, np.zeros((side, 2 * side))),
+        _write_into_corner(weights.first, np.zeros((2 * side, side))),
+        _write_into_corner(weights.second, np.zeros((side, 2 * side))),
     )
     return larger, Weights(first, second)
 
@@ -59,14 +59,14 @@ def _train_padded(
     train: Callable[..., Trajectory], problem: Problem, weights: Weights, options: dict[str, Any]
 ) -> Trajectory:
     """Train on padded matrices, and return the run without the padding."""
-    run = train(*padded(problem, weights), reduce=False, **options)
+    run = train(*pad(problem, weights), reduce=False, **options)
     k, d, h = weights.out_dim, weights.in_dim, weights.width
     own = {"first": np.s_[..., :h, :d], "second": np.s_[..., :k, :h], "product": np.s_[..., :k, :d]}
     kept = {name: values[own[name]] if name in own else values for name, values in run.kept.items()}
     return replace(run, reduction=Reduction(problem, weights, weights, None, None), kept=kept)
 
 
-def _pad(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
-    """Write a matrix into the corner of a larger one."""
+def _write_into_corner(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
+    """Write a matrix into the upper left corner of a larger one, and return that one."""
     larger[: matrix.shape[0], : matrix.shape[1]] = matrix
     return larger

@@ -46,7 +46,7 @@ class Uploads:
     def add(self, contents: str, file: str) -> Upload:
         """Take a table as browsers send it (`data:...;base64,...`); refuse in a sentence what is none."""
         data = decode(contents)
-        kind, name = checked_name(file)
+        kind, name = kind_and_name(file)
         if not self._reading.acquire(timeout=TURN_SECONDS):  # one at a time: each may take hundreds of megabytes
             raise ValueError("Other tables are being read: try again in a moment.")
         try:
@@ -65,7 +65,7 @@ class Uploads:
 
 
 def decode(contents: str) -> bytes:
-    """Return the bytes of an upload."""
+    """Return the bytes of an upload; refuse what is damaged, too large or empty."""
     if not isinstance(contents, str) or "," not in contents[:200]:
         raise ValueError("The upload holds no file: choose a CSV file.")
     try:
@@ -83,8 +83,8 @@ def decode(contents: str) -> bytes:
     return data
 
 
-def checked_name(file: str) -> tuple[str, str]:
-    """Return the kind of the file by the end of its name, and the name to show."""
+def kind_and_name(file: str) -> tuple[str, str]:
+    """Return the kind of a file, the end of its name, and its name without folders; refuse kinds other than `KINDS`."""
     name = PurePosixPath(str(file).replace("\\", "/")).name[:80]
     kind = PurePosixPath(name).suffix.lower()
     if kind not in KINDS:

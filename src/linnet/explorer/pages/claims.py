@@ -61,7 +61,7 @@ DETAILS = {
     wide=True,
     click={"paper": "customdata"},
 )
-def counts(data: Data, state: State) -> Figure:
+def verdict_counts(data: Data, state: State) -> Figure:
     """Draw how many claims of each paper have each verdict."""
     by_paper = computing.verdict_counts(data)
     bars = [
@@ -100,7 +100,7 @@ def claim(data: Data, state: State) -> Html:
         items += [html.Dt(label), html.Dd(_typeset(str(row[part].values)))]
     items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
     return [
-        html.P([html.B(name), " ", _badge(row)], className="claim-name"),
+        html.P([html.B(name), " ", _verdict_badge(row)], className="claim-name"),
         html.Div(_typeset(str(row["says"].values)), className="sentence"),
         html.Dl(items, className="claim"),
         panel(name),
@@ -119,7 +119,13 @@ def claim_list(data: Data, state: State) -> Html:
     for at in range((sheet - 1) * SHEET_CLAIMS, min(sheet * SHEET_CLAIMS, total)):
         row = data.isel(claim=at)
         name = str(row["claim"].values)
-        about = [_pick_button(name, "list"), " ", _badge(row), " ", html.Span(_seed_share(row), className="soft")]
+        about = [
+            _pick_button(name, "list"),
+            " ",
+            _verdict_badge(row),
+            " ",
+            html.Span(_seed_share(row), className="soft"),
+        ]
         rows.append(html.Li([html.Div(about), html.Div(_typeset(str(row["says"].values)), className="sentence")]))
     shown = f"{total} of {computing.filtered_claims().sizes['claim']} claims; page {sheet} of {sheets}."
     return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
@@ -175,7 +181,7 @@ def _selected_claim(data: Data, name: str) -> Data | None:
     return computing.filtered_claims().sel(claim=full_name)
 
 
-def _badge(row: Data) -> Component:
+def _verdict_badge(row: Data) -> Component:
     """Return the verdict of a claim in its colour."""
     from dash import html
 
@@ -202,7 +208,7 @@ PAGE = Page(
     ),
     controls=CONTROLS,
     parts=(
-        Part("main", computing.filtered_claims, (counts, claim, claim_list)),
+        Part("main", computing.filtered_claims, (verdict_counts, claim, claim_list)),
         Part("answers", computing.answers, (answers,)),
     ),
     own_script=script,

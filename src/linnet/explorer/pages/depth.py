@@ -60,7 +60,7 @@ def summary(data: Data, state: State) -> Html:
 
 
 @view("The order of learning by depth", "When the first and the last mode are half learned, by formula.", height=380)
-def order(data: Data, state: State) -> Figure:
+def learning_order(data: Data, state: State) -> Figure:
     """Draw when the first and the last mode are half learned, by depth."""
     traces = [
         draw.predicted_line(
@@ -114,7 +114,7 @@ PAGE = Page(
     controls=CONTROLS,
     parts=(
         Part("main", computing.deep_modes, (modes, summary)),
-        Part("order", computing.mode_order, (order,)),
+        Part("order", computing.mode_order, (learning_order,)),
         Part("map", computing.depth_diagram, (diagram,)),
     ),
     ahead=("", *(f"depth={depth}" for depth in computing.DEPTHS if depth != 3)),

@@ -78,7 +78,7 @@ def stages(data: Data, state: State) -> Figure:
         *draw.comparison(step, data.loss, data.loss_predicted, ("loss / its start", "loss by (10)"), BLUE),
         *draw.comparison(step, data.ratio, data.ratio_predicted, ("median ρ/(v√γ)", "the same by (10)"), ORANGE),
         draw.line(step, data.mean_square, "mean ρ² / its limit", colour=GREEN, width=1.5),
-        draw.marks(reached, np.zeros(len(reached)), "times of the network", **up),
+        draw.markers(reached, np.zeros(len(reached)), "times of the network", **up),
     ]
     return draw.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stage_ends(data))
 
@@ -104,7 +104,7 @@ def kernel(data: Data, state: State) -> Figure:
 
 
 def _stage_ends(data: Data) -> Options:
-    """The predicted ends of both stages, where they lie within the run."""
+    """Return vertical lines at the predicted ends of both stages, where they lie within the run."""
     lines = [(data.attrs["first_step"], "t₁", "dot"), (data.attrs["second_step"], "t₂", "dashdot")]
     return draw.vertical_lines(line for line in lines if not line[0] > float(data.step[-1]))
 

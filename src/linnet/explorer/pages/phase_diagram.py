@@ -89,7 +89,7 @@ def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, 
     """Draw a map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
     shown = [data[name].values for name in ("best_test", "stable_rank", "best_step", "error")]
-    under_pointer = {"hover": HOVER, "customdata": draw.rounded(np.stack(shown, axis=-1))}
+    under_pointer = {"hover": HOVER, "customdata": draw.rounded_list(np.stack(shown, axis=-1))}
     traces = [heat(x, y, data[name].values, **under_pointer, **options)]
     if not data["covered"].values.all():
         traces.append(draw.hatching(x, y, ~data["covered"].values))
@@ -97,7 +97,7 @@ def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, 
         traces += _border_traces(data)
     if len(state["cell"]) == 2:
         ring = {"symbol": "square-open", "line": {"width": 2.5, "color": ORANGE}}
-        traces.append(draw.marks([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
+        traces.append(draw.markers([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
     return _plane_figure(data, traces)
 
 

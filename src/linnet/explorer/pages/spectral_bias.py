@@ -48,7 +48,7 @@ def modes(data: Data, state: State) -> Figure:
             more = {"showlegend": first, "legendgroup": "jumps"}
             traces.append(draw.guide(time, data.jumps.values[:, k], "limit γ → 0", colour=colour, **more))
     half: Options = {"colour": GREY, "size": 8, "marker": {"symbol": "diamond"}}
-    traces.append(draw.marks(data.half_times.values, data.mode.values / 2, "half height", **half))
+    traces.append(draw.markers(data.half_times.values, data.mode.values / 2, "half height", **half))
     return draw.figure(traces, x=f"time t ({data.time.attrs['units']})", y="singular values of W₂W₁")
 
 

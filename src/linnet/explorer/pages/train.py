@@ -109,7 +109,7 @@ def modes(data: Data, state: State) -> Figure:
         top = max(top, threshold)
     traces.append(draw.guide([times[at]] * 2, [0.0, top], "cursor", dash="solid", width=1))
     ends = np.full(data.sizes["mode"], times[-1])
-    traces.append(draw.marks(ends, data["learnable"], "target", colour=GUIDE, size=6, meta="guide"))
+    traces.append(draw.markers(ends, data["learnable"], "target", colour=GUIDE, size=6, meta="guide"))
     return draw.figure(traces, x="time t", y="singular value of W₂W₁")
 
 
@@ -133,8 +133,8 @@ def losses(data: Data, state: State) -> Figure:
 
 
 @view("At the cursor", kind="html", wide=True)
-def at_cursor(data: Data, state: State) -> Html:
-    """Tell what stands at the cursor, mode by mode."""
+def cursor_table(data: Data, state: State) -> Html:
+    """Show a table of the modes at the cursor: target, trained, predicted, lazy or active."""
     from dash import html
 
     at, threshold = cursor_index(data, state), float(data["threshold"])
@@ -165,8 +165,8 @@ PAGE = Page(
         "lazily, above it actively.",
     ),
     controls=CONTROLS,
-    parts=(Part("main", train, (modes, losses, at_cursor)),),
-    folders=TRAINING,
+    parts=(Part("main", train, (modes, losses, cursor_table)),),
+    modules=TRAINING,
     ahead=("", "how=flow"),
     freezes=True,
 )

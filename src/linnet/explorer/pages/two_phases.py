@@ -72,11 +72,11 @@ def plane(data: Data, state: State) -> Figure:
         draw.guide(*_x_and_y(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
         draw.trained_line(*_x_and_y(data.trained.values), f"trained, {seen}", PINK, text=labels),
         draw.predicted_line(*_x_and_y(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
-        draw.marks(*_x_and_y(data.target.values[None]), "target β", size=14, **STAR),
+        draw.markers(*_x_and_y(data.target.values[None]), "target β", size=14, **STAR),
     ]
     for name, place in places.items():
         named: Options = {"mode": "markers+text", "text": [f"{name} "], "textposition": "top left"}
-        traces.append(draw.marks(*_x_and_y(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
+        traces.append(draw.markers(*_x_and_y(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
     side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
     names: Options = {"x": "along the spike, r̂₁ᵀW₁μ", "y": "across it, r̂₁ᵀW₁μ⊥"}
     return draw.figure(traces, **names, xaxis=side, yaxis={"scaleanchor": "x", **side})
@@ -108,12 +108,12 @@ def test_error(data: Data, state: State) -> Figure:
     """Draw the test error over the inputs per sample: the formula, and minimum-norm solutions of sampled data."""
     drawn = data.error_drawn.values
     spread = drawn.std(axis=1, ddof=1) / np.sqrt(drawn.shape[1])
-    bars = {"type": "data", "array": draw.rounded(spread), "thickness": 1.5}
+    bars = {"type": "data", "array": draw.rounded_list(spread), "thickness": 1.5}
     traces = [
         draw.guide(data.ratio, data.error_without_spike, "without a spike"),
         draw.predicted_line(data.ratio, data.error, "eq. (27)", BLUE),
-        draw.marks(data.drawn_ratio, drawn.mean(axis=1), "least norm, d = 120", colour=PINK, error_y=bars),
-        draw.marks([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
+        draw.markers(data.drawn_ratio, drawn.mean(axis=1), "least norm, d = 120", colour=PINK, error_y=bars),
+        draw.markers([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
     ]
     names: Options = {"x": "inputs per sample d/n", "y": "test error / signal power"}
     return draw.figure(traces, **names, log_x=True, xaxis=_ticks_at(1, 2, 3, 5, 10, 20), yaxis={"rangemode": "tozero"})
@@ -131,7 +131,7 @@ def test_error_map(data: Data, state: State) -> Figure:
     star: Options = {"marker": {"symbol": "star", "line": {"width": 1}}, "hoverinfo": "skip"}
     traces = [
         draw.heatmap(data.spike, data.alignment, data.error_map, bar="error", hover=hover, zmin=0),
-        draw.marks([state["spike"]], [state["alignment"]], size=14, colour=ORANGE, **star),
+        draw.markers([state["spike"]], [state["alignment"]], size=14, colour=ORANGE, **star),
     ]
     axes: Options = {"xaxis": {"range": [-1, 2], **_ticks_at(0.1, 1, 10, 100)}, "yaxis": {"range": [0, 1]}}
     return draw.figure(traces, x=f"spike ρ, at d/n = {state['ratio']:g}", y="alignment A", log_x=True, **axes)

@@ -57,7 +57,7 @@ def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "",
     return read
 
 
-def settings_of(state: State) -> tuple[DataTable, Settings]:
+def table_and_settings(state: State) -> tuple[DataTable, Settings]:
     """Return the chosen table, and the settings of its diagnosis."""
     from linnet.explorer.computing.diagnosing import bounded_settings
 
@@ -69,12 +69,12 @@ def compute(**state: Any) -> Data:
     """Diagnose the chosen table (see `computing.diagnosing.diagnosis_dataset`)."""
     from linnet.explorer.computing.diagnosing import diagnosis_dataset
 
-    return diagnosis_dataset(*settings_of(state))
+    return diagnosis_dataset(*table_and_settings(state))
 
 
 def script(state: State) -> str:
     """Write Python that computes the same; for an uploaded table, from the file that was uploaded."""
-    settings = settings_of(state)[1]
+    settings = table_and_settings(state)[1]
     changed = {one.name: getattr(settings, one.name) for one in fields(settings)}
     changed = {one.name: changed[one.name] for one in fields(settings) if changed[one.name] != one.default}
     reading = {name: state[name] for name in ("target", "drop", "missing") if state[name] not in ("", "refuse")}
@@ -145,7 +145,7 @@ def curves(data: Data, state: State) -> Figure:
     near = _log_steps(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
     broad: Options = {"colour": style.TEST_LOSS, "width": 7, "opacity": 0.4}
     traces.append(draw.line(near, [held[best]] * 2, "within one standard error", **broad))
-    traces.append(draw.marks(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
+    traces.append(draw.markers(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
     if "stein_step" in data.attrs:
         at = _log_steps(np.array([data.attrs["stein_step"]] * 2))
         traces.append(draw.guide(at, [held.min(), held.max()], "Stein's estimate"))
@@ -155,7 +155,7 @@ def curves(data: Data, state: State) -> Figure:
 
 @view("When each mode is learned", "The share of each mode's residual that is gone, on all rows.")
 def modes(data: Data, state: State) -> Figure:
-    """Draw how much of each mode is learned by step, in the colour of how."""
+    """Draw how much of each mode is learned by step, in the colour of how: lazily, crossing or actively."""
     steps, shares = _log_steps(data["step"].values), data["share"].values
     traces = _mode_lines(data, steps, shares)
     if "predicted_share" in data:
@@ -193,7 +193,7 @@ def thresholds(data: Data, state: State) -> Figure:
         trace["line"]["shape"] = "hv"
     for word in dict.fromkeys(data["learned"].values.tolist()):
         at = data["learned"].values == word
-        traces.append(draw.marks(places[at], data["size"].values[at], word, colour=WORD_COLOURS[word], size=9))
+        traces.append(draw.markers(places[at], data["size"].values[at], word, colour=WORD_COLOURS[word], size=9))
     ticks = {"dtick": 1} if len(places) <= MAX_MODES else {}
     return draw.figure(traces, x="mode of the cross-covariance", y="size at the end", log_y=True, xaxis=ticks)
 
@@ -209,21 +209,21 @@ def other_starts(data: Data, state: State) -> Figure:
     look["bar_ticks"] = {"dtick": 1} if count <= MAX_MODES else {}
     heat = draw.heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **look)
     cross = {"symbol": "x", "line": {"color": "white", "width": 1.5}}
-    here = draw.marks([data.attrs["width"]], [scale], "this start", colour=style.ORANGE, size=12, marker=cross)
+    here = draw.markers([data.attrs["width"]], [scale], "this start", colour=style.ORANGE, size=12, marker=cross)
     return draw.figure([heat, here], x="width w", y="scale of the start", log_x=True, log_y=True)
 
 
 @view(
     "Other linear methods", "Folds (points) and means (bars), as shares of the variance; all choices made without them."
 )
-def methods(data: Data, state: State) -> Figure:
-    """Draw held-out errors in the same folds."""
+def method_errors(data: Data, state: State) -> Figure:
+    """Draw the held-out errors of the network and of other linear methods in the same folds."""
     traces = []
     for name, label in COMPARED.items():
         colour, errors = style.ACTIVE if name == "network_error" else style.GREY, data[name].values
-        points = draw.marks(errors, [label] * len(errors), f"{label}, folds", colour=colour, size=7, showlegend=False)
+        points = draw.markers(errors, [label] * len(errors), f"{label}, folds", colour=colour, size=7, showlegend=False)
         bar = {"symbol": "line-ns-open", "line": {"width": 3}}
-        mean = draw.marks(
+        mean = draw.markers(
             [errors.mean()], [label], f"{label}, mean", colour=colour, size=22, marker=bar, showlegend=False
         )
         traces += [points, mean]
@@ -236,18 +236,18 @@ def methods(data: Data, state: State) -> Figure:
 
 
 @view("With more or fewer rows", "Measured with two standard errors, and predicted.")
-def rows(data: Data, state: State) -> Figure:
+def error_by_rows(data: Data, state: State) -> Figure:
     """Draw the test error of ridge against the number of rows, measured and predicted."""
     count = data["rows"].values
-    bars = {"type": "data", "array": draw.rounded(2 * data["measured_standard_error"].values)}
-    traces = [draw.marks(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
+    bars = {"type": "data", "array": draw.rounded_list(2 * data["measured_standard_error"].values)}
+    traces = [draw.markers(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
     if np.isfinite(data["predicted_error"].values).any():
         traces.append(draw.predicted_line(count, data["predicted_error"], "predicted", style.BLUE))
     return draw.figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
 
 
 def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
-    """A line for each mode in the colour of how it is learned, each word once in the legend."""
+    """Return a line for each mode in the colour of how it is learned, each word once in the legend."""
     words = data["learned"].values[:MAX_MODES].tolist()
     return [
         draw.line(
@@ -263,7 +263,7 @@ def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> list[Trace]:
-    """What lies between two curves, in a pale colour."""
+    """Return the area between two curves, in a pale colour, as two traces."""
     edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
     below, above = draw.line(x, low, **edge), draw.line(x, high, **edge)
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -272,7 +272,7 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> list
 
 
 def _log_steps(steps: np.ndarray) -> np.ndarray:
-    """Steps on a logarithmic axis, where the start has no place: it stands at one half."""
+    """Return steps for a logarithmic axis, which has no place for step 0: it stands at one half."""
     return np.maximum(steps, 0.5)
 
 
@@ -287,8 +287,12 @@ PAGE = Page(
         "table: whoever opens a link to an uploaded one must upload it too.",
     ),
     controls=CONTROLS,
-    parts=(Part("main", compute, (curves, findings, modes, thresholds, kernels, other_starts, methods, rows)),),
+    parts=(
+        Part(
+            "main", compute, (curves, findings, modes, thresholds, kernels, other_starts, method_errors, error_by_rows)
+        ),
+    ),
     own_script=script,
-    beside=upload_box,
+    above_controls=upload_box,
     register=register,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, Measuring, Progress
-from linnet.explorer.loading import load
+from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, ClaimRunner, Progress
+from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import failure
+from linnet.explorer.service import failure_answer
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Shown: TypeAlias = Component | list[Component | str]
 
 PICK = "claims-pick"
-MEASURING = Measuring()  # of this server: one claim at a time, whoever asks
+CLAIM_RUNNER = ClaimRunner()  # of this server: one claim at a time, whoever asks
 TICK_MILLISECONDS = 500  # milliseconds between two looks
 
 
@@ -39,7 +39,7 @@ def panel(name: str) -> Component:
 
 
 def register(app: Dash, service: Service) -> None:
-    """Register the callbacks: a click in the list, and the measuring."""
+    """Register the callbacks: a click in the list, and the buttons of the panel."""
     from dash import ALL, Input, Output, State, ctx
 
     app.clientside_callback(
@@ -60,25 +60,28 @@ def register(app: Dash, service: Service) -> None:
         State("claims-measured", "data"),
     )
     def measure(run: int, cancel: int, tick: int, name: str) -> tuple[Shown, bool, bool, bool]:
-        return panel_state(str(ctx.triggered_id or "") if run or cancel else "", name)
+        return press_button(str(ctx.triggered_id or "") if run or cancel else "", name)
 
 
-def panel_state(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
-    """Return what the panel shows after a button was pressed, and whether clock, button and cancel are off."""
+def press_button(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
+    """Start or cancel a claim's measurement, or only look at it, by the id of the button that was `pressed`.
+
+    **Returns** what the panel shows, and whether clock and start button are disabled and the cancel button is hidden.
+    """
     from dash import html
 
     try:
-        load()
+        import_modules()
         if pressed == "claims-cancel":
-            MEASURING.cancel()
-        progress = MEASURING.start(name) if pressed == "claims-run" else MEASURING.progress(name)
+            CLAIM_RUNNER.cancel()
+        progress = CLAIM_RUNNER.start(name) if pressed == "claims-run" else CLAIM_RUNNER.progress(name)
     except Exception as reason:
-        return html.P(failure(reason)["error"], className="error", role="alert"), True, False, True
+        return html.P(failure_answer(reason)["error"], className="error", role="alert"), True, False, True
     going = progress is not None and progress.state == UNDER_WAY
-    return _progress_shown(progress), not going, going, not going
+    return _progress_components(progress), not going, going, not going
 
 
-def _progress_shown(progress: Progress | None) -> Shown:
+def _progress_components(progress: Progress | None) -> Shown:
     """Show a measurement: a bar while it is under way, then its outcome or its failure."""
     from dash import html
 

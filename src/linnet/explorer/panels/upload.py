@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linnet.explorer.computing.uploads import KINDS, MAX_CHARACTERS, MAX_FILE_BYTES, Uploads
-from linnet.explorer.loading import load
+from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import failure
+from linnet.explorer.service import failure_answer
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -69,18 +69,22 @@ def register(app: Dash, service: Service) -> None:
         prevent_initial_call=True,
     )
     def take(sent: object) -> tuple[object, ...]:
-        return values_after_upload(sent)
+        return keep_upload(sent)
 
 
-def values_after_upload(sent: object) -> tuple[object, ...]:
-    """Return the controls' values after an upload, what is said of it, and what is wrong with it."""
+def keep_upload(sent: object) -> tuple[object, ...]:
+    """Keep a table that the browser sent, and return what the page then shows.
+
+    **Returns** the values of the controls `table`, `upload`, `target` and `drop`, what is said of the file, and what is
+    wrong with it.
+    """
     from dash import no_update
 
     try:
-        load()
+        import_modules()
         fields = sent if isinstance(sent, dict) else {}
         held = UPLOADS.add(fields.get("contents"), fields.get("file"))  # type: ignore[arg-type]
     except Exception as reason:
-        return no_update, no_update, no_update, no_update, "", failure(reason)["error"]
+        return no_update, no_update, no_update, no_update, "", failure_answer(reason)["error"]
     rows, columns = held.frame.shape
     return UPLOADED, held.token, "", "", f"{held.file}: {rows} rows, {columns} columns. {held.note}", ""
