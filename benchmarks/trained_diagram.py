@@ -78,7 +78,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         slots=slots,
     )
     seconds = time.perf_counter() - began
-    IDLE_PROCESSES.dismiss()  # the processor time of children is known when they have ended
+    IDLE_PROCESSES.close_all()  # the processor time of children is known when they have ended
     busy = processor() - busy
     print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)

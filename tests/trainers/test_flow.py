@@ -43,14 +43,14 @@ def test_a_run_continued_is_one_run():
 
 def test_a_few_times_share_one_program_and_change_no_bit(monkeypatch):
     problem, weights = small()
-    solve: Any = flow_rounds._solve
+    solve: Any = flow_rounds._solve_round
     times, before = [1.0, 2.0, 3.0], solve._cache_size()
     filled = ln.gradient_flow(problem, weights, times=times)
     assert ln.gradient_flow(problem, weights, times=times[:1]).products[0] == pytest.approx(
         filled.products[0], rel=1e-8
     )
     assert solve._cache_size() - before <= 1
-    monkeypatch.setattr(flow_rounds, "MAX_FILLED_ENTRIES", 0)
+    monkeypatch.setattr(flow_rounds, "MAX_PADDED_ENTRIES", 0)
     plain = ln.gradient_flow(problem, weights, times=times)
     assert len(filled) == len(plain) == 3 and (filled.products == plain.products).all()
     assert (filled.loss == plain.loss).all() and filled.status.steps == plain.status.steps

@@ -18,18 +18,18 @@ def pendulum(state):
     return jnp.stack([state[1], -jnp.sin(state[0]), jnp.ones(())])
 
 
-def size(entries):
+def norm(entries):
     return jnp.sqrt(jnp.mean(entries**2, axis=1))
 
 
-compiled = jax.jit(runge_kutta.solve, static_argnames=("slope", "size", "max_steps"))
+compiled = jax.jit(runge_kutta.solve, static_argnames=("slope", "norm", "max_steps"))
 
 
-def solved(slope, starts, times, *, where=0.0, rtol=1e-10, atol=1e-12, max_steps=1000):
+def solved(slope, starts, times, *, time=0.0, rtol=1e-10, atol=1e-12, max_steps=1000):
     with computing(None, "cpu"):
         starts, times = np.asarray(starts, float), np.asarray(times, float)
-        begins = np.full(len(starts), where)
-        return compiled(slope, starts, begins, times, rtol=rtol, atol=atol, size=size, max_steps=max_steps)
+        begins = np.full(len(starts), time)
+        return compiled(slope, starts, begins, times, rtol=rtol, atol=atol, norm=norm, max_steps=max_steps)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_it_follows_scipy_and_stays_within_the_tolerance():
         ).y.T
         assert np.abs(states - wanted).max() < 3e-9
     assert (np.asarray(found.end) == np.asarray(found.states)[:, -1]).all()
-    assert np.asarray(found.where).tolist() == [20.0, 20.0]
+    assert np.asarray(found.time).tolist() == [20.0, 20.0]
 
 
 def test_steps_grow_by_the_order_and_errors_fall_with_the_tolerance():
@@ -83,7 +83,7 @@ def test_a_member_takes_the_steps_it_takes_alone():
 
 
 def test_equal_times_and_times_that_have_passed_are_saved_too():
-    found = solved(pendulum, [[1.0, 0.0, 2.0]], [0.0, 1.0, 2.0, 3.0, 3.0, 3.0], where=2.0)
+    found = solved(pendulum, [[1.0, 0.0, 2.0]], [0.0, 1.0, 2.0, 3.0, 3.0, 3.0], time=2.0)
     clock = np.asarray(found.states)[0, :, 2]
     assert clock == pytest.approx([2.0, 2.0, 2.0, 3.0, 3.0, 3.0], abs=1e-14)
 
@@ -92,12 +92,12 @@ def test_times_that_were_not_reached_are_infinite():
     found = solved(pendulum, [[1.0, 0.0, 0.0]], [0.005, 100.0], max_steps=5)
     states = np.asarray(found.states)[0]
     assert np.isfinite(states[0]).all() and np.isinf(states[1]).all()
-    assert int(found.steps[0]) == 5 and 0.005 < float(found.where[0]) < 100
-    assert float(found.end[0, 2]) == pytest.approx(float(found.where[0]), abs=1e-14)
+    assert int(found.steps[0]) == 5 and 0.005 < float(found.time[0]) < 100
+    assert float(found.end[0, 2]) == pytest.approx(float(found.time[0]), abs=1e-14)
 
 
 def test_a_step_into_the_undefined_is_taken_shorter():
     """y' = -1/(2 sqrt(y)) is defined until y = 0 at t = 4/3; steps beyond give NaN, and are tried again."""
     found = solved(lambda y: -0.5 / jnp.sqrt(y), [[1.0]], [1.3, 1.4], max_steps=300)
     assert float(found.states[0, 0, 0]) == pytest.approx((1 - 0.75 * 1.3) ** (2 / 3), abs=1e-8)
-    assert np.isinf(float(found.states[0, 1, 0])) and 1.3 < float(found.where[0]) < 1.34
+    assert np.isinf(float(found.states[0, 1, 0])) and 1.3 < float(found.time[0]) < 1.34

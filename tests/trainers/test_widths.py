@@ -42,17 +42,17 @@ def label_noise(weights: ln.Weights) -> ln.Trajectory:
 
 
 @pytest.mark.parametrize(
-    ("train", "sweep"), [(momentum, loop._advance_and_observe), (label_noise, loop._drawing_sweep.on_cpu)]
+    ("train", "run_to_each"), [(momentum, loop._run_to_each_quick), (label_noise, loop._run_to_each_drawing.on_cpu)]
 )
-def test_units_at_zero_change_nothing(train, sweep, monkeypatch):
+def test_units_at_zero_change_nothing(train, run_to_each, monkeypatch):
     """The bits may differ, as sums of other lengths are rounded in another order: 1e-12 is ten thousand roundings."""
-    weights, before = start(5, batch=2), compiled(sweep)
+    weights, before = start(5, batch=2), compiled(run_to_each)
     filled = train(weights)
     train(start(7, batch=2))
-    assert compiled(sweep) - before == 1
+    assert compiled(run_to_each) - before == 1
     monkeypatch.setattr(_start, "RUN_WIDTHS", ())
     plain = train(weights)
-    assert compiled(sweep) - before == 2
+    assert compiled(run_to_each) - before == 2
     assert filled.reduced.first.shape == (41, 2, 5, 12)
     for found, expected in [
         (filled.weights.first, plain.weights.first),
@@ -65,10 +65,10 @@ def test_units_at_zero_change_nothing(train, sweep, monkeypatch):
 
 def test_a_flow_takes_the_same_steps_with_units_at_zero(monkeypatch):
     """Errors are the mean over the network's own entries: otherwise width 1 would be followed half as exactly."""
-    weights, times, before = start(1), [0.0, 1.0, 5.0], compiled(flow_rounds._solve)
+    weights, times, before = start(1), [0.0, 1.0, 5.0], compiled(flow_rounds._solve_round)
     filled = ln.gradient_flow(PROBLEM, weights, times=times)
     ln.gradient_flow(PROBLEM, start(3), times=times)
-    assert compiled(flow_rounds._solve) - before == 1
+    assert compiled(flow_rounds._solve_round) - before == 1
     monkeypatch.setattr(_start, "RUN_WIDTHS", ())
     plain = ln.gradient_flow(PROBLEM, weights, times=times)
     assert filled.status.steps == plain.status.steps

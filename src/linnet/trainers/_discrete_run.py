@@ -21,7 +21,7 @@ from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import testing_objective, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width
-from linnet.trainers._states import Objective, Params, Update, names_of_layers
+from linnet.trainers._states import Objective, Params, Update, layer_names_at_depth
 from linnet.trainers.schedules import Rate, Rates, rates_of
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
@@ -53,12 +53,12 @@ class DiscreteRun:
 
     @property
     def batch(self) -> int | None:
-        """The number of networks that are trained side by side, if there are several."""
+        """Return the number of networks that are trained side by side; None for one."""
         return self.weights.batch or self.problem.batch
 
     @cached_property
     def rates(self) -> Rates:
-        """The learning rates, checked."""
+        """Return the learning rates, checked."""
         return rates_of(self.learning_rate, self.steps, self.batch)
 
     def train(
@@ -75,7 +75,7 @@ class DiscreteRun:
         attributes: Mapping[str, object] = MappingProxyType({}),
         optimized: bool = False,
     ) -> Trajectory:
-        """Train by `update`, and raise where that diverges unless the status is to tell.
+        """Train by `update` and return the trajectory; raise where it diverges, if `throw` asks for that.
 
         - `trainer`, `title`: its name in a dataset, and beside a progress bar
         - `objective`: what is descended; by default the loss of the problem
@@ -84,6 +84,7 @@ class DiscreteRun:
         - `hyper`: numbers by name, besides the learning rates
         - `paths`: the descents of a deep network (see `reductions.deep.reduced_layers`)
         - `attributes`: of the dataset, besides those of every trainer
+        - `optimized`: compile the loop for longer, for runs of many steps
         """
         rates = self.rates
         numbers = {**rates.hyper(), **self._rates_by_layer(decays=bool(hyper.get("weight_decay"))), **hyper}
@@ -115,7 +116,7 @@ class DiscreteRun:
         return trajectory
 
     def _rates_by_layer(self, *, decays: bool) -> dict[str, float]:
-        """The rate of each layer in units of the common one, by its name in the loop."""
+        """Return the rate of each layer in units of the common one, by its name in the loop; refuse what is not one."""
         if self.layer_rates is None:
             return {}
         depth = len(layer_arrays(self.weights))
@@ -129,10 +130,10 @@ class DiscreteRun:
                 "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and more, as "
                 "what the data never touch would shrink at a rate of its own in each layer. Use `reduce=False`."
             )
-        return {f"rate_{name}": float(rate) for name, rate in zip(names_of_layers(depth), each, strict=True)}
+        return {f"rate_{name}": float(rate) for name, rate in zip(layer_names_at_depth(depth), each, strict=True)}
 
     def _divergence_error(self, trajectory: Trajectory) -> DivergedError:
-        """The error that says where the run diverged and what to do about it."""
+        """Return the error that says where the run diverged and what to do about it."""
         reasons = np.atleast_1d(trajectory.status.reason)
         first = int(np.argmax(reasons == "diverged"))
         step = int(np.atleast_1d(trajectory.status.steps)[first])

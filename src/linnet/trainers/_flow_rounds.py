@@ -16,7 +16,7 @@ from jaxtyping import Float
 from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
-from linnet.trainers._objective import ProductObjective, batch_axes, member
+from linnet.trainers._objective import ProductObjective, batch_axes, batch_member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
@@ -28,9 +28,9 @@ MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a se
 STEP_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 BAR_AFTER_ROUNDS = 5
 HOPELESS_FACTOR = 3.0  # times the steps allowed, that it would need at its pace
-MIN_FILLED_TIMES = 4  # a smaller number of times is filled up to it
-MAX_FILLED_TIMES = 64  # a larger number of times is not filled up
-MAX_FILLED_ENTRIES = 100_000  # entries of both layers
+MIN_PADDED_TIMES = 4  # a smaller number of times is padded to it
+MAX_PADDED_TIMES = 64  # a larger number of times is not padded
+MAX_PADDED_ENTRIES = 100_000  # entries of both layers
 SLOW_STEPS = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
@@ -38,7 +38,7 @@ SLOW_STEPS = 20_000  # steps it would need at its pace, from which on an implici
 class FlowSettings:
     """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch.
 
-    `share` of the hidden units are the network's, the others are there to fill it up (`widths`): an error is the mean
+    `share` of the hidden units are the network's, the others are padding (`_start`): an error is the mean
     over its own entries.
     """
 
@@ -56,7 +56,7 @@ class FlowRun:
     layers: tuple[np.ndarray, ...]
     settings: FlowSettings
     flow_end: FlowEnd | None
-    where: float = 0.0
+    time: float = 0.0
     taken: int = 0
     pending: bool = True
     failed: bool = False
@@ -70,22 +70,22 @@ class FlowRun:
     def store_round(self, results: Sequence[np.ndarray], steps: int, share: float) -> None:
         """Store the result of a round, and decide whether another one follows."""
         depth = len(self.layers)
-        where, taken, arrived = results[2 * depth :]
+        time, taken, arrived = results[2 * depth :]
         new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(results[0]).all(axis=(-1, -2))
         for state, layer in zip(self.states, results[:depth], strict=True):
             state[new] = layer[new]
-        pace = (float(where) - self.where) / steps
-        self.layers, self.where, self.taken = tuple(results[depth : 2 * depth]), float(where), self.taken + int(taken)
-        if arrived or not np.isfinite(self.where):
+        pace = (float(time) - self.time) / steps
+        self.layers, self.time, self.taken = tuple(results[depth : 2 * depth]), float(time), self.taken + int(taken)
+        if arrived or not np.isfinite(self.time):
             self.pending = False
         elif not self._try_closed_form() and not self._try_implicit_solver(SLOW_STEPS * pace) and share >= STEP_SHARE:
-            self.failed = share >= 1 or self.left > HOPELESS_FACTOR * self.settings.max_steps * pace
+            self.failed = share >= 1 or self.time_left > HOPELESS_FACTOR * self.settings.max_steps * pace
             self.pending = not self.failed
 
     @property
-    def left(self) -> float:
-        """The time from here to the last of the given times."""
-        return float(self.settings.times[-1]) - self.where
+    def time_left(self) -> float:
+        """Return the time from the present state to the last of the given times."""
+        return float(self.settings.times[-1]) - self.time
 
     def _try_closed_form(self) -> bool:
         """Fill in the rest of the flow if it has a closed form; return whether it has."""
@@ -95,7 +95,7 @@ class FlowRun:
         """Fill in the rest of the flow by an implicit solver, unless its end is `soon` reached; return whether it
         arrived."""
         steps_left = self.settings.max_steps - self.taken
-        if self.flow_end is None or self.left <= soon or not self.stiff or steps_left <= 0:
+        if self.flow_end is None or self.time_left <= soon or not self.stiff or steps_left <= 0:
             return False
         self.stiff = self._fill_in(partial(self.flow_end.implicit_end, max_steps=steps_left))
         return self.stiff
@@ -103,7 +103,7 @@ class FlowRun:
     def _fill_in(self, rest_of_flow: Callable[..., RestOfFlow | None]) -> bool:
         """Fill in the states that are still to be found, and end the run; return whether `rest_of_flow` has them."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
-        times = np.maximum(self.settings.times[late] - self.where, 0.0)
+        times = np.maximum(self.settings.times[late] - self.time, 0.0)
         rest = rest_of_flow(*self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol))
         if rest is None:
             return False
@@ -113,30 +113,30 @@ class FlowRun:
         return True
 
 
-def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
-    """Return the times, filled up with the last one to a power of two where there are at most `MAX_FILLED_TIMES`.
+def pad_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " padded"]:
+    """Return the times, padded with the last one to a power of two where there are at most `MAX_PADDED_TIMES`.
 
     So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make.
-    What is saved twice costs no step, but memory: not for states of more than `MAX_FILLED_ENTRIES` entries.
+    What is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries.
 
     >>> import numpy as np
-    >>> from linnet.trainers._flow_rounds import filled_times
-    >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0]), entries=100).tolist()
+    >>> from linnet.trainers._flow_rounds import pad_times
+    >>> pad_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0]), entries=100).tolist()
     [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
     """
     count = len(times)
-    if count > MAX_FILLED_TIMES or entries > MAX_FILLED_ENTRIES:
+    if count > MAX_PADDED_TIMES or entries > MAX_PADDED_ENTRIES:
         return times
-    return np.concatenate([times, np.full(max(MIN_FILLED_TIMES, 1 << (count - 1).bit_length()) - count, times[-1])])
+    return np.concatenate([times, np.full(max(MIN_PADDED_TIMES, 1 << (count - 1).bit_length()) - count, times[-1])])
 
 
 def integrate_flow(
     objective: ProductObjective, layers: tuple[Array, ...], settings: FlowSettings, flow_end: FlowEnd | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
+    """Return all layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
-    After every round a flow that has converged is ended in closed form (`tail`), and one that would need
-    `SLOW_STEPS` more steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the
+    After every round a flow that has converged is ended in closed form (`_tail`), and one that would need
+    `SLOW_STEPS` more steps is tried with an implicit solver, once (`_stiff`). Once half of a batch has ended the
     others go on one by one: each costs its own steps, at most `max_steps`, and a fiftieth of them where it would
     need more than three times as many at its pace.
     """
@@ -149,18 +149,18 @@ def integrate_flow(
         FlowRun(
             tuple(layer[i] for layer in begun),
             replace(settings, atol=tolerances[i]),
-            None if flow_end is None else member(flow_end, i),
+            None if flow_end is None else batch_member(flow_end, i),
         )
         for i in range(len(begun[0]))
     ]
-    one_round = partial(_solve, max_steps=steps)
+    solve_round = partial(_solve_round, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
             if not any(run.pending for run in runs):
                 break
             if turn == BAR_AFTER_ROUNDS:
                 advance = stack.enter_context(progress.bar("flow", rounds, done=turn, unit=f"x {steps} steps"))
-            _advance_round(objective, runs, one_round, steps, (turn + 1) / rounds)
+            _advance_round(objective, runs, solve_round, steps, (turn + 1) / rounds)
             if turn >= BAR_AFTER_ROUNDS:
                 advance(1)
     states = [np.stack(several, axis=1) for several in zip(*(run.states for run in runs), strict=True)]
@@ -168,13 +168,15 @@ def integrate_flow(
     return (states, taken, failed) if batched else ([state[:, 0] for state in states], taken[0], failed[0])
 
 
-def _advance_round(objective: ProductObjective, runs: list[FlowRun], one_round: Any, steps: int, share: float) -> None:
+def _advance_round(
+    objective: ProductObjective, runs: list[FlowRun], solve_round: Any, steps: int, share: float
+) -> None:
     """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
     pending = [index for index, run in enumerate(runs) if run.pending]
     together = 2 * len(pending) > len(runs) > 1
     for chosen in [list(range(len(runs)))] if together else [[index] for index in pending]:
-        own, group = objective if together else member(objective, chosen[0]), [runs[index] for index in chosen]
-        results = [np.asarray(value) for value in one_round(own, *_solver_arguments(group))]
+        own, group = objective if together else batch_member(objective, chosen[0]), [runs[index] for index in chosen]
+        results = [np.asarray(value) for value in solve_round(own, *_solver_arguments(group))]
         for position, run in enumerate(group):
             if run.pending:
                 run.store_round([value[position] for value in results], steps, share)
@@ -187,19 +189,19 @@ def _steps_per_round(*layers: Array) -> int:
 
 
 def _solver_arguments(runs: list[FlowRun]) -> tuple[Any, ...]:
-    """Return the arguments of one round of `_solve`: the layers, where they are, times and tolerances."""
+    """Return the arguments of `_solve_round`: the layers, their times, the times to save, tolerances and share."""
     settings, layers = runs[0].settings, zip(*(run.layers for run in runs), strict=True)
     # those that have ended stand at the last time, which costs no step
-    where = [run.where if run.pending else settings.times[-1] for run in runs]
-    numbers = (where, settings.times, settings.rtol, [run.settings.atol for run in runs], settings.share)
+    time = [run.time if run.pending else settings.times[-1] for run in runs]
+    numbers = (time, settings.times, settings.rtol, [run.settings.atol for run in runs], settings.share)
     return tuple(map(np.stack, layers)), *(np.asarray(number, runs[0].layers[0].dtype) for number in numbers)
 
 
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)
-def _solve(
+def _solve_round(
     objective: ProductObjective,
     layers: tuple[Array, ...],
-    where: Array,
+    time: Array,
     times: Array,
     rtol: Array,
     atol: Array,
@@ -207,35 +209,37 @@ def _solve(
     *,
     max_steps: int,
 ) -> tuple[Array, ...]:
-    """One round of a batch: all layers at all times (infinite where not reached), at its end, and where that is; the
-    steps it took, and whether it arrived. At times before `where` the layers are those it began with."""
+    """Integrate one round of a batch. Return all layers at all times (infinite where not reached) and at the end of the
+    round, its time, the steps it took, and whether that is the last time. At times before `time` the layers are those
+    it began with."""
     shapes = [layer.shape[-2:] for layer in layers]
     borders = np.cumsum([np.prod(shape) for shape in shapes])
     start = jnp.concatenate([layer.reshape(len(layer), -1) for layer in layers], axis=1)
 
-    def parts(entries: Array) -> tuple[Array, ...]:
-        """The layers, from all their entries in one row."""
+    def split_layers(entries: Array) -> tuple[Array, ...]:
+        """Return the layers from all their entries in one row."""
         split = jnp.split(entries, borders[:-1], axis=-1)
         return tuple(part.reshape(*entries.shape[:-1], *shape) for part, shape in zip(split, shapes, strict=True))
 
     def slope(objective: ProductObjective, entries: Array) -> Array:
-        layers = parts(entries)
+        """Return the time derivative of all entries: minus the gradient."""
+        layers = split_layers(entries)
         directions = negative_gradients(layers, objective.evaluate(product_of(layers))[1])
         return jnp.concatenate([direction.reshape(-1) for direction in directions])
 
-    def size(entries: Array) -> Array:
-        """The root mean square over the entries that are the network's own; of the others every error is zero."""
+    def norm(entries: Array) -> Array:
+        """Return the root mean square over the network's own entries; of the others every error is zero."""
         return jnp.sqrt(jnp.sum(entries**2, axis=1) / (share * entries.shape[1]))
 
     solution = solve(
         partial(jax.vmap(slope, in_axes=(batch_axes(objective), 0)), objective),
         start,
-        where,
+        time,
         times,
         rtol=rtol,
         atol=atol[:, None],
-        size=size,
+        norm=norm,
         max_steps=max_steps,
     )
-    arrived = solution.where >= times[-1]
-    return (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
+    arrived = solution.time >= times[-1]
+    return (*split_layers(solution.states), *split_layers(solution.end), solution.time, solution.steps, arrived)

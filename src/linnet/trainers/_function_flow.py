@@ -125,7 +125,7 @@ def function_flow(
 
 
 def _largest_eigenvalue(kernel: Array) -> Array:
-    """The largest eigenvalue of a positive matrix by power iteration, to within a few percent."""
+    """Return the largest eigenvalue of a positive matrix by power iteration, to within a few percent."""
 
     def iterate(_: int, v: Array) -> Array:
         v = kernel @ v

@@ -31,7 +31,7 @@ from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import operations_per_step, steps_per_call
-from linnet.trainers._start import without_filling
+from linnet.trainers._start import without_padding
 from linnet.trainers._states import (
     Array,
     Arrays,
@@ -44,7 +44,7 @@ from linnet.trainers._states import (
     State,
     TestedLoss,
     Update,
-    layer_names,
+    layer_names_in,
     layers_of,
 )
 from linnet.trainers.stopping import Rule
@@ -62,8 +62,11 @@ DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of
 class Record(Protocol):
     """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
 
-    def start(self, params: Params) -> Remembered: ...
-    def update(self, record: Remembered, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Remembered: ...
+    def start(self, params: Params) -> Remembered:
+        """Return the record before the first state."""
+
+    def update(self, record: Remembered, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Remembered:
+        """Return the record after one more state."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +86,13 @@ class Plan:
 
 
 def initial_state(params: Params, *, plan: Plan) -> State:
-    """The state of one run before its first step."""
+    """Return the state of one run before its first step."""
     record = None if plan.record is None else plan.record.start(params)
     return State(params, plan.rule.start(), np.int64(0), np.int64(0), record)  # type: ignore[arg-type]
 
 
 def divergence_threshold(objective: Objective, params: Params) -> Array:
-    """The loss beyond which a run counts as diverged: a large multiple of the first loss, or of the targets' scale."""
+    """Return the loss beyond which a run has diverged: a large multiple of the first loss, or of the targets' scale."""
     loss, _ = objective.at(params)
     size = objective.loss_scale()
     return DIVERGENCE_FACTOR * (select(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
@@ -98,7 +101,10 @@ def divergence_threshold(objective: Objective, params: Params) -> Array:
 def judge(
     objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan
 ) -> tuple[State, Seen]:
-    """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
+    """Return the state with its record up to date and the code of why it ends, 0 to go on; and what was seen of it.
+
+    `highest` is the loss of `divergence_threshold`.
+    """
     loss, seen = objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
     measured = test.at(state.params, seen) if looks and test is not None else loss
@@ -119,7 +125,7 @@ def take_step(
     *,
     plan: Plan,
 ) -> State:
-    """One step of one run; one that has ended, or is at step `until`, stands still."""
+    """Take one step of one run, unless it has ended or is at step `until`: then it stands still."""
     going = (state.code == 0) & (state.step < until)
     new, seen = judge(objective, test, highest, state, plan=plan)
     moving = going & (new.code == 0)
@@ -136,7 +142,7 @@ def take_step(
 
 
 def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
-    """The numbers of one step, with the learning rate that a schedule has there."""
+    """Return the hyperparameters of one step, with the learning rate that a schedule has there."""
     if "schedule" not in hyper:
         return hyper
     values = hyper["schedule"]
@@ -145,7 +151,7 @@ def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
 
 
 def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
-    """The canonical time after `used` steps: (time,), or (time, member) where members differ in their rate."""
+    """Return the canonical times after `used` steps: (time,), or (time, member) where members differ in their rate."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
         used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]
@@ -153,7 +159,7 @@ def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
 
 
 def judge_last(objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan) -> State:
-    """The last state of a run judged and noted as all others were before their next step."""
+    """Judge the last state of a run, and update its record, as those of all others were before their next step."""
     new, _ = judge(objective, test, highest, state, plan=plan)
     return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
@@ -171,7 +177,7 @@ def run(
     title: str,
     attributes: dict[str, object],
 ) -> Trajectory:
-    """Runs `steps` steps from `params` and returns what `saving` and `plan.keep` ask for."""
+    """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for."""
     if plan.keep not in KEEP_CHOICES:
         raise ValueError(f"`keep` must be one of {KEEP_CHOICES}: got {plan.keep!r}.")
     if plan.rule.needs_test and test is None:
@@ -186,8 +192,11 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    sweep = _optimized_sweep if plan.optimized else _drawing_sweep if "key" in params else _advance_and_observe
-    state, highest, seen = _begin(objective, test, params, plan=plan)
+    if plan.optimized:
+        run_to_each: Callable[..., tuple[State, Arrays]] = _run_to_each_optimized
+    else:
+        run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
+    state, highest, seen = _begin_runs(objective, test, params, plan=plan)
     parts = [seen]
     until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
@@ -196,7 +205,7 @@ def run(
         for until, keep in _chunks_of_steps(
             wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
         ):
-            state, seen = sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
+            state, seen = run_to_each(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
@@ -210,12 +219,12 @@ def run(
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
     still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
     beyond = jnp.asarray(until * 0 + until[-1] + 1)
-    state, _ = sweep(objective, test, still, highest, state, beyond, plan=plan)
+    state, _ = run_to_each(objective, test, still, highest, state, beyond, plan=plan)
     codes = np.asarray(state.code)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
-    kept = without_filling({name: value[:length] for name, value in kept.items()}, reduction)
+    kept = without_padding({name: value[:length] for name, value in kept.items()}, reduction)
     used = np.minimum(wanted[:length], int(taken.max()))
     reasons = plan.reasons[codes]
     status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
@@ -224,7 +233,7 @@ def run(
 
 
 def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
+    """Yield the steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
     Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
     few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
@@ -266,14 +275,16 @@ def _vmapped(
 
 
 @partial(jax.jit, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
-def _begin(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> tuple[State, Array, Arrays]:
-    """The state before the first step, the loss beyond which it diverges, and what is kept of it."""
+def _begin_runs(
+    objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan
+) -> tuple[State, Array, Arrays]:
+    """Return the state before the first step, the loss beyond which it diverges, and what is kept of it."""
 
-    def one(objective: Objective, test: KeptLoss | None, params: Params) -> tuple[State, Array, Arrays]:
+    def begin_run(objective: Objective, test: KeptLoss | None, params: Params) -> tuple[State, Array, Arrays]:
         seen = _observe(objective, test, params, plan=plan)
         return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
 
-    state, highest, seen = _vmapped(one, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    state, highest, seen = _vmapped(begin_run, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
     return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
@@ -284,7 +295,7 @@ def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, pla
     if test is not None:
         kept |= test.losses(params, seen)
     if plan.keep == "weights":
-        kept |= {name: params[name] for name in layer_names(params)}
+        kept |= {name: params[name] for name in layer_names_in(params)}
     elif plan.keep == "products":
         layers = layers_of(params)
         kept |= {"product": product_of(layers), "second": product_of(layers[1:])}
@@ -301,7 +312,7 @@ def _run_to_each(
     *,
     plan: Plan,
 ) -> tuple[State, Arrays]:
-    """Runs to each of `untils` in turn and looks at the state there."""
+    """Run to each of the steps `untils` in turn; return the last state, and what the trajectory keeps of each."""
     batched = state.params["first"].ndim == 3
     hyper_axes = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in hyper.items()}
     step = _vmapped(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
@@ -318,6 +329,6 @@ def _run_to_each(
     return jax.lax.scan(advance_to, state, untils)
 
 
-_advance_and_observe = jax.jit(_run_to_each, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
-_optimized_sweep = jax.jit(_run_to_each, static_argnames=("plan",))
-_drawing_sweep = JitDrawing(_run_to_each, static_argnames=("plan",))
+_run_to_each_quick = jax.jit(_run_to_each, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
+_run_to_each_optimized = jax.jit(_run_to_each, static_argnames=("plan",))
+_run_to_each_drawing = JitDrawing(_run_to_each, static_argnames=("plan",))

@@ -29,15 +29,15 @@ class ProductObjective:
     """An objective that sees a network through its product alone."""
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
-        """Loss and residual at a product."""
+        """Return the loss and the residual -dL/dA at a product."""
         raise NotImplementedError
 
     def loss_scale(self) -> Array:
-        """The scale of losses: that of the targets."""
+        """Return the scale of losses: that of the targets."""
         raise NotImplementedError
 
     def at(self, params: dict[str, Array]) -> tuple[Array, tuple[Array, Array]]:
-        """The loss of a state, with its product and residual."""
+        """Return the loss of a state, with its product and residual."""
         A = product_of(layers_of(params))
         loss, residual = self.evaluate(A)
         return loss, (A, residual)
@@ -54,13 +54,13 @@ class SpectralObjective(ProductObjective):
     NDIM: ClassVar = {"scales": 1, "target": 2, "floor": 0}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
-        """Loss and residual at a product."""
+        """Return the loss and the residual -dL/dA at a product."""
         error = self.target - (A if self.scales is None else A * self.scales)
         residual = error if self.scales is None else error * self.scales
         return 0.5 * jnp.sum(error**2) + self.floor, residual
 
     def loss_scale(self) -> Array:
-        """The loss of a network that is zero."""
+        """Return the loss of a network that is zero."""
         return 0.5 * jnp.sum(self.target**2) + self.floor
 
 
@@ -74,13 +74,13 @@ class SamplesObjective(ProductObjective):
     NDIM: ClassVar = {"inputs": 2, "outputs": 2}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
-        """Loss and residual at a product."""
+        """Return the loss and the residual -dL/dA at a product."""
         n = self.inputs.shape[0]
         error = self.outputs.T - A @ self.inputs.T
         return 0.5 * jnp.sum(error**2) / n, error @ self.inputs / n
 
     def loss_scale(self) -> Array:
-        """The loss of a network that is zero."""
+        """Return the loss of a network that is zero."""
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
@@ -95,12 +95,12 @@ class MomentsObjective(ProductObjective):
     NDIM: ClassVar = {"cov": 2, "cross": 2, "power": 0}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
-        """Loss and residual at a product."""
+        """Return the loss and the residual -dL/dA at a product."""
         residual = self.cross - A @ self.cov
         return 0.5 * (self.power - jnp.sum((self.cross + residual) * A)), residual
 
     def loss_scale(self) -> Array:
-        """The loss of a network that is zero."""
+        """Return the loss of a network that is zero."""
         return 0.5 * self.power
 
 
@@ -113,12 +113,12 @@ class CostObjective(ProductObjective):
     NDIM: ClassVar[dict[str, int]] = {}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
-        """Cost and minus its gradient at a product."""
+        """Return the cost and minus its gradient at a product."""
         value, gradient = jax.value_and_grad(self.cost)(A)
         return value, -gradient
 
     def loss_scale(self) -> Array:
-        """The scale of a general cost, which nothing tells: 1."""
+        """Return 1, as the scale of a general cost is not known."""
         return jnp.asarray(1.0)
 
 
@@ -137,7 +137,7 @@ class TestLoss:
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
     def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
-        """The test loss of a state whose product is the first of `seen`."""
+        """Return the test loss of a state whose product is the first of `seen`."""
         A, rest = seen[0], params["rest"]
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
         if self.rest is not None:
@@ -151,7 +151,7 @@ class TestLoss:
 
 @register_dataclass
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutLoss:
     """The held-out loss, which stopping rules look at, beside the test loss of a problem that has a truth."""
 
     validation: TestLoss
@@ -159,7 +159,7 @@ class HeldOut:
     NDIM: ClassVar[dict[str, int]] = {}
 
     def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
-        """The held-out loss of a state."""
+        """Return the held-out loss of a state."""
         return self.validation.at(params, seen)
 
     def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
@@ -169,7 +169,7 @@ class HeldOut:
 
 
 def batch_axes(tree: Any) -> Any:
-    """The `in_axes` of an objective: 0 for fields that carry a leading batch axis, None for shared ones."""
+    """Return the `in_axes` of an objective: 0 for fields that carry a leading batch axis, None for shared ones."""
     if tree is None:
         return None
     axes = {}
@@ -182,15 +182,15 @@ def batch_axes(tree: Any) -> Any:
     return type(tree)(**axes)
 
 
-def member(tree: Any, index: int) -> Any:
-    """The objective of one member of a batch."""
+def batch_member(tree: Any, index: int) -> Any:
+    """Return the objective, or another dataclass with `NDIM`, of one member of a batch."""
     shared = {f.name: getattr(tree, f.name) for f in fields(tree)}
     batched = {name for name, ndim in tree.NDIM.items() if shared[name] is not None and shared[name].ndim > ndim}
     return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
 
 
 def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> ProductObjective:
-    """The loss to descend: in the coordinates of `reduction`, or as the problem was given."""
+    """Return the loss to descend: in the coordinates of `reduction`, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:
         return CostObjective(problem.cost)
@@ -211,13 +211,13 @@ def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) 
     return MomentsObjective(cast(problem.cov), cast(problem.cross), cast(power))
 
 
-def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOut | None:
-    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None without either."""
+def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOutLoss | None:
+    """Return the test loss, or the held-out loss beside it, in the coordinates of `reduction`; None without either."""
     test = _test_loss(reduction, dtype)
     if reduction.full_problem.validation is None:
         return test
     root, target, floor = reduction.full_problem.validation.squares()
-    return HeldOut(_in_coordinates(reduction, root, target, dtype, floor), test)
+    return HeldOutLoss(_loss_in_coordinates(reduction, root, target, dtype, floor), test)
 
 
 def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
@@ -239,13 +239,13 @@ def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
         root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])
     else:
         root = _covariance_root(problem.test_cov)
-    return _in_coordinates(reduction, root, truth @ root, dtype)
+    return _loss_in_coordinates(reduction, root, truth @ root, dtype)
 
 
-def _in_coordinates(
+def _loss_in_coordinates(
     reduction: Reduction, root: np.ndarray, target: np.ndarray, dtype: np.dtype, floor: object = None
 ) -> TestLoss:
-    """|A root - target|^2/2 + floor of the full product, in the coordinates of `reduction`."""
+    """Return the loss |A root - target|^2/2 + floor of the full product A, in the coordinates of `reduction`."""
     cast = partial(jnp.asarray, dtype=dtype)
     floor = None if floor is None else cast(floor)
     basis = reduction.basis
@@ -262,7 +262,7 @@ def _in_coordinates(
 
 
 def _covariance_root(cov: np.ndarray) -> np.ndarray:
-    """Any C with C C^T = cov: Cholesky where it exists, the symmetric root otherwise."""
+    """Return a C with C C^T = cov: Cholesky where it exists, the symmetric root otherwise."""
     try:
         return np.linalg.cholesky(cov)
     except np.linalg.LinAlgError:
@@ -271,7 +271,7 @@ def _covariance_root(cov: np.ndarray) -> np.ndarray:
 
 
 def _compress_columns(*matrices: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The rows of all matrices in an orthonormal basis of their common span: fewer columns, the same inner products."""
+    """Return the rows of all matrices in a basis of their common span: fewer columns, the same inner products."""
     lead = np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
     stacked = np.concatenate([np.broadcast_to(m, (*lead, *m.shape[-2:])) for m in matrices], axis=-2)
     triangle = np.linalg.qr(np.swapaxes(stacked, -1, -2), mode="r")

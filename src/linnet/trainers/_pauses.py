@@ -12,7 +12,7 @@ STEP_OVERHEAD_SECONDS = 3e-6  # seconds of the smallest step
 
 
 def steps_per_call(layer: Any, operations: float) -> int:
-    """The number of steps that fit into one call on the device where `layer` is, given the operations of a step."""
+    """Return the number of steps that fit into one call on the device of `layer`, given the operations of a step."""
     speed = OPERATIONS_PER_SECOND.get(next(iter(layer.devices())).platform, ACCELERATOR_OPERATIONS_PER_SECOND)
     return max(1, int(CALL_SECONDS / (STEP_OVERHEAD_SECONDS + operations / speed)))
 

@@ -62,14 +62,14 @@ class SolverResult(NamedTuple):
 
     states: Array
     end: Array
-    where: Array
+    time: Array
     steps: Array
 
 
 class _SolverState(NamedTuple):
-    """Where each member is: its state and slope, the length of the next step, and what was saved."""
+    """The progress of each member: its time, the length of the next step, its state and slope, and what was saved."""
 
-    where: Array
+    time: Array
     length: Array
     state: Array
     slope: Array
@@ -80,60 +80,63 @@ class _SolverState(NamedTuple):
 def solve(
     slope: Callable[[Array], Array],
     start: Array,
-    where: Array,
+    time: Array,
     times: Array,
     *,
     rtol: Array,
     atol: Array,
-    size: Callable[[Array], Array],
+    norm: Callable[[Array], Array],
     max_steps: int,
 ) -> SolverResult:
-    """Follows `slope` of the states (batch, entry) from `where` (batch,) to the last of `times`, in at most `max_steps`
-    steps. `size` is the norm (batch,) in which the error over the tolerance stays below one."""
+    """Integrate `slope` of the states (batch, entry) from `time` (batch,) to the last of `times`, in at most
+    `max_steps` steps. `norm` returns the norms (batch,) of errors over tolerances, which are to stay below one."""
     stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGE_WEIGHTS, ERROR_WEIGHTS))
     end, members = times[-1], jnp.arange(start.shape[0])
 
-    def next_time(where: Array) -> Array:
-        return jnp.searchsorted(times, where, side="right", method="compare_all")
+    def next_index(time: Array) -> Array:
+        """Return the index of the first of the times that is still ahead."""
+        return jnp.searchsorted(times, time, side="right", method="compare_all")
 
-    def shortened(where: Array, length: Array) -> Array:
-        """Shorten a step that would pass the next time, or end barely before it."""
-        left = times[next_time(where)] - where
+    def shortened_step(time: Array, length: Array) -> Array:
+        """Return the length of a step, shortened where it would pass the next time, or stretched to end there."""
+        left = times[next_index(time)] - time
         return jnp.where(length >= (1 - STEP_STRETCH) * left, left, length)
 
-    def step(walk: _SolverState) -> _SolverState:
+    def try_step(walk: _SolverState) -> _SolverState:
+        """Try a step of each member: keep those whose error is small enough, and choose the length of the next."""
+
         # Stage 0 evaluates where the step begins; the others where the earlier slopes lead. The last is the end.
-        def stage(index: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
+        def evaluate_stage(index: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
             slopes, _ = carried
             reached = walk.state + walk.length[:, None] * jnp.tensordot(stages[index], slopes, 1)
             return slopes.at[index].set(slope(reached)), reached
 
         slopes = jnp.zeros((14, *start.shape), start.dtype).at[0].set(walk.slope)
-        slopes, reached = jax.lax.fori_loop(1, 14, stage, (slopes, walk.state))
+        slopes, reached = jax.lax.fori_loop(1, 14, evaluate_stage, (slopes, walk.state))
         error = walk.length[:, None] * jnp.tensordot(error_weights, slopes, 1)
         largest = jnp.maximum(jnp.abs(walk.state), jnp.nan_to_num(jnp.abs(reached)))
-        scaled = size(jnp.where(jnp.isnan(error), jnp.inf, error) / (atol + rtol * largest))
-        under_way = walk.where < end
+        scaled = norm(jnp.where(jnp.isnan(error), jnp.inf, error) / (atol + rtol * largest))
+        under_way = walk.time < end
         kept = (scaled < 1) & under_way
         factor = jnp.clip(SAFETY * scaled ** (-1 / 8), jnp.where(kept, 1.0, SMALLEST), jnp.where(kept, LARGEST, SAFETY))
-        index = next_time(walk.where)
+        index = next_index(walk.time)
         ahead = times[jnp.minimum(index, times.size - 1)]
-        arrives = walk.length >= ahead - walk.where
-        now = jnp.where(kept, jnp.where(arrives, ahead, walk.where + walk.length), walk.where)
+        arrives = walk.length >= ahead - walk.time
+        now = jnp.where(kept, jnp.where(arrives, ahead, walk.time + walk.length), walk.time)
         saved = walk.saved.at[members, jnp.where(kept & arrives, index, times.size)].set(reached, mode="drop")
         state, moved = (
             jnp.where(kept[:, None], new, old) for new, old in ((reached, walk.state), (slopes[13], walk.slope))
         )
-        return _SolverState(now, shortened(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
+        return _SolverState(now, shortened_step(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
 
     def goes_on(walk: _SolverState) -> Array:
-        return jnp.any((walk.where < end) & (walk.steps < max_steps))
+        return jnp.any((walk.time < end) & (walk.steps < max_steps))
 
     begun = slope(start)
-    saved = jnp.where((times <= where[:, None])[..., None], start[:, None], jnp.inf)
-    length = shortened(where, jnp.full(where.shape, FIRST_STEP, where.dtype))
-    walk = _SolverState(where, length, start, begun, jnp.zeros(start.shape[0], int), saved)
-    walk = jax.lax.while_loop(goes_on, step, walk)
+    saved = jnp.where((times <= time[:, None])[..., None], start[:, None], jnp.inf)
+    length = shortened_step(time, jnp.full(time.shape, FIRST_STEP, time.dtype))
+    walk = _SolverState(time, length, start, begun, jnp.zeros(start.shape[0], int), saved)
+    walk = jax.lax.while_loop(goes_on, try_step, walk)
     # Of equal times the first was saved.
     states = walk.saved[:, jnp.searchsorted(times, times)]
-    return SolverResult(states, walk.state, walk.where, walk.steps)
+    return SolverResult(states, walk.state, walk.time, walk.steps)

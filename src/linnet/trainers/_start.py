@@ -23,7 +23,7 @@ from linnet.reductions._trial_descent import StepSizes
 from linnet.reductions.deep import DeepReduction, reduced_layers
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
-from linnet.trainers._states import Params, names_of_layers
+from linnet.trainers._states import Params, layer_names_at_depth
 
 RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again
 # Beyond the last, and from inputs + outputs on, nothing is filled up: one long run would pay for what a sweep saves.
@@ -32,7 +32,7 @@ RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the
 def coordinates_of_run(
     problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[StepSizes] | None = ()
 ) -> Reduction:
-    """The coordinates a run is carried out in; the problem's own with `reduced=False`.
+    """Return the coordinates a run is carried out in; the problem's own with `reduced=False`.
 
     `paths` are the descents of a deep network (see `reductions.deep.reduced_layers`).
     """
@@ -46,12 +46,12 @@ def coordinates_of_run(
 
 
 def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
-    """The state a loop starts from, with the batch of the problem or of the weights in front."""
+    """Return the parameters a loop starts from, with the batch of the problem or of the weights in front."""
     layers = layer_arrays(reduction.weights)
     batch = reduction.full_problem.batch
     if batch and layers[0].ndim == 2:
         layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
-    names = names_of_layers(len(layers))
+    names = layer_names_at_depth(len(layers))
     params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, layers, strict=True)}
     params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
     if velocity:
@@ -59,13 +59,14 @@ def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = Fa
     return params
 
 
-def run_width(width: int, most: int) -> int:
-    """The width to which a network that can have `most` hidden units after its reduction is filled up."""
-    return width if width >= most else min(next((step for step in RUN_WIDTHS if step >= width), width), most)
+def run_width(width: int, max_width: int) -> int:
+    """Return the width to which a network is padded: one of `RUN_WIDTHS`, but no more than `max_width`."""
+    return width if width >= max_width else min(next((step for step in RUN_WIDTHS if step >= width), width), max_width)
 
 
 def pad_width(reduction: Reduction) -> Reduction:
-    """The same network with hidden units at zero, at one of a few widths; as it is where its width was reduced."""
+    """Return the same network padded with hidden units at zero to one of a few widths; as it is where its width was
+    reduced, or if it is deep."""
     if isinstance(reduction, DeepReduction):
         return reduction
     width = reduction.weights.width
@@ -82,8 +83,8 @@ def pad_width(reduction: Reduction) -> Reduction:
     return replace(reduction, weights=wider, frame=np.eye(width, width + missing))
 
 
-def without_filling(kept: dict[str, np.ndarray], reduction: Reduction) -> dict[str, np.ndarray]:
-    """What was kept of the states of a run, with the hidden units of `reduction` alone."""
+def without_padding(kept: dict[str, np.ndarray], reduction: Reduction) -> dict[str, np.ndarray]:
+    """Return what was kept of the states of a run, without the hidden units that `pad_width` has added."""
     if isinstance(reduction, DeepReduction):
         return kept
     own = {"first": np.s_[..., : reduction.weights.width, :], "second": np.s_[..., : reduction.weights.width]}

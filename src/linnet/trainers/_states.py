@@ -22,38 +22,43 @@ Seen = Any  # what an objective saw of a state: of linear networks the product A
 Remembered = Any  # what a stopping rule or a record keeps from step to step: any tree of numbers
 
 
-def names_of_layers(depth: int) -> list[str]:
-    """The names that the layers of a network of this depth have in a loop, from the first to the last."""
+def layer_names_at_depth(depth: int) -> list[str]:
+    """Return the names that the layers of a network of this depth have in a loop, from the first to the last."""
     return ["first", *(f"inner_{number}" for number in range(2, depth)), "second"]
 
 
-def layer_names(named: Arrays) -> list[str]:
-    """The names of the layers among what moves, from the first to the last."""
-    return names_of_layers(2 + sum(name.startswith("inner_") for name in named))
+def layer_names_in(params: Params) -> list[str]:
+    """Return the names of the layers among what moves, from the first to the last."""
+    return layer_names_at_depth(2 + sum(name.startswith("inner_") for name in params))
 
 
 def layers_of(params: Params) -> list[Array]:
-    """The layers, from the first to the last."""
-    return [params[name] for name in layer_names(params)]
+    """Return the layers, from the first to the last."""
+    return [params[name] for name in layer_names_in(params)]
 
 
 class Objective(Protocol):
     """What a loop descends."""
 
-    def at(self, params: Params) -> tuple[Array, Seen]: ...
-    def loss_scale(self) -> Array: ...
+    def at(self, params: Params) -> tuple[Array, Seen]:
+        """Return the loss at a state, and what else the update, the test loss and the record need of it."""
+
+    def loss_scale(self) -> Array:
+        """Return the size of usual losses, by which divergence is judged."""
 
 
 class TestedLoss(Protocol):
     """A test loss that stopping rules and records look at."""
 
-    def at(self, params: Params, seen: Seen) -> Array: ...
+    def at(self, params: Params, seen: Seen) -> Array:
+        """Return the test loss at a state of which the objective has `seen` the product."""
 
 
 class KeptLoss(TestedLoss, Protocol):
     """A test loss that a trajectory keeps, by the names it has there."""
 
-    def losses(self, params: Params, seen: Seen) -> Arrays: ...
+    def losses(self, params: Params, seen: Seen) -> Arrays:
+        """Return the losses that a trajectory keeps of a state, by name."""
 
 
 Update = Callable[[Any, Hyper, Params, Array, Seen], Params]

@@ -1,7 +1,7 @@
 r"""The rest of a flow in which some modes have long converged while others fade without end, by an implicit solver.
 
 A mode whose target is zero fades like $1/t$ from a balanced start: there is no end that a closed form could hold
-(`tail`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
+(`_tail`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
 $t = 10^5$ at a rate of 60. The flow is one of gradients, so its Jacobian is symmetric,
 
 $$ J = H(R) - G^T G, \qquad G\,\delta = (W_2\,\delta W_1 + \delta W_2\,W_1)\Sigma^{1/2}, \qquad
@@ -38,24 +38,24 @@ class SquareFlow:
     width: int
 
     def layers(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and second layer."""
+        """Split a state into first and second layer."""
         k, r = self.target.shape
         cut = self.width * r
         return state[:cut].reshape(self.width, r), state[cut:].reshape(k, self.width)
 
     def residual(self, state: np.ndarray) -> np.ndarray:
-        """R = (G - A s) s."""
+        """Return the residual R = (G - A s) s."""
         first, second = self.layers(state)
         return (self.target - second @ first * self.scales) * self.scales
 
     def slope(self, t: float, state: np.ndarray) -> np.ndarray:
-        """The negative gradient of the loss."""
+        """Return the time derivative of a state: the negative gradient of the loss."""
         first, second = self.layers(state)
         residual = self.residual(state)
         return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
-        """J of the module's equation."""
+        """Return the Jacobian J of the flow, by the equation above."""
         first, second = self.layers(state)
         k, r = self.target.shape
         of_first = np.kron(second, np.diag(self.scales))
@@ -79,7 +79,9 @@ def solve_implicitly(
     atol: float,
     max_steps: int = MAX_STEPS,
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
-    r"""Both layers at `times` after the state, and the steps; None where the flow is too large, or not safely followed.
+    r"""Return both layers at `times` after the state, and the steps; None where the flow is too large, or unsafe.
+
+    Unsafe is a flow along which errors may grow by more than `MAX_LOG_GROWTH` allows, or that takes too many steps.
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
@@ -88,7 +90,7 @@ def solve_implicitly(
     - `max_steps`: of the solver; never more than `MAX_STEPS`
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
-    used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
+    used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`_start`)
     if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:
         return None
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)

@@ -119,7 +119,7 @@ def find_tail(
     rtol: float,
     atol: float,
 ) -> Tail | None:
-    r"""The tail of a flow on $L = |G - A s|^2/2$ for the time `left`, or None where the state is not near enough to it.
+    r"""Return the tail of a flow on $L = |G - A s|^2/2$ for the time `left`; None where the state is not near enough.
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs

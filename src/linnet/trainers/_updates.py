@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from linnet.trainers import updates
-from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update, layer_names, layers_of
+from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update, layer_names_in, layers_of
 
 
 def negative_gradients(layers: Sequence[Array], residual: Array) -> list[Array]:
@@ -33,7 +33,7 @@ def negative_gradients(layers: Sequence[Array], residual: Array) -> list[Array]:
 def residual_step(params: Params, hyper: Hyper, residual: Array) -> Params:
     """Return all layers after one step for the residual $R = -dL/dA$, each seeing the others as they were."""
     directions = negative_gradients(layers_of(params), residual)
-    return step_along(params, hyper, dict(zip(layer_names(params), directions, strict=True)))
+    return step_along(params, hyper, dict(zip(layer_names_in(params), directions, strict=True)))
 
 
 def step_along(params: Params, hyper: Hyper, directions: Params, *, also_rest: bool = True) -> Params:
@@ -53,7 +53,7 @@ def step_along(params: Params, hyper: Hyper, directions: Params, *, also_rest: b
 
 
 def layer_rate(hyper: Hyper, layer: str) -> Array:
-    """The learning rate of a layer, which may have one of its own in units of the common one."""
+    """Return the learning rate of a layer, which may have one of its own in units of the common one."""
     own = hyper.get(f"rate_{layer}")
     return hyper["learning_rate"] if own is None else hyper["learning_rate"] * own
 
@@ -64,8 +64,8 @@ def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Arra
 
 
 def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """The first layer moves, then the next ones, each of which sees the new layers below it and the old residual."""
-    for number, name in enumerate(layer_names(params)):
+    """Move the first layer, then the next ones, each of which sees the new layers below it and the old residual."""
+    for number, name in enumerate(layer_names_in(params)):
         direction = negative_gradients(layers_of(params), seen[1])[number]
         params = step_along(params, hyper, {name: direction}, also_rest=number == 0)
     return params
@@ -81,12 +81,12 @@ class UserUpdate:
         """Return the parameters of a run, or of each of a batch, with what the update remembers."""
 
         def with_memory(params: Params) -> Params:
-            return {**params, "memory": self.rule.init({name: params[name] for name in layer_names(params)})}
+            return {**params, "memory": self.rule.init({name: params[name] for name in layer_names_in(params)})}
 
         return jax.vmap(with_memory)(params) if params["first"].ndim == 3 else with_memory(params)
 
     def __call__(self, objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-        names = layer_names(params)
+        names = layer_names_in(params)
         layers = {name: params[name] for name in names}
         directions = negative_gradients(layers_of(params), seen[1])
         gradients = {name: -direction for name, direction in zip(names, directions, strict=True)}

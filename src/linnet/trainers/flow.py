@@ -18,8 +18,8 @@ from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import ProductObjective, batch_axes, testing_objective, training_objective
-from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_filling
-from linnet.trainers._states import Arrays, KeptLoss, layer_names, layers_of
+from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
+from linnet.trainers._states import Arrays, KeptLoss, layer_names_in, layers_of
 from linnet.trainers._tail import FlowEnd
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
@@ -101,18 +101,18 @@ def gradient_flow(
         tolerance = (
             _absolute_tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         )
-        until = flow_rounds.filled_times(moments, entries=sum(layer.size for layer in layers))
+        until = flow_rounds.pad_times(moments, entries=sum(layer.size for layer in layers))
         settings = flow_rounds.FlowSettings(
             until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
         )
         flow_end = FlowEnd.from_problem(problem, reduction) if len(layers) == 2 else None
         states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, flow_end)
-        named = dict(zip(layer_names(params), states, strict=True))
+        named = dict(zip(layer_names_in(params), states, strict=True))
         values = {**_losses_of_states(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
-        kept = without_filling(kept, reduction)
+        kept = without_padding(kept, reduction)
         attributes = {
             "trainer": "gradient_flow",
             "rtol": rtol,
@@ -138,7 +138,7 @@ def gradient_flow(
 
 
 def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
-    """The absolute tolerance of one network, or of every network of a batch by its own scale."""
+    """Return the absolute tolerance of one network, or of every network of a batch by its own scale."""
     layers = layer_arrays(weights)
     inside = (-1, -2)
     top = np.max([np.abs(layer).max(axis=inside) for layer in layers], axis=0)
@@ -151,9 +151,9 @@ def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)
 def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states: Arrays) -> Arrays:
-    """The losses of states that have the times in front, and the members of a batch next."""
+    """Return the losses of states that have the times in front, and the members of a batch next."""
 
-    def look(objective: ProductObjective, test: KeptLoss | None, state: Arrays) -> Arrays:
+    def losses_of_state(objective: ProductObjective, test: KeptLoss | None, state: Arrays) -> Arrays:
         A = product_of(layers_of(state))
         seen = {"loss": objective.evaluate(A)[0]}
         if test is not None:
@@ -161,5 +161,5 @@ def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states
         return seen
 
     if states["first"].ndim == 4:
-        look = jax.vmap(look, in_axes=(batch_axes(objective), batch_axes(test), 0))
-    return jax.vmap(look, in_axes=(None, None, 0))(objective, test, states)
+        losses_of_state = jax.vmap(losses_of_state, in_axes=(batch_axes(objective), batch_axes(test), 0))
+    return jax.vmap(losses_of_state, in_axes=(None, None, 0))(objective, test, states)

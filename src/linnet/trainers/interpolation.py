@@ -107,7 +107,7 @@ def interpolating_network(
             f"{most:.3g}."
         )
     with computing(number):
-        modes = _few_sizes(values, cross, state)
+        modes = _pad_modes(values, cross, state)
         run = function_flow(*modes, loss=number.type(loss), tolerance=number.type(tolerance))
         trained, gain = np.asarray(run.state.product)[:n], np.asarray(run.state.gain)
         reached, steps, time = float(run.loss), int(run.steps), float(run.time)
@@ -141,9 +141,9 @@ def _eigh_on_device(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(values, gram.dtype), np.asarray(vectors, gram.dtype)
 
 
-def _few_sizes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
-    """Return small problems filled up with modes in which nothing is to be learned: they take few programs, each of
-    which takes longer to compile than to run."""
+def _pad_modes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
+    """Return a problem and its start, a small one padded with modes in which nothing is to be learned: so few sizes are
+    compiled, which takes longer than to run them."""
     more = -values.size % MODES_TOGETHER if values.size <= FEW_MODES else 0
     filled = FunctionState(
         jnp.asarray(np.pad(state.product, (0, more))),

@@ -105,7 +105,7 @@ class ReluObjective(SamplesObjective):
     """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
-        """The loss of a state and its gradients."""
+        """Return the loss of a state and the gradients of both layers."""
 
         def loss(layers: tuple[Array, Array]) -> Array:
             error = self.outputs - jax.nn.relu(self.inputs @ layers[0].T) @ layers[1].T

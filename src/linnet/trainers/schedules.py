@@ -39,7 +39,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if not callable(self.values):
-            object.__setattr__(self, "values", _check_rates("values", self.values))
+            object.__setattr__(self, "values", _non_negative_rates("values", self.values))
             return
         check_function_of_step("values", self.values)
 
@@ -65,7 +65,7 @@ class Schedule:
             )
         if callable(self.values):
             given = self.values(np.arange(steps))
-            rates = _check_rates("learning_rate", np.full(steps, given) if np.ndim(given) == 0 else given)
+            rates = _non_negative_rates("learning_rate", np.full(steps, given) if np.ndim(given) == 0 else given)
         else:
             rates = np.asarray(self.values)
         if len(rates) < steps:
@@ -83,8 +83,8 @@ def check_function_of_step(name: str, function: Callable[[np.ndarray], ArrayLike
         )
 
 
-def _check_rates(name: str, values: ArrayLike) -> np.ndarray:
-    """Return the learning rates of a schedule, refused where one is negative."""
+def _non_negative_rates(name: str, values: ArrayLike) -> np.ndarray:
+    """Return the learning rates of a schedule as an array; refuse a negative one."""
     rates = real_array(name, values, ndim=1)
     if (rates < 0).any():
         raise ValueError(f"`{name}` must not be negative: got {rates.min():g} at a step.")
@@ -113,7 +113,7 @@ class Rates:
 
 
 def schedule_of(name: str, rate: Rate) -> Schedule | None:
-    """The schedule that a user gave, as such or as a function of the step; None for rates that do not change."""
+    """Return the schedule that a user gave, as such or as a function of the step; None for rates that do not change."""
     if callable(rate):
         check_function_of_step(name, rate)
         return Schedule(rate)
@@ -121,7 +121,7 @@ def schedule_of(name: str, rate: Rate) -> Schedule | None:
 
 
 def rates_of(learning_rate: Rate, steps: int, batch: int | None) -> Rates:
-    """The learning rate that a user gave: for all, by member of the batch, or by step."""
+    """Return the learning rate that a user gave: for all, by member of the batch, or by step."""
     planned = schedule_of("learning_rate", learning_rate)
     if planned is not None:
         return Rates(np.asarray(1.0), planned.over(max(steps, 1)))

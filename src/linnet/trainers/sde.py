@@ -143,7 +143,7 @@ def noise_sde(
         cast = partial(jnp.asarray, dtype=number)
         objective = training_objective(whole, reduction, number)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
-        given = None if increments is None else cast(_check_increments(increments, sizes, paths, start))
+        given = None if increments is None else cast(_increments_by_path(increments, sizes, paths, start))
         sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths
         bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
         out = _integrate(
@@ -195,7 +195,7 @@ def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, 
 
 
 def _decreasing_steps(gap: float, first: float, taken: int) -> np.ndarray:
-    """Steps first/sqrt(n) from n = taken + 1 on, the last cut short at the end of the gap."""
+    """Return steps first/sqrt(n) from n = taken + 1 on, the last cut short at the end of the gap."""
     if gap == 0:
         return np.zeros(0)
     number = int(gap / (2 * first) * (gap / (2 * first) + 2 * np.sqrt(taken + 1))) + 2
@@ -206,8 +206,8 @@ def _decreasing_steps(gap: float, first: float, taken: int) -> np.ndarray:
     return kept
 
 
-def _check_increments(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
-    """Return the increments with the paths last, refused where they have another shape."""
+def _increments_by_path(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+    """Return the increments with the paths along the last axis; refuse another shape."""
     wanted = (sizes.size, paths, start.out_dim, start.in_dim)
     array = real_array("increments", increments)
     if array.shape != wanted:
@@ -228,7 +228,7 @@ def _zero_cost(product: Array) -> Array:
 def _check_step(
     sizes: np.ndarray, start: Weights, scales: np.ndarray, noise: float, solution: np.ndarray | None
 ) -> None:
-    """Refuse steps at which one of them would multiply the mean square by too much."""
+    """Refuse steps so long that one would multiply the mean square by too much, or that make the drift unstable."""
     if sizes.size == 0:
         return
     top = float(np.max(scales) ** 2)
@@ -258,12 +258,15 @@ def _integrate(
     key: Array,
     given: Array | None,
 ) -> tuple[Array, ...]:
-    """States at the ends of `bounds`, paths along the last axis, where the processor's lanes are."""
+    """Return both layers and the loss after each segment of `bounds`.
+
+    Paths are along the last axis, where the processor's lanes are.
+    """
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
     drift = not isinstance(objective, CostObjective)
     evaluate = jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
 
-    def step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+    def noisy_step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         first, second = state
         size = sizes[index]
         if given is None:
@@ -272,27 +275,27 @@ def _integrate(
         else:
             push = scales[:, None] * given[index]
         if drift:
-            push = push + size * evaluate(_product(second, first))[1]
+            push = push + size * evaluate(_path_products(second, first))[1]
         moved = _sum_of_terms([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
         return first + moved, second + _sum_of_terms(
             [push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)]
         )
 
-    def segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
-        state = jax.lax.fori_loop(bound[0], bound[1], step, state)
-        loss = evaluate(_product(state[1], state[0]))[0] if drift else jnp.zeros(paths, first.dtype)
+    def run_segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+        state = jax.lax.fori_loop(bound[0], bound[1], noisy_step, state)
+        loss = evaluate(_path_products(state[1], state[0]))[0] if drift else jnp.zeros(paths, first.dtype)
         return state, (*state, loss)
 
-    return jax.lax.scan(segment, (first, second), bounds)[1]
+    return jax.lax.scan(run_segment, (first, second), bounds)[1]
 
 
-def _product(second: Array, first: Array) -> Array:
+def _path_products(second: Array, first: Array) -> Array:
     """Return the products of all paths, with the paths along the last axis."""
     return _sum_of_terms([second[:, h, None, :] * first[None, h, :, :] for h in range(first.shape[0])])
 
 
 def _sum_of_terms(terms: list[Array]) -> Array:
-    """Term by term: written as a reduction over a short axis it would not be fused, and took eight times as long."""
+    """Add term by term: as a reduction over a short axis it would not be fused, and took eight times as long."""
     return reduce_terms(jnp.add, terms)
 
 

@@ -40,10 +40,11 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     refuse_diverged("weights", weights)
     if problem.cost is not None:
         return None
-    norms = np.array([_largest_norm(layer) for layer in check_layers(weights).layers])
+    norms = np.array([_spectral_norm(layer) for layer in check_layers(weights).layers])
     f = problem.factor
     top = float((f.scales**2).max())
-    solution, target = _largest_norm(problem.min_norm_solution()), _largest_norm(f.target * f.scales[..., None, :])
+    solution = _spectral_norm(problem.min_norm_solution())
+    target = _spectral_norm(f.target * f.scales[..., None, :])
     if isinstance(weights, Layers):
         start = _curvature_bound(norms, top, target + top * float(np.prod(norms)))
         end = _curvature_bound(np.hypot(norms, solution ** (1 / weights.depth)), top, 0.0)
@@ -57,13 +58,13 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     return 1.0 / max(start, end)
 
 
-def _largest_norm(matrices: np.ndarray) -> float:
-    """The largest singular value of a matrix, or of all matrices of a batch."""
+def _spectral_norm(matrices: np.ndarray) -> float:
+    """Return the largest singular value of a matrix, or of all matrices of a batch."""
     return float(np.linalg.norm(matrices, ord=2, axis=(-2, -1)).max())
 
 
 def _curvature_bound(norms: np.ndarray, top: float, residual: float) -> float:
-    """A bound from the norms of the layers: the kernel's part, and the residual's."""
+    """Return a bound on the curvature of the loss from the layers' norms: the kernel's part, and the residual's."""
     kernel = sum(float(np.prod(np.delete(norms, at))) ** 2 for at in range(norms.size))
     pairs = sum(float(np.prod(np.delete(norms, [i, j]))) for i in range(norms.size) for j in range(i))
     return top * kernel + residual * pairs

@@ -95,7 +95,7 @@ def stochastic_descent(
 
 
 def sample_count(problem: Problem) -> int:
-    """How many samples the problem holds; refuses one that holds none."""
+    """Return the number of samples that the problem holds; refuse one that holds none."""
     if not isinstance(problem, Problem) or problem.inputs is None:
         raise ValueError(
             "`problem` must hold its samples: noise of single samples is not in their moments. Use `Problem.from_data`."
@@ -104,14 +104,14 @@ def sample_count(problem: Problem) -> int:
 
 
 def samples_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> SamplesObjective:
-    """The loss of the samples, their inputs in the coordinates of `reduction`: X V."""
+    """Return the loss of the samples, their inputs in the coordinates of `reduction`: X V."""
     assert problem.inputs is not None
     inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
     return SamplesObjective(jnp.asarray(inputs, dtype), jnp.asarray(problem.outputs, dtype))
 
 
 def with_keys(key: Key, params: Params) -> Params:
-    """What a run on random samples starts from: with its key, or an independent one for each member of a batch."""
+    """Return the parameters with the key of the run, or with an independent one for each member of a batch."""
     own = jax_key(key)
     return {**params, "key": jax.random.split(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
 

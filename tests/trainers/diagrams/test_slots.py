@@ -74,7 +74,7 @@ def test_little_is_computed_that_nobody_needs():
 
 def test_slots_that_do_not_fit_become_fewer(monkeypatch):
     expected = outcome(runs(), slots=2)
-    advance, asked = _slots._advance, []
+    advance, asked = _slots._step_slots, []
 
     def small(shared, lane, state, enough, *, kind):
         asked.append(len(lane["rate"]))
@@ -82,7 +82,7 @@ def test_slots_that_do_not_fit_become_fewer(monkeypatch):
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
         return advance(shared, lane, state, enough, kind=kind)
 
-    monkeypatch.setattr(_slots, "_advance", small)
+    monkeypatch.setattr(_slots, "_step_slots", small)
     with pytest.warns(UserWarning, match="runs at once do not fit on .*: going on with"):
         found = outcome(runs(), slots=8)
     assert asked[:3] == [8, 4, 2]
@@ -103,7 +103,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
     def broken(*arguments, **options):
         raise jax.errors.JaxRuntimeError("INTERNAL: broken")
 
-    monkeypatch.setattr(_slots, "_advance", broken)
+    monkeypatch.setattr(_slots, "_step_slots", broken)
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
         outcome(runs(), slots=8)
 
@@ -114,13 +114,13 @@ import test_slots
 from linnet.trainers.diagrams import _slots
 assert len(jax.devices()) == 2
 used, meeting = set(), threading.Barrier(2)  # neither device goes on before both have runs, however fast it is
-advance = _slots._advance
+advance = _slots._step_slots
 def watched(shared, lane, state, enough, *, kind):
     if not lane["rate"].devices() <= used:
         used.update(lane["rate"].devices())
         meeting.wait(300)
     return advance(shared, lane, state, enough, kind=kind)
-_slots._advance = watched
+_slots._step_slots = watched
 found = test_slots.outcome(test_slots.runs(40), slots=4)
 print(len(used), found.results["step"].tolist(), found.results["first"].tobytes().hex()[:4000])
 """

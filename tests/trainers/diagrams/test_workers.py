@@ -141,7 +141,7 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
 @pytest.fixture(autouse=True)
 def none_idle():
     """Which workers there are depends on the processes that other tests have left."""
-    _worker_process.IDLE_PROCESSES.dismiss()
+    _worker_process.IDLE_PROCESSES.close_all()
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def begun(monkeypatch):
     monkeypatch.setattr(_workers, "WorkerProcess", Noted)
     monkeypatch.setattr(_worker_process, "IDLE_SECONDS", 600.0)
     yield processes
-    _worker_process.IDLE_PROCESSES.dismiss()
+    _worker_process.IDLE_PROCESSES.close_all()
     assert all(process._process.returncode is not None for process in processes)  # waited for: none is left behind
 
 
@@ -181,7 +181,7 @@ def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
     monkeypatch.delattr(_workers, "train")
     first, second = diagram(slots=2), diagram(slots=2, dtype="float32")  # by other settings
     assert len(begun) == 2 and not any(process.ended for process in begun)
-    begun[0].end()  # as somebody does who needs its memory
+    begun[0].kill()  # as somebody does who needs its memory
     begun[0]._process.wait()
     same_bits(first, diagram(slots=2))
     assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
@@ -200,7 +200,7 @@ def test_a_worker_whose_process_fails_goes_on(monkeypatch, begun, way):
         if not failed:
             failed.append(process)
             if way == "killed":
-                process.end()
+                process.kill()
             else:
                 process._process.stdin.write(b"rubbish")
         return train(process, start)

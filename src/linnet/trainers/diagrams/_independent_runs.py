@@ -21,7 +21,7 @@ from linnet.trainers.stopping import Rule, rule_of
 
 @dataclass
 class IndependentRun:
-    """One network: its reduction, its step size and most steps; afterwards where it is and how it `ended`."""
+    """One network: its reduction, step size and number of steps; after training also its weights and how it `ended`."""
 
     reduction: Reduction
     rate: float
@@ -32,7 +32,7 @@ class IndependentRun:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What runs that are carried together have in common."""
+        """Return whether inputs are whitened, and the shapes of both layers: runs that agree are trained together."""
         start = self.reduction.weights
         return self.reduction.full_problem.whitened, start.first.shape, start.second.shape
 
@@ -40,13 +40,18 @@ class IndependentRun:
 def train_independent_runs(
     runs: Sequence[IndependentRun], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None
 ) -> None:
-    """Train every run, at most `slots` at a time, for all its steps or until its loss is at most `stop` or diverges."""
+    """Train every run for all its steps, or until `stop` or divergence ends it; write into it where it ended.
+
+    - `runs`: of one `shape`
+    - `slots`: runs trained at once
+    """
     kind = _run_kind(stop)
     number = resolve(dtype)
 
     def specs(chosen: list[int]) -> dict[str, np.ndarray]:
-        loads = [_run_spec(runs[index], number) for index in chosen]
-        return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
+        """Return the arrays that describe the chosen runs, stacked."""
+        each = [_run_spec(runs[index], number) for index in chosen]
+        return {name: np.stack([spec[name] for spec in each]) for name in each[0]}
 
     outcome = _slots.train_in_slots(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
     results = outcome.results
@@ -59,7 +64,7 @@ def train_independent_runs(
 
 def _run_kind(stop: Rule | float | None) -> _slots.RunKind:
     """Return what all these runs share: plain descent with the stopping rule."""
-    return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _final_layers)
+    return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _slot_and_params, _bind, _final_layers)
 
 
 def _run_spec(run: IndependentRun, number: np.dtype) -> dict[str, np.ndarray]:
@@ -77,15 +82,15 @@ def _run_spec(run: IndependentRun, number: np.dtype) -> dict[str, np.ndarray]:
     return {name: np.asarray(array, number) for name, array in arrays.items()}
 
 
-def _draw(shared: Arrays, spec: Arrays) -> tuple[Arrays, Arrays]:
-    """Return what a slot keeps of a run, and the layers it starts from."""
+def _slot_and_params(shared: Arrays, spec: Arrays) -> tuple[Arrays, Arrays]:
+    """Return what a slot keeps of a run, and the parameters it starts from: `draw` of its `RunKind`."""
     slot = {name: value for name, value in spec.items() if name not in ("first", "second", "steps")}
     params = {"first": spec["first"], "second": spec["second"], "rest": spec["rate"] * 0 + 1}
     return slot, params
 
 
 def _bind(shared: Arrays, slot: Arrays) -> tuple[SpectralObjective, None, Hyper]:
-    """Return objective, test loss (none) and step size of the run in a slot."""
+    """Return objective, test loss (none) and step size of the run in a slot: `bind` of its `RunKind`."""
     return (
         SpectralObjective(slot.get("scales"), slot["target"], slot["floor"]),
         None,

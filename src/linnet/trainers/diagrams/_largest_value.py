@@ -10,7 +10,7 @@ SQUARINGS = 30  # of the Lanczos matrix: its power 2^30 has one direction left
 
 
 def largest_singular_value(matrix: jax.Array) -> jax.Array:
-    """The largest singular value, from below: the Lanczos process on $A^T A$ with all its vectors kept orthogonal."""
+    """Return the largest singular value, from below, by the Lanczos process on $A^T A$ with orthogonal vectors."""
     inputs = matrix.shape[1]
     count = min(LANCZOS_STEPS, inputs)
     size = jnp.sqrt(jnp.sum(matrix * matrix))
@@ -18,7 +18,7 @@ def largest_singular_value(matrix: jax.Array) -> jax.Array:
     start = jax.random.normal(jax.random.key(0, impl="threefry2x32"), (inputs,), matrix.dtype)
     start = start / jnp.sqrt(jnp.sum(start**2))
 
-    def step(index: jax.Array, carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    def lanczos_step(index: jax.Array, carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         basis, vector, diagonal, beside = carry
         basis = basis.at[index].set(vector)
         moved = scaled.T @ (scaled @ vector)
@@ -32,7 +32,7 @@ def largest_singular_value(matrix: jax.Array) -> jax.Array:
 
     zeros = jnp.zeros(count, matrix.dtype)
     _, _, diagonal, beside = jax.lax.fori_loop(
-        0, count, step, (jnp.zeros((count, inputs), matrix.dtype), start, zeros, zeros)
+        0, count, lanczos_step, (jnp.zeros((count, inputs), matrix.dtype), start, zeros, zeros)
     )
     small = jnp.diag(diagonal) + jnp.diag(beside[:-1], 1) + jnp.diag(beside[:-1], -1)
     # Its largest value by squaring, which compiles at once: the power 2^SQUARINGS has one direction.

@@ -15,7 +15,7 @@ MAX_ITERATIONS = 64  # for the root: 20 at a condition of 1e5, 55 at that of rou
 
 
 def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[jax.Array, jax.Array]:
-    r"""First and second layer of the network of width $\min(k, d)$ with this product and the imbalance $\pm 2gI$.
+    r"""Return both layers of the network of width $\min(k, d)$ with this product and the imbalance $\pm 2gI$.
 
     The sign is plus for $k \ge d$ and minus for $k < d$. The stronger layer is a triangular factor of
     $g + \sqrt{A^\top A + g^2}$ (of $A A^\top$ for fewer outputs than inputs); the other follows from the product.
@@ -36,21 +36,21 @@ def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[ja
 
 
 def _matrix_root(matrix: jax.Array) -> jax.Array:
-    """The square root of a symmetric positive matrix, by the coupled Newton-Schulz iteration."""
+    """Return the square root of a symmetric positive matrix, by the coupled Newton-Schulz iteration."""
     scale = jnp.sqrt(jnp.sum(matrix * matrix))
     eye = jnp.eye(matrix.shape[0], dtype=matrix.dtype)
     enough = 10 * matrix.shape[0] * jnp.finfo(matrix.dtype).eps
 
-    def more(carry: Carry) -> jax.Array:
+    def goes_on(carry: Carry) -> jax.Array:
         count, _, _, error = carry
         return (count < MAX_ITERATIONS) & (error > enough)
 
-    def better(carry: Carry) -> Carry:
+    def newton_schulz_step(carry: Carry) -> Carry:
         count, root, inverse, _ = carry
         error = eye - inverse @ root
         step = eye + 0.5 * error
         return count + 1, root @ step, step @ inverse, jnp.sqrt(jnp.sum(error * error))
 
     start = (jnp.asarray(0), matrix / scale, eye, jnp.asarray(jnp.inf, matrix.dtype))
-    root = jax.lax.while_loop(more, better, start)[1] * jnp.sqrt(scale)
+    root = jax.lax.while_loop(goes_on, newton_schulz_step, start)[1] * jnp.sqrt(scale)
     return 0.5 * (root + root.T)

@@ -51,7 +51,7 @@ class DiagramSettings:
 
     @property
     def plan(self) -> loop.Plan:
-        """The update, the stopping rule and the record, as a loop takes them."""
+        """Return the update, the stopping rule and the record, as a loop takes them."""
         return loop.Plan(paired_update(self.update), self.rule, record=BestRecord())
 
 
@@ -75,7 +75,7 @@ class Diagram:
 def train(
     start: RunStart, settings: DiagramSettings, *, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Any], int]:
-    """Train a run to its end, unless it is cancelled: what is kept of it, and how many steps were executed."""
+    """Train a run to its end, unless it is cancelled; return what is kept of it, and how many steps were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
@@ -107,7 +107,7 @@ class _Network:
         self.product, self.residual = (np.empty((second.shape[0], first.shape[1]), dtype) for _ in range(2))
 
     def evaluate(self, target: np.ndarray) -> None:
-        """Compute the product and what is missing to the target, in place."""
+        """Compute the product and the residual, target minus product, in place."""
         np.dot(self.second, self.first.T, out=self.product)
         np.subtract(target, self.product, out=self.residual)
 
@@ -168,7 +168,7 @@ class _NumpyTruthLoss:
 
 
 def _run_result(state: State) -> dict[str, Any]:
-    """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    """Return what is kept of a run: its record, with the stable rank of the best product in place of the product."""
     record = dict(state.record)
     product = record.pop("best_product").astype(np.float64)
     record["stable_rank"] = (product**2).sum() / np.linalg.norm(product, 2) ** 2
@@ -176,5 +176,5 @@ def _run_result(state: State) -> dict[str, Any]:
 
 
 def _sum_of_squares(matrix: np.ndarray) -> Any:
-    """The sum of squares, row by row in the run's arithmetic and over the rows in float64."""
+    """Return the sum of squares, row by row in the run's arithmetic and over the rows in float64."""
     return np.vecdot(matrix, matrix).sum(dtype=np.float64)

@@ -20,7 +20,7 @@ NAMES = ("first_transposed", "second", "narrow_first_transposed", "narrow_second
 
 
 def pair_params(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
-    """What a run moves, from (first, second) of the network and of the narrow one."""
+    """Return the parameters of a run from (first, second) of the network and of the narrow one."""
     return dict(zip(NAMES, (network[0].T, network[1], narrow[0].T, narrow[1]), strict=True))
 
 
@@ -31,7 +31,7 @@ class PairedObjective:
     target: Array
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array, Array, Array]]:
-        """Return the loss, with both products' distance and residuals."""
+        """Return the loss, and what was seen: product, squared distance from the narrow one's, both residuals."""
         product = params["second"] @ params["first_transposed"].T
         predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
         seen = (product, _squared_distance(product, predicted), self.target - product, self.target - predicted)
@@ -82,21 +82,21 @@ class BestRecord:
 
 
 def bind(shared: Arrays, slot: Arrays) -> tuple[PairedObjective, TruthLoss, Hyper]:
-    """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
+    """Return objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
     task = slot if "target" in slot else shared
     schedule = {name: shared[name] for name in ("schedule",) if name in shared}
     return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"], **schedule}
 
 
 def run_result(state: State) -> Arrays:
-    """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    """Return what is kept of a run: its record, with the stable rank of the best product in place of the product."""
     kept = {name: value for name, value in state.record.items() if name != "best_product"}
     product = state.record["best_product"].astype(jnp.float64)
     return {**kept, "stable_rank": jnp.sum(product**2) / largest_singular_value(product) ** 2}
 
 
 def _squared_distance(one: Array, other: Array | float) -> Array:
-    """|A - B|_F^2 in float64 whatever the run's arithmetic is.
+    """Return |A - B|_F^2 in float64, whatever the run's arithmetic is.
 
     On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
     """
@@ -104,7 +104,7 @@ def _squared_distance(one: Array, other: Array | float) -> Array:
 
 
 def paired_update(name: str) -> Update:
-    """The step of both networks by the name of the network's update."""
+    """Return the update of both networks, by the name of the network's own; refuse other names."""
     if not isinstance(name, str) or name not in _PAIRED_UPDATES:
         own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
         raise ValueError(
@@ -119,25 +119,26 @@ def _step_pair(
     """Step both networks: both layers at once, or of the network the first layer, then the second."""
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     first, second, narrow_first, narrow_second = (params[name] for name in NAMES)
-    residual, pull = (hyper["learning_rate"] * missing for missing in seen[2:])
+    residual, narrow_residual = (hyper["learning_rate"] * residual for residual in seen[2:])
     network = _step_network(first, second, residual, sequential=sequential)
-    return dict(zip(NAMES, network + _step_network(narrow_first, narrow_second, pull, sequential=False), strict=True))
+    narrow = _step_network(narrow_first, narrow_second, narrow_residual, sequential=False)
+    return dict(zip(NAMES, network + narrow, strict=True))
 
 
 _PAIRED_UPDATES = {"simultaneous": partial(_step_pair, False), "sequential": partial(_step_pair, True)}
 
 
-def _step_network(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
-    """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
-    first_step, second_step = negative_gradients((first.T, second), push)
+def _step_network(first: Array, second: Array, scaled_residual: Array, *, sequential: bool) -> tuple[Array, Array]:
+    """Return both layers of a network, the first one transposed, after a step for the residual times the rate."""
+    first_step, second_step = negative_gradients((first.T, second), scaled_residual)
     if sequential:
         first = first + first_step.T
-        return first, second + negative_gradients((first.T, second), push)[1]
+        return first, second + negative_gradients((first.T, second), scaled_residual)[1]
     return first + _ordered_after(second_step, first_step.T), second + _ordered_after(first_step.T, second_step)
 
 
 def _ordered_after(earlier: Array, later: Array) -> Array:
-    """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
+    """Return the matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
 
     A layer may be overwritten when the product that reads it has been taken. Without this order XLA copies
     all layers before every step, one twentieth of its time on a CPU.

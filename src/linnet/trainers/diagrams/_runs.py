@@ -103,19 +103,19 @@ def train_runs(
 
 
 def on_cpu(device: str | None) -> bool:
-    """Whether the cores of a CPU train the runs."""
+    """Return whether the runs are trained on the cores of a CPU."""
     return devices(device)[0].platform == "cpu"
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
-    """Return what slots have kept of the runs as `DiagramRuns`."""
+    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes."""
     results = dict(outcome.results)
     reason, steps = plan.reasons[results.pop("code")], results.pop("step")
     return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.plan)
 
 
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:
-    """The width a network is trained at: reduced, then filled with silent units to one of few sizes."""
+    """Return the width a network is trained at: reduced, then padded with units at zero to one of two sizes."""
     whole = in_dim + out_dim
     quarter = -(-whole // 4)
     # each size is another compilation, which small networks do not earn back
@@ -123,6 +123,6 @@ def padded_width(width: int, in_dim: int, out_dim: int) -> int:
 
 
 def slots_at_once(rows: int, in_dim: int, out_dim: int) -> int:
-    """Runs trained at once: enough to fill the device, and no more, as slots idle when the last runs end."""
+    """Return the number of runs trained at once: enough to fill the device; more would idle when the last runs end."""
     operations = 6 * in_dim * out_dim * (rows + min(in_dim, out_dim))
     return int(np.clip(FILLING_OPERATIONS // operations, 16, 4096))

@@ -147,7 +147,7 @@ class _Queue:
                 warnings.warn(f"{2 * slots} runs at once do not fit on {place}: going on with {slots}.", stacklevel=2)
 
     def _fit_slots(self, shared: Arrays, slots: int, place: Any) -> int:
-        """Return as many slots as memory allows, at most `slots`, and the plan in one line."""
+        """Return how many slots memory has room for, at most `slots`; keep the plan in one line, and how to compile."""
         run = self.waiting[0] if self.waiting else 0
         specs = {**self.specs([run]), "steps": self.limits[[run]]}
         arrays = jax.tree.leaves(_slot_shapes(shared, specs, self.kind))
@@ -190,7 +190,7 @@ class _Queue:
             assert held is not None
             slot, state = held
             enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
-            ran, state = _advance(shared, slot, state, enough, kind=kind)
+            ran, state = _step_slots(shared, slot, state, enough, kind=kind)
             held = slot, state
             over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
@@ -205,12 +205,12 @@ class _Queue:
             self.advance(ended.size)
 
     def _take_waiting(self, count: int) -> list[int]:
-        """Take at most so many runs from the queue."""
+        """Take at most `count` runs from the queue."""
         with self.lock:
             return [self.waiting.popleft() for _ in range(min(count, len(self.waiting)))]
 
     def _pad_places(self, places: np.ndarray, filler: int) -> np.ndarray:
-        """Fill a list of places up to the length of a batch with a place that is not there."""
+        """Pad a list of places with `filler` to the length `refill`, for which filling and reading are compiled."""
         return np.concatenate([places, np.full(self.refill - places.size, filler)])
 
     def _keep_results(self, runs: np.ndarray, results: dict[str, np.ndarray]) -> None:
@@ -223,7 +223,7 @@ class _Queue:
 
 
 def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, State]:
-    """Draw one run: what its slot keeps, and its state before the first step."""
+    """Return what the slot of a new run keeps, and the state of the run before its first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
     slot = {**slot, "highest": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
@@ -236,7 +236,7 @@ def _slot_shapes(shared: Arrays, specs: Arrays, kind: RunKind) -> tuple[Arrays, 
 
 
 def _empty_slots(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tuple[Arrays, State]:
-    """Empty slots: as wide as a run needs, and at their end."""
+    """Return empty slots: as wide as a run needs, and at their end, so that they stand still."""
     shapes = _slot_shapes(shared, specs, kind)
     slot, state = jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape[1:]), leaf.dtype), shapes)
     return slot, replace(state, code=state.code + loop.DIVERGED_CODE)
@@ -245,7 +245,7 @@ def _empty_slots(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tu
 def _fill_slots(
     shared: Arrays, slot: Arrays, state: State, places: Array, specs: Arrays, *, kind: RunKind
 ) -> tuple[Arrays, State]:
-    """New runs in these places; a place beyond the last slot is for a run that is there only to fill the batch."""
+    """Put new runs into these places; one for a place beyond the last slot, which only pads the batch, is dropped."""
     fresh = jax.vmap(partial(_draw_run, kind=kind), in_axes=(None, 0))(shared, specs)
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (slot, state), fresh)
 
@@ -257,8 +257,8 @@ _fill_slots_jit, _fill_slots_unoptimized = (
 
 
 @partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
-def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind: RunKind) -> tuple[Array, State]:
-    """Steps of all slots until `enough` of them are at their end; how many, and the slots afterwards."""
+def _step_slots(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind: RunKind) -> tuple[Array, State]:
+    """Step all slots until `enough` of them are at their end; return the number of steps, and the states afterwards."""
 
     def step_slot(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)

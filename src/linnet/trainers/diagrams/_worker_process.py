@@ -38,7 +38,7 @@ IDLE_SECONDS = 20.0  # for which an idle process waits for more
 EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
 
-class Lost(Exception):
+class WorkerLostError(Exception):
     """The process has ended before its run; the text says how."""
 
 
@@ -61,11 +61,11 @@ class WorkerProcess:
 
     @property
     def ended(self) -> bool:
-        """Whether the process has ended."""
+        """Return whether the process has ended."""
         return self._process.poll() is not None
 
     def configure(self, settings: DiagramSettings) -> None:
-        """Waits until the process knows the settings of the next runs."""
+        """Send the settings of the next runs, and wait until the process has them."""
         plain = {"update": settings.update, "steps": settings.steps, "dtype": settings.dtype.name}
         message: dict[str, Any] = {"settings": json.dumps({"rule": _rule_to_json(settings.rule), **plain})}
         if settings.schedule is not None:
@@ -73,37 +73,37 @@ class WorkerProcess:
         self._request(message)
 
     def train(self, start: RunStart) -> tuple[dict[str, Any], int]:
-        """As `_numpy_run.train`; `Lost` where that fails, for any reason."""
+        """Train a run by `_numpy_run.train` in the process; `WorkerLostError` where that fails, for any reason."""
         result = {name: value[()] for name, value in self._request(vars(start)).items()}
         return result, int(result.pop("executed"))
 
-    def end(self) -> None:
-        """Ends the process, whatever it is doing; waiting callers get `Lost`."""
+    def kill(self) -> None:
+        """End the process, whatever it is doing; waiting callers get `WorkerLostError`."""
         self._process.kill()
 
     def close(self) -> None:
-        """Ends the process and waits for its end."""
-        self.end()
+        """End the process and wait for its end."""
+        self.kill()
         self._process.communicate()
 
     def _request(self, message: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Send a message and return the answer; `Lost` where there is none."""
+        """Send a message and return the answer; `WorkerLostError` where there is none."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             _send(self._process.stdin, message)
             return _receive(self._process.stdout)
         except (OSError, EOFError):
-            raise Lost(f"a process that carried runs ended with status {self._exit_status()}") from None
+            raise WorkerLostError(f"a process that carried runs ended with status {self._exit_status()}") from None
         except Exception as error:
             self.close()  # half a reply may be left in the pipe: it is of no more use
-            raise Lost(f"a process that carried runs gave no answer ({type(error).__name__})") from error
+            raise WorkerLostError(f"a process that carried runs gave no answer ({type(error).__name__})") from error
 
     def _exit_status(self) -> int:
-        """How the process ended, which it may be about to do: its pipes are closed before it is gone."""
+        """Return the exit status, once the process has ended; one that outlives its pipes for too long is killed."""
         try:
             return self._process.wait(EXIT_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
-            self.end()
+            self.kill()
             return self._process.wait()
 
 
@@ -113,7 +113,7 @@ class _IdleProcesses:
     def __init__(self) -> None:
         self._processes: dict[WorkerProcess, threading.Timer]
         self._forget()
-        atexit.register(self.dismiss)
+        atexit.register(self.close_all)
         if hasattr(os, "register_at_fork"):  # a forked child must not use their pipes
             os.register_at_fork(after_in_child=self._forget)
 
@@ -142,7 +142,7 @@ class _IdleProcesses:
             except RuntimeError:  # no more threads
                 process.close()
 
-    def dismiss(self) -> None:
+    def close_all(self) -> None:
         """End all idle processes."""
         while (process := self.take()) is not None:
             process.close()
@@ -164,7 +164,7 @@ IDLE_PROCESSES = _IdleProcesses()
 
 
 def serve() -> None:
-    """The main loop of the process: train from each start it receives, with the settings received last."""
+    """Run the main loop of the process: train from each start it receives, with the settings received last."""
     if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
         sys.exit(1)
     requests: queue.SimpleQueue[dict[str, np.ndarray]] = queue.SimpleQueue()
@@ -186,7 +186,7 @@ def serve() -> None:
 
 
 def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]]) -> None:
-    """Reads ahead, so that the process ends with its parent, even in the middle of a run."""
+    """Put messages into the queue as they come; end the process with its parent, even in the middle of a run."""
     try:
         while True:
             requests.put(_receive(pipe))

@@ -27,7 +27,7 @@ from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers.diagrams._numpy_run import Diagram, train
 from linnet.trainers.diagrams._slots import RunResults
-from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, Lost, WorkerProcess
+from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, WorkerLostError, WorkerProcess
 from linnet.trainers.stopping import Rule
 
 LOG = logging.getLogger("linnet.workers")
@@ -102,7 +102,7 @@ def _threads_and_processes(
 
 
 def _is_own_rule(rule: Rule) -> bool:
-    """Whether the rule is one of linnet's, as are those it is made of: other processes can import it."""
+    """Return whether the rule, and those it is made of, are linnet's: other processes can import them."""
     return type(rule).__module__.startswith("linnet.") and all(map(_is_own_rule, getattr(rule, "rules", ())))
 
 
@@ -144,7 +144,7 @@ class _Workers:
                 while (run := self._next_run(process)) is not None:
                     try:
                         self._train(run, process)
-                    except Lost as lost:
+                    except WorkerLostError as lost:
                         self._release(process)
                         process = None
                         if not self.cancelled:
@@ -195,7 +195,7 @@ class _Workers:
         self.cancelled = True  # before the lock: a second Ctrl-C may interrupt the wait for it
         with self.lock:
             for process in self.started:
-                process.end()
+                process.kill()
 
     def _next_run(self, process: WorkerProcess | None) -> int | None:
         """Return a run that waits; None if there is none, or if this thread has no process and others suffice."""
@@ -208,7 +208,7 @@ class _Workers:
 
     def _train(self, run: int, process: WorkerProcess | None) -> None:
         """Train one run, here or in a process, and keep its result."""
-        with self.drawing:  # one at a time: the first may be compiled, and `make` is not asked to be thread-safe
+        with self.drawing:  # one at a time: the first may be compiled, and `start` is not asked to be thread-safe
             start = self.diagram.start(run)
         if process is None:
             end, executed = train(start, self.diagram.settings, cancelled=lambda: self.cancelled)

@@ -120,11 +120,13 @@ def gaussian_diagram(
         shared["schedule"] = schedule.astype(number)
 
     def specs(runs: list[int]) -> dict[str, np.ndarray]:
+        """Return the numbers that describe these runs, stacked."""
         roots = [diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run]) for run in runs]
         numbers = {"key": data, "width": sizes, "variance": variance, "rate": rates, "task": task}
         return {"roots": np.stack(roots), **{name: values[runs] for name, values in numbers.items()}}
 
     def start(run: int) -> RunStart:
+        """Draw the network that a run starts from."""
         spec = {name: values[0] for name, values in specs([run]).items()}
         both = _draw_layers(
             spec["key"], spec["roots"], spec["width"], np.sqrt(spec["variance"]), in_dim=in_dim, out_dim=out_dim
@@ -150,7 +152,7 @@ def gaussian_diagram(
 
 
 def _whole_numbers(name: str, values: Sequence[int]) -> list[int]:
-    """One axis of whole numbers of any size, as Python's integers."""
+    """Return the widths, say, as a list of Python's integers, which may be of any size."""
     if isinstance(values, (list, tuple, range)):
         return list(values)
     return whole_numbers(name, values).tolist()
@@ -168,7 +170,7 @@ def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
 def _draw_layers(
     key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int
 ) -> tuple[Array, Array]:
-    """First and transposed second layer with all rows that any width can need: one compilation serves all."""
+    """Draw first and transposed second layer with all rows that any width can need: one compilation serves all."""
     typed = jax.random.wrap_key_data(key, impl="threefry2x32")
     whole = in_dim + out_dim
     first, second = padded_gaussian(typed, roots, in_dim=in_dim, out_dim=out_dim, rows=whole, width=width, std=std)
@@ -177,7 +179,7 @@ def _draw_layers(
 
 @dataclass(frozen=True)
 class DrawPair:
-    """Both networks of a run, from the numbers that describe it; drawn and made narrow in float64."""
+    """Draws both networks of a run from the numbers that describe it; drawn and made narrow in float64."""
 
     in_dim: int
     out_dim: int
