@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts import StartRegimes, ThresholdCurve, all_folds, cross_validate, start_regimes, threshold_curve
-from linnet.forecasts._regime_map import active_modes
+from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
 
@@ -82,7 +82,7 @@ def test_the_advised_scale_does_what_is_said(name):
     assert direct.words == judged.words
     for diagnosis in (before, after):
         count = diagnosis.regimes.words.count("active")
-        assert active_modes(diagnosis, np.array([512.0]), np.array([1.0]))[0, 0] == count
+        assert count_active_modes(diagnosis, np.array([512.0]), np.array([1.0]))[0, 0] == count
         words = [word for word in ("lazily", "actively") if f" {word}" in diagnosis.findings()[_line(diagnosis)]]
         assert ("actively" in words) == (count > 0)
 

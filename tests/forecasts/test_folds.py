@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.forecasts._rivals import rivals
+from linnet.forecasts._rivals import rival_errors
 from linnet.forecasts.cross_validation import cross_validate
 from linnet.forecasts.curves import Curves, errors_at_choices_of_others
 from linnet.forecasts.folds import all_folds, split_rows
@@ -85,7 +85,7 @@ def test_rivals_are_what_they_are_called():
     pytest.importorskip("sklearn")
     X, Y = regression(n=60, k=3, noise=2.0)
     folds = all_folds(X, Y, folds=3)
-    found = rivals(folds)
+    found = rival_errors(folds)
     from sklearn.cross_decomposition import PLSRegression
     from sklearn.linear_model import Ridge
 

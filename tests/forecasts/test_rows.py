@@ -20,7 +20,7 @@ def table(n, d, k=1, seed=0, rank=None):
 @pytest.mark.parametrize(("n", "d", "rank"), [(30, 4, None), (5, 9, None), (30, 6, 3)])
 def test_condensed_rows_have_the_moments_and_the_loss_of_all(n, d, rank):
     X, Y = table(n, d, k=2, rank=rank)
-    few, many = Rows(X, Y).condensed.problem, ln.Problem.from_data(X, Y)
+    few, many = Rows(X, Y).condensed_rows.problem, ln.Problem.from_data(X, Y)
     assert len(few.inputs) == (rank or min(n, d)) + 1
     assert_allclose(few.cov, X.T @ X / n, atol=1e-12)
     assert_allclose(few.cross, Y.T @ X / n, atol=1e-12)
@@ -87,10 +87,10 @@ def test_the_regressor_decomposes_each_fold_once_and_the_table_once(decomposed):
 def test_components_end_where_all_is_explained():
     X, Y = table(40, 6)
     whitened = np.linalg.svd(X - X.mean(0), full_matrices=False)[0]
-    products = _partial_least_squares(Rows(whitened, Y - Y.mean(0)).condensed)
+    products = _partial_least_squares(Rows(whitened, Y - Y.mean(0)).condensed_rows)
     assert len(products) == 1  # one direction holds everything: the next would be made of rounding errors
     assert_allclose(products[0], (whitened.T @ Y).T, atol=1e-12)
-    assert not _partial_least_squares(Rows(whitened, np.zeros((40, 1))).condensed).any()
+    assert not _partial_least_squares(Rows(whitened, np.zeros((40, 1))).condensed_rows).any()
 
 
 def test_a_whitened_table_of_several_targets_is_diagnosed():

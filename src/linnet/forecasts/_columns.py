@@ -20,8 +20,8 @@ LINE_INDEX = "linnet: line of the file"  # name of a frame's index that holds li
 TAKE_FEWER = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are read), or fewer columns."
 
 
-def named_columns(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
-    """A data frame or a matrix, and the names of its columns: a frame's own, or a letter and a number."""
+def columns_and_names(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
+    """Return a data frame or a matrix, and the names of its columns: a frame's own, or a letter and a number."""
     if getattr(value, "columns", None) is None and hasattr(value, "to_frame"):
         value = value.to_frame()
     if getattr(value, "columns", None) is not None:
@@ -60,7 +60,7 @@ def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str
 
 
 def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOption) -> np.ndarray:
-    """The columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
+    """Return the columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
     if hasattr(value, "iloc"):
         _refuse_text(value, names, drop_option, target=name == "Y")
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -77,7 +77,7 @@ def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOptio
 
 
 def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, target: bool) -> None:
-    """Refuses columns of text or dates, all at once, with the one command that leaves them out.
+    """Refuse columns of text or dates, all at once, with the one command that leaves them out.
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed.
     """
@@ -99,12 +99,12 @@ def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, targe
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     them = "them" if several else "it"
-    option = drop_option([*wrong, *more])
+    option = drop_option.text([*wrong, *more])
     raise ValueError(f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({option}){also}.")
 
 
 def _reason_to_drop(column: Any, name: str) -> str:
-    """Why a column of numbers says nothing: it counts the rows or is constant; empty where it may say something."""
+    """Say why a column has nothing to tell: it counts the rows, is empty or constant; "" if it may tell something."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if is_row_count(values):
         return "it counts the rows"
@@ -118,22 +118,22 @@ def is_row_count(values: np.ndarray) -> bool:
     return len(values) > 4 and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
 
-def fill_gaps(table: DataTable, index: Any, missing: str) -> tuple[DataTable, Any]:
-    """A table without gaps and the labels of its rows: gaps are refused, dropped or filled as `missing` says."""
+def handle_missing_values(table: DataTable, index: Any, missing: str) -> tuple[DataTable, Any]:
+    """Return a table without gaps, and the labels of its rows: gaps are refused, dropped or filled, by `missing`."""
     both, names = np.concatenate([table.inputs, table.outputs], axis=1), [*table.input_names, *table.output_names]
     infinite, gaps = np.isinf(both), ~np.isfinite(both)
     if not gaps.any():
         return table, index
     if infinite.any() and missing != "drop":
         raise ValueError(
-            f"{_first_gap(infinite, 'infinite value', names, index)}: correct it, or leave its row out (`missing`, "
-            "--missing drop)."
+            f"{_describe_first_gap(infinite, 'infinite value', names, index)}: correct it, or leave its row out "
+            "(`missing`, --missing drop)."
         )
     columns = names_where(names, gaps.any(axis=0))
     if missing == "refuse":
         raise ValueError(
-            f"{_first_gap(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what to do "
-            "(`missing`, --missing drop or mean)."
+            f"{_describe_first_gap(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what "
+            "to do (`missing`, --missing drop or mean)."
         )
     if missing == "drop":
         whole, kinds = ~gaps.any(axis=1), "missing or infinite" if infinite.any() else "missing"
@@ -147,26 +147,26 @@ def fill_gaps(table: DataTable, index: Any, missing: str) -> tuple[DataTable, An
     if empty := names_where(names, gaps.all(axis=0)):
         raise ValueError(f"column {empty[0]!r} has no values at all: leave it out (`drop`).")
     filled = np.where(gaps, np.nanmean(np.where(gaps, np.nan, both), axis=0), both)[:, :inputs]
-    number, are = counted(int(gaps.sum()), "missing value"), "is" if gaps.sum() == 1 else "are"
+    number, are = pluralize(int(gaps.sum()), "missing value"), "is" if gaps.sum() == 1 else "are"
     note = f"{number} ({list_names(columns)}) {are} filled with the means of their columns."
     return replace(table, inputs=filled, notes=[*table.notes, note]), index
 
 
-def _first_gap(which: np.ndarray, noun: str, names: list[str], index: Any) -> str:
-    """Name the first column with entries of one kind, how many it has, and the row of the first."""
+def _describe_first_gap(which: np.ndarray, noun: str, names: list[str], index: Any) -> str:
+    """Name the first column in which `which` is true, how many such entries it has, and the row of the first."""
     column = int(np.argmax(which.any(axis=0)))
     row = int(np.argmax(which[:, column]))
-    number = counted(int(which[:, column].sum()), noun)
-    return f"column {names[column]!r} has {number}, the first in {row_place(index, row)}"
+    number = pluralize(int(which[:, column].sum()), noun)
+    return f"column {names[column]!r} has {number}, the first in {row_label(index, row)}"
 
 
-def row_place(index: Any, row: int) -> str:
-    """Where a row stands: its line in a text file, or its label in a data frame."""
+def row_label(index: Any, row: int) -> str:
+    """Return "line" and the line of a row that was read from a text file, or "row" and its label in a data frame."""
     return f"{'line' if getattr(index, 'name', None) == LINE_INDEX else 'row'} {index[row]}"
 
 
 def resolve_columns(what: str, value: object, names: list[str]) -> list[str]:
-    """Columns as users name them: names or numbers, one, several, or separated by commas."""
+    """Return the names of the columns that a user gives for `what`: names or numbers, one, several, or with commas."""
     if not isinstance(value, (str, int, np.integer, Iterable)):
         raise ValueError(f"`{what}` must name columns, by names or numbers: got {type(value).__name__}.")
     parts = [value] if isinstance(value, (str, int, np.integer)) else list(value)
@@ -202,7 +202,7 @@ def is_number(value: Any) -> bool:
 
 
 def names_where(names: list[str], which: np.ndarray) -> list[str]:
-    """Return the names that `which` chooses."""
+    """Return the names at which `which` is true."""
     return [name for name, wanted in zip(names, which, strict=True) if wanted]
 
 
@@ -212,21 +212,21 @@ def and_others(names: list[str]) -> str:
 
 
 class DropOption:
-    """How to leave more columns of a table out, in Python and on the command line: beside those `kept`, the others of
-    `table_names` have been left out and stay so. Numbers stand for names that hold a comma."""
+    """The option that leaves more columns of a table out, beside those of `table_names` that are not `kept` already."""
 
     def __init__(self, table_names: list[str], kept: list[str]) -> None:
         self.table_names, self.dropped = table_names, [name for name in table_names if name not in kept]
 
-    def __call__(self, names: list[str]) -> str:
+    def text(self, names: list[str]) -> str:
+        """Return the option for `names` too, in Python and on the command line; numbers stand for names with commas."""
         columns = [*self.dropped, *names]
         if any("," in name for name in columns):
             columns = [str(self.table_names.index(name)) for name in columns]
         return f"`drop`, --drop {shlex.quote(','.join(columns))}"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and its noun: "1 target", "2 targets"."""
+def pluralize(number: int, noun: str) -> str:
+    """Return a number and its noun: "1 target", "2 targets"."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
-from linnet.forecasts._columns import counted
+from linnet.forecasts._columns import pluralize
 from linnet.forecasts._diagnosis_sentences import rate_table, regime_adverbs
 from linnet.forecasts._forecast_figure import COLOUR_OF_WORD, draw_kernels, draw_modes
-from linnet.forecasts._regime_map import active_modes
+from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
 from linnet.forecasts.diagnosis import Diagnosis, training_shares
 from linnet.trajectories._dataset import provenance
@@ -27,7 +27,7 @@ PAGE, DATA = "index.html", "diagnosis.nc"
 
 
 def write(diagnosis: Diagnosis, out: Path) -> Path:
-    """Writes the page and the dataset into `out` and returns the page."""
+    """Write the page and the dataset into the folder `out`; return the path of the page."""
     out.mkdir(parents=True, exist_ok=True)
     with written_whole(out / DATA) as draft:  # after a kill the old file is there, or none
         diagnosis.to_dataset().to_netcdf(draft, engine="scipy")
@@ -35,7 +35,7 @@ def write(diagnosis: Diagnosis, out: Path) -> Path:
 
 
 def page_html(diagnosis: Diagnosis) -> str:
-    """The page as text."""
+    """Write the page as HTML."""
     s = diagnosis.settings
     tiles = {
         "stop at step": f"{diagnosis.stop}" if diagnosis.gain_over_mean[0] > 0 else "nothing is learned",
@@ -47,12 +47,13 @@ def page_html(diagnosis: Diagnosis) -> str:
     names = [escape(_short_list(names)) for names in (diagnosis.table.input_names, diagnosis.table.output_names)]
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
-        f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {counted(s['targets'], 'target')} ({names[1]}). "
+        f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {pluralize(s['targets'], 'target')} ({names[1]}). "
         "Errors are shares of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
         f"{page.tiles(tiles)}\n<ul>{lines}</ul>"
     )
-    cards = "".join(_article(title, about, page.drawn(figure)) for title, about, figure in pictures(diagnosis))
+    sections = section_figures(diagnosis)
+    cards = "".join(_article_html(title, caption, page.drawn(figure)) for title, caption, figure in sections)
     rows = "".join(page.setting_row(name, str(value)) for name, value in s.items())
     rates = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
@@ -65,38 +66,38 @@ def page_html(diagnosis: Diagnosis) -> str:
     return page.document("linnet: a diagnosis", header=header, main=cards + settings, footer=footer)
 
 
-def _article(title: str, about: str, png: bytes) -> str:
+def _article_html(title: str, caption: str, png: bytes) -> str:
     """Write one section of the page: title, picture and caption."""
     name, (picture, hint) = title.lower().replace(" ", "-"), page.image(png, title)
     return f"""<article id="{escape(name)}"><header><h3>{escape(title)}</h3></header>
 <figure><div class="picture" tabindex="0" role="group" aria-label="{escape(title)}">{picture}</div>
-{hint}<figcaption>{escape(about)}</figcaption></figure></article>
+{hint}<figcaption>{escape(caption)}</figcaption></figure></article>
 """
 
 
-def pictures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
-    """Title, caption and picture of every section."""
-    sections = [inputs_and_modes, lazy_or_active, training, learning_of_modes, other_methods, numbers_of_rows]
+def section_figures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
+    """Draw every section of the page; return title, caption and figure of each."""
+    sections = [inputs_section, regime_map_section, training_section, modes_section, rivals_section, rows_section]
     if diagnosis.comparison.thresholds is not None:
-        sections.append(scales_of_the_start)
+        sections.append(start_scale_section)
     return [section(diagnosis) for section in sections]
 
 
 def _section(
     title: str, caption: str, *, width: float, ratio: float, panels: int = 1
 ) -> Callable[[Callable[[Any, Diagnosis], None]], Callable[[Diagnosis], tuple[str, str, Figure]]]:
-    """Make a section of the page from a function that draws on `panels` axes; settings may stand in its caption."""
+    """Make a section of the page from a function that draws on `panels` axes; {settings} may stand in its caption."""
 
-    def section(draw: Callable[[Any, Diagnosis], None]) -> Callable[[Diagnosis], tuple[str, str, Figure]]:
-        def drawn(diagnosis: Diagnosis) -> tuple[str, str, Figure]:
+    def decorator(draw: Callable[[Any, Diagnosis], None]) -> Callable[[Diagnosis], tuple[str, str, Figure]]:
+        def section(diagnosis: Diagnosis) -> tuple[str, str, Figure]:
             with style.applied():
                 figure, axes = style.subplots(1, panels, size=style.column(width, ratio=ratio))
                 draw(axes, diagnosis)
             return title, caption.format(ridge=diagnosis.samples.ridge, **diagnosis.settings), figure
 
-        return drawn
+        return section
 
-    return section
+    return decorator
 
 
 @_section(
@@ -108,8 +109,8 @@ def _section(
     ratio=0.38,
     panels=2,
 )
-def inputs_and_modes(axes: Any, diagnosis: Diagnosis) -> None:
-    """The variance of the inputs, and every mode's size beside its threshold."""
+def inputs_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw the variance of the inputs, and every mode's size beside its threshold."""
     r, words = diagnosis.regimes.regimes, regime_adverbs(diagnosis)
     variances = diagnosis.forecast.problem.factor.scales**2
     axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
@@ -143,11 +144,11 @@ def inputs_and_modes(axes: Any, diagnosis: Diagnosis) -> None:
     width=1.25,
     ratio=0.66,
 )
-def lazy_or_active(axes: Any, diagnosis: Diagnosis) -> None:
-    """The number of active modes over width and scale of the start."""
+def regime_map_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw the number of active modes over width and scale of the start."""
     width, modes = diagnosis.settings["width"], len(diagnosis.regimes.words)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
-    active = active_modes(diagnosis, widths, scales)
+    active = count_active_modes(diagnosis, widths, scales)
     drawn = axes.pcolormesh(widths, scales, active, vmin=0, vmax=modes, shading="nearest", cmap=style.SEQUENCE)
     axes.plot([width], [1.0], marker="x", color="white", markersize=8, markeredgewidth=2.4)
     axes.plot([width], [1.0], marker="x", color=style.ORANGE, markersize=7, markeredgewidth=1.6)
@@ -166,8 +167,8 @@ def lazy_or_active(axes: Any, diagnosis: Diagnosis) -> None:
     width=1.5,
     ratio=0.56,
 )
-def training(axes: Any, diagnosis: Diagnosis) -> None:
-    """Training and held-out error by step."""
+def training_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw training and held-out error by step."""
     c = diagnosis.curves
     steps = np.maximum(c.steps, 0.5)
     series = {"training": (training_shares(diagnosis), style.LOSS), "held out": (c.errors, style.TEST_LOSS)}
@@ -193,8 +194,8 @@ def training(axes: Any, diagnosis: Diagnosis) -> None:
     ratio=0.38,
     panels=2,
 )
-def learning_of_modes(axes: Any, diagnosis: Diagnosis) -> None:
-    """How modes and their kernels move."""
+def modes_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw how much of each mode is learned by step, and the tangent kernel along it."""
     draw_modes(axes[0], diagnosis.forecast, regime_adverbs(diagnosis))
     draw_kernels(axes[1], diagnosis.forecast, regime_adverbs(diagnosis))
 
@@ -205,8 +206,8 @@ def learning_of_modes(axes: Any, diagnosis: Diagnosis) -> None:
     width=1.5,
     ratio=0.36,
 )
-def other_methods(axes: Any, diagnosis: Diagnosis) -> None:
-    """The held-out errors of all methods, fold by fold."""
+def rivals_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw the held-out errors of all methods, fold by fold."""
     methods: dict[str, Any] = {"network": diagnosis.curves.honest_error(), **diagnosis.rivals}
     for row, (name, errors) in enumerate(methods.items()):
         colour = style.ACTIVE if name == "network" else style.GREY
@@ -223,8 +224,8 @@ def other_methods(axes: Any, diagnosis: Diagnosis) -> None:
     width=1.25,
     ratio=0.6,
 )
-def numbers_of_rows(axes: Any, diagnosis: Diagnosis) -> None:
-    """The test error of ridge against the number of rows."""
+def rows_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw the test error of ridge against the number of rows."""
     c = diagnosis.samples
     spread = 2 * c.standard_error
     axes.errorbar(c.samples, c.measured, yerr=spread, color=style.BLUE, label="measured", capsize=2, **style.MARKS)
@@ -241,8 +242,8 @@ def numbers_of_rows(axes: Any, diagnosis: Diagnosis) -> None:
     width=1.25,
     ratio=0.6,
 )
-def scales_of_the_start(axes: Any, diagnosis: Diagnosis) -> None:
-    """The least held-out error against the threshold of the start."""
+def start_scale_section(axes: Any, diagnosis: Diagnosis) -> None:
+    """Draw the least held-out error against the threshold of the start."""
     curve = diagnosis.comparison.thresholds
     assert curve is not None
     spread = standard_error(curve.errors)

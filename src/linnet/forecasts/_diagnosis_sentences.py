@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.forecasts._columns import counted
+from linnet.forecasts._columns import pluralize
 from linnet.forecasts._forecast_summary import regime_sentence
-from linnet.forecasts.curves import mean_and_error
+from linnet.forecasts.curves import mean_and_standard_error
 from linnet.forecasts.rates import pytorch_rates
-from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, factor_of_cheaper_start, is_significant
+from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, is_significant, smaller_start_factor
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ SCALE_SENTENCES = {
 
 
 def findings(diagnosis: Diagnosis) -> list[str]:
-    """What was found, line by line."""
+    """Write what was found as sentences, one a line."""
     s = diagnosis.settings
     lines = [
-        f"{s['rows']} rows, {s['inputs']} inputs, {counted(s['targets'], 'target')}; {SCALE_SENTENCES[s['scale']]}.",
+        f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; {SCALE_SENTENCES[s['scale']]}.",
         *diagnosis.table.notes,
         _spectrum_sentence(diagnosis),
         _regimes_sentence(diagnosis),
@@ -52,7 +52,7 @@ def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """The learning rates for our loss and for those of PyTorch, as rows of text."""
+    """Return the learning rates for our loss and for those of PyTorch, as rows of text."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
     rows = [("rate", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
     for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):
@@ -133,14 +133,14 @@ def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
         lines.append(f"Mode {early + 1} is half learned at {when(early)}{last}.")
     if left := len(half) - known.size:
         verb = "is" if left == 1 else "are"
-        lines.append(f"{counted(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
+        lines.append(f"{pluralize(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
     return lines
 
 
 def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say when to stop, and what the held-out error is then."""
     c = diagnosis.curves
-    level, spread = (_format_error(part) for part in mean_and_error(c.honest_error()))
+    level, spread = (_format_error(part) for part in mean_and_standard_error(c.honest_error()))
     error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
     gain, doubt = diagnosis.gain_over_mean
     if gain <= 0:
@@ -188,7 +188,7 @@ def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
     if max(network.mean(), ridge.mean()) < EXACT_ERROR:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
     unit = max(ridge.mean(), EXACT_ERROR)
-    mean, spread = (part / unit for part in mean_and_error(network - ridge))
+    mean, spread = (part / unit for part in mean_and_standard_error(network - ridge))
     if abs(mean) <= SIGNIFICANT_STANDARD_ERRORS * spread:
         verdict = f"The network is no different from ridge ({mean:+.1%} +- {spread:.1%}): ridge is simpler."
     elif mean > 0:
@@ -200,12 +200,12 @@ def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def _trial_sentence(diagnosis: Diagnosis) -> str:
-    """What another scale of the start did to the held-out error, tried in the same folds."""
+    """Say what another scale of the start did to the held-out error, tried in the same folds."""
     trial, c = diagnosis.trial, diagnosis.curves
     if trial is None:
         return ""
     before = ""
-    if factor_of_cheaper_start(c, diagnosis.comparison.mean_error) is not None:
+    if smaller_start_factor(c, diagnosis.comparison.mean_error) is not None:
         before = (
             f"The start itself hurts: before training its error is {c.mean[0]:.3g} of the variance, that of the mean "
             f"is {diagnosis.comparison.mean_error.mean():.3g}. "
@@ -219,7 +219,7 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
 
 
 def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
-    """With one target: what another scale of the start would gain, by the exact flow."""
+    """Say what another scale of the start would gain, by the exact flow; with one target only."""
     curve = diagnosis.comparison.thresholds
     now = float(diagnosis.forecast.regimes.thresholds.mean())
     if curve is None or now <= 0 or curve.mean.min() < EXACT_ERROR:
@@ -251,7 +251,7 @@ def _samples_sentence(diagnosis: Diagnosis) -> str:
 
 
 def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
-    """The loss, and a small table of rates, steps and times."""
+    """Say what loss and time mean and how the largest stable rate was tried; add the table of rates."""
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
     checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
     rows = rate_table(diagnosis)
@@ -266,7 +266,7 @@ def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def _format_error(error: float) -> str:
-    """An error with four decimals; one that is out of all proportion, by an outlier, in four digits."""
+    """Write an error with four decimals; one of 10 000 and more, as by an outlier, in four digits."""
     return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
 
 

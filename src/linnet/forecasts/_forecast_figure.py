@@ -19,7 +19,7 @@ COLOUR_OF_WORD = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": sty
 
 
 def picture(forecast: Forecast) -> Figure:
-    """Three panels side by side."""
+    """Draw a forecast in three panels: losses, modes and kernels."""
     with style.applied():
         figure, axes = style.subplots(1, 3, size=style.column(2.2, ratio=0.33))
         draw_losses(axes[0], forecast)
@@ -29,15 +29,15 @@ def picture(forecast: Forecast) -> Figure:
 
 
 def draw_losses(axes: Any, forecast: Forecast) -> None:
-    """Training and held-out loss by step, and where to stop."""
-    steps = _on_log_axis(forecast.steps)
+    """Draw training and held-out loss by step, and where to stop."""
+    steps = _steps_for_log_axis(forecast.steps)
     axes.plot(steps, forecast.loss, color=style.LOSS, label="training", **style.ALONE)
     if forecast.closed_form is not None:
         axes.plot(steps, forecast.closed_form.loss, color=style.LOSS, label="closed form", **style.THEORY)
     if forecast.held_out is not None and forecast.best_step is not None:
         name = "held out" if forecast.validation_loss is not None else "test"
         axes.plot(steps, forecast.held_out, color=style.TEST_LOSS, label=name, **style.ALONE)
-        at = _on_log_axis(np.array([forecast.best_step]))
+        at = _steps_for_log_axis(np.array([forecast.best_step]))
         axes.plot(
             at, [forecast.best_loss], color=style.TEST_LOSS, label=f"best: step {forecast.best_step}", **style.MARKS
         )
@@ -46,8 +46,8 @@ def draw_losses(axes: Any, forecast: Forecast) -> None:
 
 
 def draw_modes(axes: Any, forecast: Forecast, words: list[str] | None = None) -> None:
-    """How much of each mode is learned by step, in the colour of how (`words`, by default as measured)."""
-    steps, seen = _on_log_axis(forecast.steps), set()
+    """Draw how much of each mode is learned by step, coloured by its word ("lazily", ...; by default as measured)."""
+    steps, seen = _steps_for_log_axis(forecast.steps), set()
     for mode, word in enumerate((words or forecast.learned)[:MAX_MODES_DRAWN]):
         name = None if word in seen else word
         seen.add(word)
@@ -61,8 +61,8 @@ def draw_modes(axes: Any, forecast: Forecast, words: list[str] | None = None) ->
 
 
 def draw_kernels(axes: Any, forecast: Forecast, words: list[str] | None = None) -> None:
-    """The tangent kernel along each mode, over its start."""
-    steps = _on_log_axis(forecast.steps)
+    """Draw the tangent kernel along each mode, over its start, in the same colours."""
+    steps = _steps_for_log_axis(forecast.steps)
     for mode, word in enumerate((words or forecast.learned)[:MAX_MODES_DRAWN]):
         axes.plot(steps, forecast.kernel[:, mode], color=COLOUR_OF_WORD[word], **style.ALONE)
     axes.axhline(ACTIVE_MOVEMENT, **style.GUIDELINE)
@@ -70,6 +70,6 @@ def draw_kernels(axes: Any, forecast: Forecast, words: list[str] | None = None) 
     axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel over its start")
 
 
-def _on_log_axis(steps: np.ndarray) -> np.ndarray:
-    """Steps on a logarithmic axis, where the start has no place: it stands at one half."""
+def _steps_for_log_axis(steps: np.ndarray) -> np.ndarray:
+    """Return steps for a logarithmic axis, which has no place for step 0: it stands at one half."""
     return np.maximum(steps, 0.5)

@@ -19,7 +19,7 @@ NEVER = "-"  # in place of a step: the mode is not half learned in this run
 
 
 def findings(forecast: Forecast) -> list[str]:
-    """What the forecast says, in sentences: the run, the modes, the regimes, when to stop."""
+    """Write what the forecast says in sentences: the run, the modes, the regimes, when to stop."""
     start, end, last = forecast.loss[0], forecast.loss[-1], int(forecast.steps[-1])
     lines = [
         f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of "
@@ -57,14 +57,14 @@ def findings(forecast: Forecast) -> list[str]:
 
 
 def regime_sentence(words: list[str]) -> str:
-    """How many modes are learned lazily, actively, or crossing."""
+    """Say how many modes are learned lazily, actively, or crossing."""
     names = {"lazily": "lazily", "crossing": "crossing the threshold", "actively": "actively"}
     parts = [f"{words.count(word)} {name}" for word, name in names.items() if word in words]
     return f"{len(words)} {'mode is' if len(words) == 1 else 'modes are'} learned: {', '.join(parts)}."
 
 
 def dataset(forecast: Forecast) -> xr.Dataset:
-    """Losses along `time`, shares and kernels along `time` and `mode`, thresholds along `mode`."""
+    """Build the dataset: losses along `time`, shares and kernels along `time` and `mode`, thresholds along `mode`."""
     import xarray as xr
 
     r = forecast.regimes
@@ -106,7 +106,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
 
 
 def html(forecast: Forecast) -> str:
-    """The sentences about the run and the modes as a table, for notebooks."""
+    """Write the sentences about the run, and the modes as a table, in HTML for notebooks."""
     modes = _mode_rows(forecast)
     header = "".join(f"<th>{name}</th>" for name in modes[0])
     rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in mode.values()) + "</tr>" for mode in modes]
@@ -115,7 +115,7 @@ def html(forecast: Forecast) -> str:
 
 
 def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
-    """The strongest modes, one by one: what is told of each."""
+    """Return a row of text for each of the strongest modes, by the name of its column."""
     r = forecast.regimes
     return [
         {

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 def critical_thresholds(diagnosis: Diagnosis) -> np.ndarray:
-    """For each mode, the threshold of the start's two standard deviations below which it is learned actively."""
+    """Return for each mode the threshold of the start, by its two standard deviations, below which it is active."""
     first, second = diagnosis.stds
     now = (first**2 + second**2) * diagnosis.settings["width"] / 2
     return now * diagnosis.regimes.critical_factors**2
 
 
-def active_modes(
+def count_active_modes(
     diagnosis: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
 ) -> Int[np.ndarray, "scale width"]:
-    """How many modes would be learned actively at other `widths` and `scales` (times the chosen one) of the start."""
+    """Count the modes that would be active at other `widths` and `scales` (times the chosen one) of the start."""
     critical, (first, second) = critical_thresholds(diagnosis), diagnosis.stds
     # PyTorch's second layer shrinks as the width grows; given standard deviations stay
     shrinks = diagnosis.settings["init"] in ("pytorch", "gaussian")

@@ -11,7 +11,7 @@ PENALTIES = np.geomspace(1e-6, 1e6, 37)  # per row
 
 
 def ridge_by_leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
-    r"""The penalty per row of least leave-one-out error, and the coefficients at it.
+    r"""Return the penalty per row of least leave-one-out error, and the coefficients of ridge regression at it.
 
     The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.
     """

@@ -13,8 +13,8 @@ from linnet.forecasts.folds import Fold
 MAX_COMPONENTS = 15  # of partial least squares, at most
 
 
-def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
-    """The held-out error of each method in each fold, with every choice made without the held-out rows.
+def rival_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
+    """Return the held-out error of each method in each fold, with every choice made without the held-out rows.
 
     Ridge chooses its penalty by leave-one-out within the training rows; the components of partial least squares and the
     rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
@@ -24,9 +24,9 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     for fold in folds:
         penalty, coefficients = ridge_by_leave_one_out(fold)
         ridge.append(fold.error(coefficients[None])[0])
-        few = fold.condensed
-        partial.append(_pad_choices(fold.error(_partial_least_squares(few)), MAX_COMPONENTS))
-        reduced.append(_pad_choices(fold.error(_reduced_rank_ridge(few, penalty)), fold.outputs.shape[1]))
+        few = fold.condensed_rows
+        partial.append(_pad_errors(fold.error(_partial_least_squares(few)), MAX_COMPONENTS))
+        reduced.append(_pad_errors(fold.error(_reduced_rank_ridge(few, penalty)), fold.outputs.shape[1]))
     return {
         "ridge": np.array(ridge),
         "partial least squares": errors_at_choices_of_others(np.stack(partial, axis=1)),
@@ -35,7 +35,7 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
 
 
 def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output input"]:
-    """Partial least squares with one component and more, from the moments alone (Dayal and MacGregor 1997).
+    """Return the coefficients of partial least squares with 1, 2, ... components (Dayal and MacGregor 1997).
 
     It ends early where the components so far have explained all that the inputs can: there are no more.
     """
@@ -58,7 +58,7 @@ def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output in
 
 
 def _reduced_rank_ridge(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
-    """Reduced-rank ridge regression of every rank: the ridge solution, cut to the leading directions of its own fit."""
+    """Return the coefficients of reduced-rank ridge regression: ridge, cut to the leading directions of its own fit."""
     X, Y, penalty = rows.inputs, rows.outputs, penalty * len(rows.inputs)
     gram = X.T @ X + penalty * np.eye(X.shape[1])
     full = np.linalg.solve(gram, X.T @ Y)  # (input, output)
@@ -67,6 +67,6 @@ def _reduced_rank_ridge(rows: Rows, penalty: float) -> Float[np.ndarray, "rank o
     return np.stack([(full @ right[:r].T @ right[:r]).T for r in range(1, len(right) + 1)])
 
 
-def _pad_choices(errors: np.ndarray, length: int) -> np.ndarray:
-    """Repeat the last choice of folds that have fewer."""
+def _pad_errors(errors: np.ndarray, length: int) -> np.ndarray:
+    """Return errors at `length` choices: the last one repeated where there are fewer, the first ones where more."""
     return np.concatenate([errors, np.full(max(0, length - len(errors)), errors[-1])])[:length]

@@ -1,4 +1,4 @@
-"""Scaled rows with their one decomposition, which screening, ridge, the other methods and training all share."""
+"""Scaled rows with their one SVD, which the exact flow, ridge, the other methods and training all share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linnet.problems.problem import Problem
 
 
 class Decomposition(NamedTuple):
-    """The thin SVD of inputs over the root of their number, without directions of no variance.
+    """The thin SVD of inputs over the root of the number of rows, without directions of no variance.
 
     `left` (sample, mode), `scales` (mode,), `right` (mode, input).
     """
@@ -28,19 +28,19 @@ class Decomposition(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Scaled inputs and targets, decomposed once."""
+    """Scaled inputs and targets of a table, whose SVD is computed once."""
 
     inputs: Float[np.ndarray, "sample input"]
     outputs: Float[np.ndarray, "sample output"]
 
     @classmethod
-    def scaled(cls, X: np.ndarray, Y: np.ndarray, scale: str) -> Rows:
-        """The rows of a table, scaled by their own moments."""
+    def from_data(cls, X: np.ndarray, Y: np.ndarray, scale: str) -> Rows:
+        """Scale the columns of inputs and targets by their own moments."""
         return Rows(scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y))
 
     @cached_property
     def svd(self) -> Decomposition:
-        """The thin SVD of the inputs, computed once."""
+        """The thin SVD of the inputs."""
         left, scales, right = np.linalg.svd(self.inputs / np.sqrt(len(self.inputs)), full_matrices=False)
         keep = scales > scales[0] * max(self.inputs.shape) * np.finfo(float).eps
         keep[0] = True  # inputs that do not vary have one direction, of scale zero
@@ -48,21 +48,21 @@ class Rows:
 
     @cached_property
     def problem(self) -> Problem:
-        """What a network learns from these rows."""
+        """The regression problem of these rows, with the factor of the SVD."""
         problem = Problem.from_data(self.inputs, self.outputs)
         problem.factor = of_svd(*self.svd, self.outputs)
         return problem
 
     @cached_property
-    def condensed(self) -> Rows:
-        """One row for each mode and one more, with the same moments and the same loss."""
+    def condensed_rows(self) -> Rows:
+        """Few rows in place of these, one for each mode and one more, with the same moments and the same loss."""
         few = condensed_problem(self.problem.factor, in_dim=self.inputs.shape[1])
         assert few.inputs is not None and few.outputs is not None
         return Rows(few.inputs, few.outputs)
 
 
 def condensed_problem(factor: Factor, *, in_dim: int, rank: int | None = None) -> Problem:
-    r"""A problem of few rows with the moments and the loss of the one that was decomposed.
+    r"""Build a problem of few rows with the moments and the loss of the one that was decomposed.
 
     Its $m$ rows are $\sqrt m\, s_i v_i^T$ with targets $\sqrt m\, G_i$, and zeros whose target is the loss that no
     linear map removes. It may have more inputs and modes than the other, up to `in_dim` and `rank`: no data touch them.
@@ -86,7 +86,7 @@ def condensed_problem(factor: Factor, *, in_dim: int, rank: int | None = None) -
 
 
 def condensed_batch(problems: Sequence[Problem], *, in_dim: int) -> Problem:
-    """Decomposed problems as one batch of condensed ones, each with as many inputs and modes as the others."""
+    """Build one batch of condensed problems from decomposed ones, each with as many inputs and modes as the others."""
     rank = max(problem.factor.rank for problem in problems)
     few = [condensed_problem(problem.factor, in_dim=in_dim, rank=rank) for problem in problems]
     batch, factors = Problem.stack(few), [problem.factor for problem in few]

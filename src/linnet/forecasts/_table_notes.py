@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts._columns import DropOption, is_row_count, list_names, names_where, row_place
+from linnet.forecasts._columns import DropOption, is_row_count, list_names, names_where, row_label
 
 if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
@@ -15,9 +15,9 @@ OUTLIER_FACTOR = 1e4  # times the median distance from the median
 MAX_CLASSES = 20
 
 
-def notes_on(table: DataTable, index: Any, drop_option: DropOption) -> list[str]:
-    """Sentences on what is constant, equal, far off, a copy, a count or a class; `index` labels the rows, `drop_option`
-    tells how to leave columns out."""
+def table_notes(table: DataTable, index: Any, drop_option: DropOption) -> list[str]:
+    """Write sentences on columns that are constant, equal, copies of the target, counts of the rows or classes, and on
+    outliers; `index` labels the rows, `drop_option` says how to leave columns out."""
     inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
     constant, constant_targets = np.ptp(inputs, axis=0) == 0, np.ptp(outputs, axis=0) == 0
     first_equal: dict[bytes, str] = {}
@@ -37,7 +37,7 @@ def notes_on(table: DataTable, index: Any, drop_option: DropOption) -> list[str]
     }
     notes = [
         *(f"{what}: {list_names(names)}." for what, names in lists.items() if names),
-        f"{list_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
+        f"{list_names(counting)} counts the rows: leave it out ({drop_option.text(counting)})." if counting else "",
         _outlier_note(inputs, input_names, index),
         _outlier_note(outputs, output_names, index),
         _copy_note(table, drop_option),
@@ -48,7 +48,7 @@ def notes_on(table: DataTable, index: Any, drop_option: DropOption) -> list[str]
 
 
 def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
-    """One sentence for the first column with a value that is out of all proportion to the others."""
+    """Write a sentence on the column with the value that is most out of proportion to the others; "" without one."""
     middle = np.median(values, axis=0)
     away = np.abs(values - middle)
     half, three = np.quantile(away, [0.5, 0.75], axis=0)
@@ -59,14 +59,14 @@ def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
     column = int(np.argmax(far))
     row = int(np.argmax(away[:, column]))
     return (
-        f"Column {names[column]!r} holds {values[row, column]:.3g} in {row_place(index, row)}, {far[column]:.2g} times "
+        f"Column {names[column]!r} holds {values[row, column]:.3g} in {row_label(index, row)}, {far[column]:.2g} times "
         "as far from the median as half of its values: scaled by it, the others are all alike. Correct it, or leave "
         "its row out."
     )
 
 
 def _copy_note(table: DataTable, drop_option: DropOption) -> str:
-    """A sentence for inputs that are the target itself, up to their units."""
+    """Write a sentence on inputs that are the target itself, up to their units; "" without any."""
     if len(table.inputs) < 4:
         return ""
 
@@ -83,12 +83,12 @@ def _copy_note(table: DataTable, drop_option: DropOption) -> str:
         return ""
     return (
         f"Inputs that are the target itself, up to its units: {list_names(pairs)}. The error says nothing then; leave "
-        f"them out ({drop_option(names_where(names, alike.any(axis=1)))})."
+        f"them out ({drop_option.text(names_where(names, alike.any(axis=1)))})."
     )
 
 
 def _class_note(outputs: np.ndarray, names: list[str]) -> str:
-    """A sentence for targets that look like numbers of classes."""
+    """Write a sentence on the first target that looks like numbers of classes; "" without one."""
     for index, name in enumerate(names):
         values = np.unique(outputs[:, index])
         few = 3 <= len(values) <= MAX_CLASSES and 10 * len(values) <= len(outputs)

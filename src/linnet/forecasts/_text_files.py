@@ -38,7 +38,7 @@ class TextFormat:
 
 
 def read_text(place: Path) -> Any:
-    """The data frame in a text file; its attributes have notes on the form of the file, its index the lines."""
+    """Read the data frame in a text file; its attributes hold notes on the format, its index the lines of the file."""
     import pandas as pd
 
     form = detect_format(place)
@@ -70,17 +70,17 @@ def read_text(place: Path) -> Any:
 
 
 def detect_format(place: Path) -> TextFormat:
-    """The format of a text file, from its first lines; its encoding from all of it."""
+    """Detect the format of a text file from its first lines, its encoding from all of it."""
     with place.open("rb") as file:
         head = file.read(HEAD_BYTES)
     whole = len(head) < HEAD_BYTES
-    encoding = _encoding(place, head)
+    encoding = _detect_encoding(place, head)
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head, final=whole)
     lines = [line for line in text.splitlines() if line.strip()]
     lines = (lines if whole else lines[:-1])[:HEAD_LINES]
     if not lines:
         raise ValueError(f"{place.name} cannot be read as a table: it is empty.")
-    separator = _separator(lines, place.suffix.lower())
+    separator = _detect_separator(lines, place.suffix.lower())
     fields = [line.split() if separator == r"\s+" else next(csv.reader([line], delimiter=separator)) for line in lines]
     cells = [cell.strip() for row in fields for cell in row]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
@@ -107,7 +107,7 @@ def detect_format(place: Path) -> TextFormat:
 
 
 def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
-    """The line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
+    """Return the line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
     with place.open("rb") as file:
         breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
     if breaks - rows - form.header not in (0, -1):
@@ -144,8 +144,8 @@ def _refuse_extra_fields(place: Path, form: TextFormat) -> NoReturn:
     raise ValueError(f"{place.name} has rows with more fields than its header has names: give every column a name.")
 
 
-def _encoding(place: Path, head: bytes) -> str:
-    """Return the encoding of a text file, from its mark, its zero bytes or, without them, all of it."""
+def _detect_encoding(place: Path, head: bytes) -> str:
+    """Return the encoding of a text file: by its byte order mark, its zero bytes or, without them, all of it."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
@@ -166,8 +166,9 @@ def _encoding(place: Path, head: bytes) -> str:
     return "utf-8"
 
 
-def _separator(lines: list[str], kind: str) -> str:
-    """The separator that splits all lines into as many fields; semicolons, tabs and bars before commas."""
+def _detect_separator(lines: list[str], kind: str) -> str:
+    """Return the separator that splits all lines into equally many fields, commas last; else that of the file's ending
+    (`kind`), or the one that splits the first line into most."""
     expected = {".csv": ",", ".tsv": "\t"}.get(kind)
     counts = {
         mark: [len(row) for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=mark)] for mark in SEPARATORS

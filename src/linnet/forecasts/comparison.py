@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet.forecasts._ridge import ridge_by_leave_one_out
-from linnet.forecasts._rivals import rivals
+from linnet.forecasts._rivals import rival_errors
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.folds import Fold
-from linnet.forecasts.samples import LearningCurve, learning_curve_of
+from linnet.forecasts.samples import LearningCurve, learning_curve_from_rows
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
@@ -44,13 +44,13 @@ class Comparison:
 
 
 def compare(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
-    """Other methods in the folds of a table, numbers of its rows, scales of the start."""
+    """Measure other methods in the folds of a table, ridge on fewer of its rows, the exact flow from other starts."""
     penalty, _ = ridge_by_leave_one_out(rows)
     one_target = rows.outputs.shape[1] == 1
     nothing = np.zeros((1, rows.outputs.shape[1], rows.inputs.shape[1]))
     return Comparison(
-        rivals=rivals(folds),
-        samples=learning_curve_of(rows, ridge=penalty, key=settings.key),
+        rivals=rival_errors(folds),
+        samples=learning_curve_from_rows(rows, ridge=penalty, key=settings.key),
         thresholds=threshold_curve(folds) if one_target else None,
         mean_error=np.array([fold.error(nothing)[0] for fold in folds]),
     )

@@ -74,7 +74,7 @@ def cross_validate(
     else:
         rates = FIRST_RATE_SHARE * training.stable_rate / 2.0 ** np.arange(MAX_HALVINGS + 1)
     for rate in rates:
-        curves = training.curves(float(rate), restless=learning_rate is not None)
+        curves = training.curves(float(rate), allow_restless=learning_rate is not None)
         if curves is not None:
             return curves
     raise ValueError(
@@ -84,8 +84,8 @@ def cross_validate(
 
 
 def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
-    """Refuses to train more folds from more starts than fit: the rows of each fold and their decomposition, and what
-    is left of them, at most a square, for each start."""
+    """Refuse to train more folds from more starts than fit into memory: the rows of each fold and their SVD, and for
+    each start the condensed rows."""
     check_fits(
         40 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
         f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
@@ -105,7 +105,7 @@ class _Training:
 
     @cached_property
     def batch(self) -> Problem:
-        """Each fold as often as there are starts."""
+        """The condensed problems of all folds, each as often as there are starts, as one batch."""
         problems = [fold.problem for fold in self.folds for _ in self.starts]
         return condensed_batch(problems, in_dim=self.starts[0].in_dim)
 
@@ -116,8 +116,8 @@ class _Training:
         problem = condensed_problem(sharpest, in_dim=self.starts[0].in_dim)
         return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
 
-    def curves(self, rate: float, *, restless: bool) -> Curves | None:
-        """The errors along descent at this rate; None where a member diverges or, unless it may be `restless`, where a
+    def curves(self, rate: float, *, allow_restless: bool) -> Curves | None:
+        """Train at this rate; return None where a member diverges or, unless restless curves are allowed, where a
         training error rises."""
         most = "longest" if self.steps is None else "steps"
         total = count(most, getattr(self, most), most=2**62)
@@ -138,28 +138,28 @@ class _Training:
             if not run.status.ok:
                 return None
             new = slice(1 if done else 0, None)
-            losses, errors = self._by_fold(run.loss[new]), self._held_out(run.products[new])
+            losses, errors = self._by_fold(run.loss[new]), self._held_out_errors(run.products[new])
             stretches.append((np.asarray(run.steps)[new] + done, losses, errors))
             weights, done = run.weights_at(-1), until
             saved, training, errors = (np.concatenate(part) for part in zip(*stretches, strict=True))
             curves = Curves(saved, training, errors, rate)
-            if curves.restless and not restless:
+            if curves.restless and not allow_restless:
                 return None
             if self.steps is None and done >= least and _is_finished(curves):
                 break
         return curves
 
     def _by_fold(self, values: np.ndarray) -> np.ndarray:
-        """Values of the batch (time, member) as (time, fold, seed)."""
+        """Reshape values of the batch, (time, member), to (time, fold, seed)."""
         return values.reshape(len(values), len(self.folds), len(self.starts))
 
-    def _held_out(self, products: np.ndarray) -> np.ndarray:
+    def _held_out_errors(self, products: np.ndarray) -> np.ndarray:
         """Return the held-out error (time, fold, seed) of products."""
         folds = (fold for fold in self.folds for _ in self.starts)
         return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
 
     def _steps_to_save(self, done: int, until: int, weights: Weights) -> np.ndarray:
-        """The steps to save from `done` to `until`, as many as memory has room for."""
+        """Return the steps to save from `done` to `until`, counted from `done`: as many as memory has room for."""
         sides = self.batch.factor.rank + self.batch.out_dim
         state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
         number = int(np.clip(STRETCH_BYTES / state, 6, SAVES_PER_STRETCH if done else 3 * SAVES_PER_STRETCH))
@@ -167,7 +167,7 @@ class _Training:
 
 
 def _is_finished(curves: Curves) -> bool:
-    """Whether the held-out error has had its minimum, or nothing moves any more."""
+    """Return whether the held-out error has had its minimum, or nothing moves any more."""
     mean, training = curves.mean, curves.training.mean(axis=(1, 2))
     late = curves.steps > curves.steps[-1] / 2
     if not late.any() or late.all():

@@ -14,14 +14,15 @@ MAX_RISE = 1e-6  # of a training error from one saved state to the next, relativ
 
 @dataclass(frozen=True)
 class Curves:
-    """Training and held-out errors along descent.
+    """Training losses and held-out errors along descent.
 
-    Errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as the mean.
+    Held-out errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as
+    the mean.
 
     **Attributes:**
 
     - `steps`: (time,)
-    - `training`: errors on the training rows, (time, fold, seed)
+    - `training`: losses on the scaled training rows, half the squared error, (time, fold, seed)
     - `errors`: errors on the held-out rows, (time, fold, seed)
     - `learning_rate`: of the descent
 
@@ -46,7 +47,7 @@ class Curves:
 
     @cached_property
     def standard_error(self) -> Float[np.ndarray, " time"]:
-        """Its standard error over folds."""
+        """The standard error of `mean` over folds."""
         return standard_error(self.errors.mean(axis=2))
 
     @property
@@ -61,7 +62,7 @@ class Curves:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The steps around it whose error exceeds the least by at most one standard error of the paired difference."""
+        """The first and last step around `step` within one standard error of the paired difference from its error."""
         folds = self.errors.mean(axis=2)
         excess = folds - folds[self.best]
         far = np.flatnonzero(~(excess.mean(axis=1) <= standard_error(excess)))  # the best itself is near
@@ -71,7 +72,7 @@ class Curves:
 
     @property
     def restless(self) -> bool:
-        """Whether the training error of any run rises on the way: the rate is too large for where training has come."""
+        """Whether the training loss of any run rises on the way: the rate is too large for where training has come."""
         return bool((self.training[1:] > (1 + MAX_RISE) * self.training[:-1]).any())
 
     @property
@@ -93,7 +94,7 @@ class Curves:
     def late_fall(self) -> tuple[float, float]:
         """By how much the error falls over the last half of the run, with its standard error over folds."""
         folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
-        return mean_and_error(folds[half] - folds[-1])
+        return mean_and_standard_error(folds[half] - folds[-1])
 
     def honest_error(self) -> Float[np.ndarray, " fold"]:
         """Each fold's error at the step that the other folds choose."""
@@ -101,16 +102,16 @@ class Curves:
 
 
 def errors_at_choices_of_others(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarray, " fold"]:
-    """Each fold's error at the choice that is best on average over the other folds."""
+    """Return each fold's error at the choice that is best on average over the other folds."""
     total = errors.sum(axis=1, keepdims=True)
     return errors[np.argmin(total - errors, axis=0), np.arange(errors.shape[1])]
 
 
-def mean_and_error(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
-    """The mean of differences within folds, and its standard error."""
+def mean_and_standard_error(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
+    """Return the mean of differences within folds, and its standard error."""
     return float(gaps.mean()), float(standard_error(gaps))
 
 
 def standard_error(values: Float[np.ndarray, "*choice fold"]) -> Float[np.ndarray, "*choice"]:
-    """The standard error of means over folds, the last axis."""
+    """Return the standard error of means over folds, the last axis."""
     return values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1])

@@ -202,16 +202,16 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
         if size > 0 and not 1e-140 < size < 1e140:  # squares are taken, and products of them with others
             raise ValueError(f"`{name}` must be between 1e-140 and 1e140 in size: got {size:.3g}. Use other units.")
     seen = ~np.isnan(data)
-    result = _denoise_whole(data, given) if seen.all() else _denoise_incomplete(data, seen, given)
+    result = _denoise_complete(data, given) if seen.all() else _denoise_incomplete(data, seen, given)
     if frame is None:
         return result
     labelled: Any = type(frame)(result.matrix, index=frame.index, columns=frame.columns)
     return replace(result, matrix=labelled)
 
 
-def _denoise_whole(data: np.ndarray, given: float | None) -> Denoised:
-    """The estimate for a whole matrix, with rows and columns brought to one noise where they differ."""
-    plain = _best_filter(data, given)
+def _denoise_complete(data: np.ndarray, given: float | None) -> Denoised:
+    """Estimate a matrix without gaps, with rows and columns brought to one noise where theirs differ."""
+    plain = _apply_best_filter(data, given)
     if given is not None or min(data.shape) < MIN_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
         return plain
     misfit = bulk_misfit(plain.values, data.shape)
@@ -219,9 +219,9 @@ def _denoise_whole(data: np.ndarray, given: float | None) -> Denoised:
     if misfit <= most:
         return replace(plain, noise_misfit=misfit)
     # how far such noise reaches is seen in the widest gap of the spectrum, not in the law of the bulk
-    careful = _best_filter(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
+    careful = _apply_best_filter(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
     rows, columns = noise_profile(data)
-    evened = _best_filter(data / np.outer(rows, columns), None)
+    evened = _apply_best_filter(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
     if after > most or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
         warnings.warn(
@@ -236,7 +236,7 @@ def _denoise_whole(data: np.ndarray, given: float | None) -> Denoised:
 
 
 def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoised:
-    """The estimate where entries are missing: they are filled with it, in turns, until it settles."""
+    """Estimate a matrix where entries are missing: they are filled with the estimate, in turns, until it settles."""
     if not (seen.any(axis=0).all() and seen.any(axis=1).all()):
         raise ValueError(
             "`Y` must have an entry in every row and every column: leave out those that are missing whole."
@@ -245,7 +245,7 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None)
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
     noise = given
-    result = _best_filter(filled, noise)
+    result = _apply_best_filter(filled, noise)
     for turn in range(MAX_TURNS):
         before = np.asarray(result.matrix)
         residual = (data - before)[seen]
@@ -257,15 +257,15 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None)
             noise = min(noise, spread)
         filled = np.where(seen, data, before)
         # filled entries carry no noise of their own: on average the noise of the whole is that of the entries seen
-        result = _best_filter(filled, None if noise is None else noise * np.sqrt(share))
+        result = _apply_best_filter(filled, None if noise is None else noise * np.sqrt(share))
         change = float(np.linalg.norm(result.matrix - before))
         if turn > 1 and change <= TURN_CHANGE * float(np.linalg.norm(before)):
             break
     return replace(result, noise_std=float(noise or 0.0), observed=share)
 
 
-def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
-    """The filter of least estimated risk for one noise."""
+def _apply_best_filter(data: np.ndarray, given: float | None) -> Denoised:
+    """Estimate a matrix by the filter of least estimated risk, for noise of one variance, `given` or estimated."""
     left, values, right = np.linalg.svd(data, full_matrices=False)
     noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
     if noise <= 1e-14 * values[0]:  # without noise the data are the truth: the network trained to its end
@@ -275,7 +275,7 @@ def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
     else:
         search = _RiskSearch(values, data.shape, noise)
         path = search.grid()
-        threshold, time, risk = search.best(path)
+        threshold, time, risk = search.minimum(path)
         filtered = mode_values(values, threshold, [time])[0]
         nothing = float((values**2).sum()) - data.size * noise**2
         if nothing <= risk:  # the zero matrix is the network before it starts
@@ -298,22 +298,23 @@ def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
 
 
 class _RiskSearch:
-    """Stein's risk over thresholds and times; a time is named by the singular value that is half learned then."""
+    """The search for the least Stein's risk over thresholds and times; a time is given by its cut, the singular value
+    that is half learned then."""
 
     def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):
         self.values, self.noise, self.risk = values, noise, SpectralRisk(values, shape)
         self.edge = bulk_edge(noise, shape)
 
     def grid(self) -> DenoisingPath:
-        """All thresholds and times looked at first."""
+        """Return the risk on a grid of thresholds and times."""
         thresholds = self.edge * _THRESHOLDS
         cuts = np.geomspace(0.3 * self.edge, max(2 * self.edge, 1.5 * float(self.values[0])), _CUTS)
         times = np.stack([half_times(cuts, g) for g in thresholds])
         risks = np.stack([self._risks(g, t[::-1])[::-1] for g, t in zip(thresholds, times, strict=True)])
         return DenoisingPath(thresholds, times, risks, cuts)
 
-    def best(self, path: DenoisingPath) -> tuple[float, float, float]:
-        """Threshold, time and risk: the least of the grid, then downhill between its points."""
+    def minimum(self, path: DenoisingPath) -> tuple[float, float, float]:
+        """Return threshold, time and risk where the risk is least: from the best of the grid by Nelder-Mead."""
         row, column = np.unravel_index(int(np.argmin(path.risks)), path.risks.shape)
         start = np.log([path.thresholds[row], path.cuts[column]])
         low = np.log([path.thresholds[0] / 10, path.cuts[0] / 3])
@@ -339,7 +340,7 @@ class _RiskSearch:
 
 
 def _kept_shares(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares kept, increasing, and the singular values they belong to."""
+    """Return the shares that the filter keeps, and their singular values, both increasing."""
     kept = values > 0
     order = np.argsort(values[kept])
     return (filtered[kept] / values[kept])[order], values[kept][order]

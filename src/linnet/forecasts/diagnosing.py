@@ -14,12 +14,12 @@ from linnet._randomness import words as key_words
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import check_batch_fits, cross_validate
-from linnet.forecasts.curves import Curves, mean_and_error
+from linnet.forecasts.curves import Curves, mean_and_standard_error
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, factor_of_cheaper_start, is_significant
+from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, is_significant, smaller_start_factor
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import layer_stds, start
 from linnet.forecasts.stein import stein_stop
@@ -128,7 +128,7 @@ def diagnose_table(
             f"a table must have at least 2 rows for each of the {folds if folds < 10**9 else float(folds)} folds "
             f"(`folds`), {float(least):g}: got {rows}."
         )
-    whole = Rows.scaled(data.inputs, data.outputs, asked.scale)
+    whole = Rows.from_data(data.inputs, data.outputs, asked.scale)
     starts = _draw_starts(asked, whole)
     with bar("folds", 3) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
@@ -169,7 +169,7 @@ def diagnose_table(
 
 
 def _draw_starts(asked: Settings, whole: Rows) -> list[Weights]:
-    """The starts of all seeds; weights that are given are one."""
+    """Draw the starts of all seeds; weights that are given are the only start."""
     (rows, in_dim), out_dim = whole.inputs.shape, whole.outputs.shape[1]
     seeds = 1 if isinstance(asked.init, Weights) else asked.seeds
     check_batch_fits(asked.folds, rows - rows // asked.folds, in_dim, seeds)
@@ -185,9 +185,9 @@ def _draw_starts(asked: Settings, whole: Rows) -> list[Weights]:
 
 
 def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes) -> float | None:
-    """The factor of the start to try in the same folds: where this one hurts, one that does not; with one target the
-    best of the exact flow, where it promises a gain; with several the one that makes modes active, or lazy."""
-    factor, flows = factor_of_cheaper_start(curves, comparison.mean_error), comparison.thresholds
+    """Choose the factor of the start to try in the same folds: where this one hurts, one that does not; with one target
+    the best of the exact flow, if it promises a gain; with several one that makes modes active, or lazy; else None."""
+    factor, flows = smaller_start_factor(curves, comparison.mean_error), comparison.thresholds
     if factor is not None:
         return factor
     if flows is None:
@@ -201,12 +201,12 @@ def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes)
 
 
 def _try_scale(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:
-    """Train the start times `factor` in the same folds."""
+    """Train from the start times `factor` in the same folds, and measure the gain over `curves`."""
     scale = float(f"{factor * asked.init_scale:.2g}")  # the digits that are printed are those that were tried
     starts = _draw_starts(replace(asked, init_scale=scale), whole)
     longest = min(asked.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
     other = cross_validate(parts, starts, learning_rate=asked.rate, steps=asked.steps, longest=longest)
-    gain, spread = mean_and_error(curves.honest_error() - other.honest_error())
+    gain, spread = mean_and_standard_error(curves.honest_error() - other.honest_error())
     return ScaleTrial(scale, other, gain, spread)
 
 

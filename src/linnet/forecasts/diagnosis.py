@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from linnet._arguments import path_of
 from linnet.forecasts.comparison import Comparison
-from linnet.forecasts.curves import Curves, mean_and_error
+from linnet.forecasts.curves import Curves, mean_and_standard_error
 from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve
@@ -38,7 +38,7 @@ class Diagnosis:
 
     - `table`: the data as read, with notes on what was found in it
     - `forecast`: the run on all rows (see `forecast`)
-    - `curves`: training and held-out errors of all folds and seeds (see `forecasts.Curves`)
+    - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.Curves`)
     - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
     - `trial`: another scale of the start in the same folds (see `forecasts.ScaleTrial`); None where none was tried
     - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
@@ -105,7 +105,7 @@ class Diagnosis:
     def gain_over_mean(self) -> tuple[float, float]:
         """By how much the network's held-out error is lower than that of the mean of the training rows, with its
         standard error over folds."""
-        return mean_and_error(self.comparison.mean_error - self.curves.honest_error())
+        return mean_and_standard_error(self.comparison.mean_error - self.curves.honest_error())
 
     @cached_property
     def half_times(self) -> Float[np.ndarray, " mode"]:
@@ -135,7 +135,7 @@ class Diagnosis:
         return "\n".join(self.findings())
 
     def write(self, out: object) -> Path:
-        """Writes a page of its own and the numbers beside it (netCDF) into the folder `out`; returns the page."""
+        """Write a page and the numbers beside it (netCDF) into the folder `out`; return the path of the page."""
         from linnet.forecasts._diagnosis_page import write
 
         return write(self, path_of("out", out))
@@ -167,7 +167,7 @@ class Diagnosis:
 
 
 def training_shares(diagnosis: Diagnosis) -> Float[np.ndarray, "time fold seed"]:
-    """Training losses as shares of the targets' variance: twice half a sum of squares over targets, over it."""
+    """Return training losses as shares of the targets' variance: twice the loss, half the squared error, over it."""
     outputs = diagnosis.forecast.problem.outputs
     assert outputs is not None
     return 2 / float(outputs.var(axis=0).sum()) * diagnosis.curves.training

@@ -15,14 +15,18 @@ from linnet.forecasts.scaling import check_scale, scaler, target_scaler
 
 @dataclass(frozen=True)
 class Fold(Rows):
-    """One split: scaled training rows, and what is needed to measure errors on the others in the table's own units."""
+    """One split: scaled training rows, and the held-out rows, scaled alike.
+
+    `units` (output,) takes squared errors of scaled targets to shares of their variance in the whole table; a target
+    that is constant there counts nothing.
+    """
 
     held_inputs: Float[np.ndarray, "row input"]
     held_outputs: Float[np.ndarray, "row output"]
     units: Float[np.ndarray, " output"]
 
     def error(self, products: Float[np.ndarray, "time output input"]) -> Float[np.ndarray, " time"]:
-        """The share of the targets' variance that is not explained on the held-out rows, at every state.
+        """Return the share of the targets' variance that is not explained on the held-out rows, at every time.
 
         Whitening may leave a fold fewer inputs than the whole table: the others are zero in it.
         """
@@ -34,7 +38,7 @@ class Fold(Rows):
 
 
 def split_rows(rows: int, folds: int, key: Key) -> list[np.ndarray]:
-    """The rows, shuffled, in `folds` parts whose sizes differ by at most one."""
+    """Return the numbers of the rows, split at random into `folds` parts whose sizes differ by at most one."""
     folds = count("folds", folds, least=2)
     if rows < 2 * folds:
         raise ValueError(f"`folds` must leave at least 2 rows in each: got {folds} folds for {rows} rows.")
@@ -51,9 +55,9 @@ def make_fold(
     training: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> Fold:
-    """The fold that holds out the rows `held`: columns are scaled by the rows `training` alone, by default the others.
+    """Make the fold that holds out the rows `held`: columns are scaled by the rows `training`, by default the others.
 
-    Rows of `weights` count by them, in training and in the error.
+    With `weights` each row counts by its own, in training and in the error.
     """
     if training is None:
         rest = np.ones(len(X), dtype=bool)
@@ -73,7 +77,7 @@ def make_fold(
 
 
 def root_weights(weights: np.ndarray) -> np.ndarray:
-    """What rows are multiplied by so that plain means over them are weighted ones."""
+    """Return the factors of rows for which plain means of squares and products are means by `weights`."""
     return np.sqrt(weights * len(weights) / weights.sum())
 
 

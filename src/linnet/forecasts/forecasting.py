@@ -229,7 +229,7 @@ def forecast(
     if rate is None:
         raise ValueError("`learning_rate` must be given for a general cost: none is known to be stable.")
     total = DEFAULT_MAX_STEPS if steps is None else count("steps", steps, most=2**62)
-    stop = _final_loss(problem, weights) if steps is None else None
+    stop = _stopping_loss(problem, weights) if steps is None else None
     saving = _saving_policy(problem, weights, total) if save_every is None else save_every
     run = gradient_descent(
         problem,
@@ -253,8 +253,8 @@ def forecast(
     return Forecast(problem, weights, run, float(rate), modes, shares, moved, closed)
 
 
-def _final_loss(problem: Problem, weights: Weights) -> float | None:
-    """The loss at which a run without a number of steps ends."""
+def _stopping_loss(problem: Problem, weights: Weights) -> float | None:
+    """Return the loss at which a run without a number of steps ends; None for a general cost, or where it is zero."""
     if problem.cost is not None:
         return None
     floor, start = float(problem.factor.floor), float(problem.loss(weights.product))
@@ -270,7 +270,7 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
 
 
 def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """How much of each mode's residual is gone, (time, mode), from residuals (time, output, input)."""
+    """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input)."""
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])
 
@@ -287,7 +287,7 @@ def _half_step(steps: np.ndarray, share: np.ndarray) -> float:
 
 
 def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Regimes) -> ClosedForm | None:
-    """The self-consistent dynamics where all inputs have one variance; None elsewhere."""
+    """Return the self-consistent dynamics if all inputs have one variance and the threshold is positive; else None."""
     if problem.cost is not None:
         return None
     f = problem.factor

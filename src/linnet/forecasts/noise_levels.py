@@ -70,24 +70,24 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
 
 
 def bulk_edge(noise: float, shape: tuple[int, int]) -> float:
-    """The largest singular value of a large matrix of independent noise."""
+    """Return the largest singular value of a large matrix of independent noise."""
     return float(noise * (np.sqrt(shape[0]) + np.sqrt(shape[1])))
 
 
 def _number_beyond_bulk(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
-    """The number of singular values beyond the edge of the bulk."""
+    """Return the number of singular values beyond the edge of the bulk."""
     return int((s > bulk_edge(noise, shape) * (1 + _EDGE_WIDTHS * s.size ** (-2 / 3) / 2)).sum())
 
 
 def _levels_by_quantile(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
-    """The noise by each quantile of the singular values, the `aside` largest left out."""
+    """Return the noise level by each quantile of the singular values, the `aside` largest left out."""
     sides = (shape[0] - aside, shape[1] - aside)
     places = np.array([bulk_quantile(share, ratio_of(*sides)) for share in shares]) * np.sqrt(max(sides))
     return np.quantile(s[aside:], shares) / places
 
 
 def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """How far the bulk is from the law of one noise: the relative spread of the noise by its quantiles."""
+    """Return how far the bulk is from the law of one noise: half the relative spread of the noise by its quantiles."""
     s = np.sort(values)[::-1]
     aside = min(_number_beyond_bulk(s, shape, noise_level(s, shape)[0]), s.size - _MIN_SINGULAR_VALUES)
     levels = _levels_by_quantile(s, shape, aside, _MISFIT_SHARES)
@@ -95,18 +95,19 @@ def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
 
 
 def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The noise of rows and of columns, the latter of mean square 1: residuals of the leading directions, in turns.
+    """Return the noise of rows and of columns (these of mean square 1) from the residuals of the leading directions.
 
-    The turns begin with rows and columns of one size, signal included: then noisy rows do not pass for signal.
+    It alternates between noise and directions, first with rows and columns of one size, signal included: then noisy
+    rows do not pass for signal.
     """
 
-    def size(values: np.ndarray, axis: int) -> np.ndarray:
+    def root_mean_square(values: np.ndarray, axis: int) -> np.ndarray:
         sizes = np.sqrt((values**2).mean(axis=axis))
         return np.maximum(sizes, 1e-6 * np.sqrt((sizes**2).mean()) + np.finfo(float).tiny)
 
     outside: int | None = None
-    rows = size(data, 1)
-    columns = size(data / rows[:, None], 0)
+    rows = root_mean_square(data, 1)
+    columns = root_mean_square(data / rows[:, None], 0)
     for _ in range(PROFILE_TURNS):
         scaled = data / np.outer(rows, columns)
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
@@ -114,15 +115,15 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             level, _ = noise_level(values, data.shape)
             outside = min(int((values > 1.1 * bulk_edge(level, data.shape)).sum()), values.size // 3)
         rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
-        factor = size(rest, 1)
-        rows, columns = rows * factor, columns * size(rest / factor[:, None], 0)
+        factor = root_mean_square(rest, 1)
+        rows, columns = rows * factor, columns * root_mean_square(rest / factor[:, None], 0)
         unit = float(np.sqrt((columns**2).mean()))
         rows, columns = rows * unit, columns / unit
     return rows, columns
 
 
 def conservative_level(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """The noise whose bulk would end where the largest relative gap of the spectrum begins."""
+    """Return the noise whose bulk would end below the largest relative gap among the first third of the spectrum."""
     s = np.sort(values)[::-1]
     top = s[: max(2, s.size // 3) + 1]
     gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny)

@@ -57,7 +57,7 @@ class StableRate:
 
 
 def rate_or_none(learning_rate: Any) -> float | None:
-    """A learning rate as a number; None for "stable", which is to be found."""
+    """Return a learning rate as a number; None for "stable", which is to be found."""
     if not isinstance(learning_rate, str):
         return positive("learning_rate", learning_rate)
     if learning_rate != "stable":
@@ -113,14 +113,14 @@ def largest_stable_rate(
 
 @dataclass(frozen=True)
 class _RateSearch:
-    """Descent at many rates from one start, and the border between those that are stable and those that diverge."""
+    """The search, by descent from one start, for the border between rates that are stable and rates that diverge."""
 
     problem: Problem
     weights: Weights
     steps: int
 
     def largest_stable(self, known: float, guess: float) -> StableRate:
-        """The border, from a rate that is known to be stable and one that is near the border."""
+        """Find the border and try both its sides, from a rate that is known to be stable and a guess of the border."""
         low, first_border = known, None
         for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
             low, high = self.find_border(low, guess)
@@ -140,23 +140,23 @@ class _RateSearch:
         return first_border or StableRate(float(low), self.steps, True, False)
 
     def find_border(self, low: float, guess: float) -> tuple[float, float | None]:
-        """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
+        """Return the border from `low` up, to 0.4%, and a rate above it that diverges: None where none was found."""
         high, top = None, max(guess, low * RATE_GROWTH**RATES_PER_BATCH)
         while high is None:
             if low > MAX_OVER_GUESS * guess:
                 return low, None
-            low, high = self.narrow_border(low, np.geomspace(low, top, RATES_PER_BATCH + 1)[1:])
+            low, high = self.bracket_border(low, np.geomspace(low, top, RATES_PER_BATCH + 1)[1:])
             top = low * RATE_GROWTH**RATES_PER_BATCH
         return self.refine_border(low, high), high
 
     def refine_border(self, low: float, high: float) -> float:
-        """The highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
+        """Return the highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
         while high / low > 1.004:
-            low, lowest = self.narrow_border(low, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1])
+            low, lowest = self.bracket_border(low, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1])
             high = lowest or high
         return low
 
-    def narrow_border(self, low: float, rates: np.ndarray) -> tuple[float, float | None]:
+    def bracket_border(self, low: float, rates: np.ndarray) -> tuple[float, float | None]:
         """Try rates above `low` in one batch; return the highest stable below the lowest that diverges, and that."""
         wrong = self.diverges(rates)
         if not wrong.any():
@@ -165,7 +165,7 @@ class _RateSearch:
         return (float(rates[first - 1]) if first else low), float(rates[first])
 
     def diverges(self, rates: np.ndarray) -> np.ndarray:
-        """Whether descent diverges at each of `rates`, of which there are always as many: compiled once."""
+        """Return whether descent diverges at each of `rates`, of which there are always as many: compiled once."""
         copies = Weights.stack([self.weights] * len(rates))
         options: dict[str, Any] = {"save_every": last(), "keep": "losses", "throw": False}
         run = gradient_descent(self.problem, copies, learning_rate=rates, steps=self.steps, **options)
@@ -173,7 +173,7 @@ class _RateSearch:
 
 
 def _first_guess(problem: Problem, weights: Weights) -> float:
-    """Twice the rate at which the start itself would be unstable: the border is seldom far from it or above it."""
+    """Return twice the rate at which the start itself is unstable, near or above the border; 0 for a general cost."""
     if problem.cost is not None:
         return 0.0
     f = problem.factor

@@ -96,7 +96,7 @@ class StartRegimes:
         return factor if set(self.words_at(factor)) == {wanted} else None
 
     def _factors_of_movement(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
-        """The factor of the start below which the kernel of each mode moves by more than `moved`."""
+        """Find for each mode the factor of the start below which its kernel moves by more than `moved`."""
         low, high = np.full(len(moved), FACTOR_RANGE[0]), np.full(len(moved), FACTOR_RANGE[1])
         for _ in range(60):
             middle = np.sqrt(low * high)

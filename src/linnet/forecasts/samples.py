@@ -100,13 +100,13 @@ def learning_curve(
         True
     """
     X, Y = samples(X, Y)
-    return learning_curve_of(Rows.scaled(X, Y, scale), ridge=ridge, sizes=sizes, repeats=repeats, key=key)
+    return learning_curve_from_rows(Rows.from_data(X, Y, scale), ridge=ridge, sizes=sizes, repeats=repeats, key=key)
 
 
-def learning_curve_of(
+def learning_curve_from_rows(
     rows: Rows, *, ridge: float, sizes: ArrayLike | None = None, repeats: int = DEFAULT_REPEATS, key: Key = 0
 ) -> LearningCurve:
-    """`learning_curve` of rows that are scaled."""
+    """Compute `learning_curve` from rows that are scaled already."""
     n, repeats, ridge = len(rows.inputs), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)
     if n < 4:
         raise ValueError(f"`X` must have at least 4 rows, some to fit and some to test on: got {n}.")
@@ -133,7 +133,7 @@ def learning_curve_of(
 
 
 def _ridge_test_errors(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:
-    """Mean squared test errors of each target, of ridge with an intercept."""
+    """Return the mean squared test error of each target, of ridge with an intercept fitted on the rows `train`."""
     mean, level = X[train].mean(axis=0), Y[train].mean(axis=0)
     A, B = X[train] - mean, Y[train] - level
     gram = A.T @ A if len(A) > A.shape[1] else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.forecasts.curves import Curves, mean_and_error
+from linnet.forecasts.curves import Curves, mean_and_standard_error
 
 SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
 MIN_GAIN = 0.01  # of the error: less is no gain worth advice
@@ -22,7 +22,7 @@ class ScaleTrial:
     **Attributes:**
 
     - `init_scale`: that was tried
-    - `curves`: training and held-out errors from there (see `forecasts.Curves`)
+    - `curves`: training losses and held-out errors from there (see `forecasts.Curves`)
     - `gain`: by how much the held-out error is lower than from the scale asked for; negative where it is higher
     - `gain_error`: its standard error, of the differences within folds
 
@@ -52,17 +52,18 @@ class ScaleTrial:
 
 
 def is_significant(gain: float, standard_error: float, level: float) -> bool:
-    """Whether an error is lower by more than two standard errors, and by more than 1% of `level`."""
+    """Return whether a gain is more than two of its standard errors, and more than 1% of the error `level`."""
     return bool(gain > max(SIGNIFICANT_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
 
 
-def factor_of_cheaper_start(curves: Curves, mean_error: np.ndarray) -> float | None:
-    """The factor of the start at which it costs 2% of the variance, where this one certainly costs more than it brings.
+def smaller_start_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
+    """Return the factor by which to shrink a start that hurts, to one that costs 2% of the variance; else None.
 
-    The cost of a start falls at least with the square of the factor. None where the network is better than the mean
-    after its first step, or where the cost is within its error.
+    The cost of a start is its error before training beyond that of the mean; it falls at least with the square of the
+    factor. A start hurts if it certainly costs more than 5%, unless training beyond one step makes it better than the
+    mean.
     """
-    excess, spread = mean_and_error(curves.errors[0].mean(axis=1) - mean_error)
+    excess, spread = mean_and_standard_error(curves.errors[0].mean(axis=1) - mean_error)
     if excess <= max(MAX_COST_OF_START, SIGNIFICANT_STANDARD_ERRORS * spread) or (
         curves.step > 1 and curves.honest_error().mean() < mean_error.mean()
     ):

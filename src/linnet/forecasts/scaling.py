@@ -37,16 +37,16 @@ class Scaler:
     @representable
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Scaled columns."""
-        centred = self._check_columns(values) - self.mean
+        centred = self._columns_array(values) - self.mean
         return centred / self.scale if self.matrix is None else centred @ self.matrix
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
         """Columns in their own units again; not for whitened ones."""
-        return self._check_columns(values) * self.scale + self.mean
+        return self._columns_array(values) * self.scale + self.mean
 
-    def _check_columns(self, values: object) -> np.ndarray:
-        """Return columns as an array, refused where their number is another."""
+    def _columns_array(self, values: object) -> np.ndarray:
+        """Return columns as an array; refuse another number of columns than the scaler's."""
         array = real_array("values", values)
         if array.shape[-1:] != self.mean.shape:
             raise ValueError(f"`values` must have {self.mean.size} columns: got shape {array.shape}.")
@@ -103,12 +103,12 @@ def check_scale(choice: object) -> None:
 
 
 def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
-    """Targets are standardised, so that each counts alike, unless nothing is to be scaled."""
+    """Return the scaling of targets: standardised, so that each counts alike, unless nothing is to be scaled."""
     return scaler(Y, "none" if scale == "none" else "std", centre=centre, weights=weights)
 
 
 def _row_shares(weights: object, rows: int) -> np.ndarray:
-    """Weights of rows, not negative, as shares of their sum."""
+    """Return weights of rows as shares of their sum; refuse negative ones."""
     array = real_array("weights", weights, ndim=1)
     if array.shape != (rows,) or (array < 0).any() or not array.any():
         raise ValueError(

@@ -19,13 +19,13 @@ LEAST_SCALE = 1e-100  # the square of a smaller start is lost beside anything: i
 
 
 def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
-    """The standard deviations of both layers' weights at the start.
+    """Return the standard deviations of both layers' weights at the start.
 
     "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
     "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves; of given
     weights they follow from the lengths of the layers. `scale` multiplies both.
     """
-    scale = _checked_scale(scale)
+    scale = _valid_scale(scale)
     if isinstance(init, Weights):
         size = float(np.sqrt(init.full_width))
         first, second = (float(np.linalg.norm(layer)) / size for layer in (init.first, init.second))
@@ -72,7 +72,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
                 f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and "
                 f"{init.out_dim}."
             )
-        scale = _checked_scale(scale)
+        scale = _valid_scale(scale)
         return init if scale == 1.0 else Weights(scale * init.first, scale * init.second)
     first, second = layer_stds(init, in_dim=in_dim, width=width, scale=scale)
     small = width * (in_dim + out_dim) <= MAX_WEIGHTS
@@ -86,8 +86,8 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
     return draw(key=key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)
 
 
-def _checked_scale(scale: float) -> float:
-    """The scale as a number, if training can begin there."""
+def _valid_scale(scale: float) -> float:
+    """Return the scale of a start as a number; refuse one at which training cannot begin."""
     number = positive("init_scale", scale)
     if not LEAST_SCALE <= number <= LARGEST_SCALE:
         bound = f"at least {LEAST_SCALE:g}" if number < LEAST_SCALE else f"at most {LARGEST_SCALE:g}"

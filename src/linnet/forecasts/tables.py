@@ -18,14 +18,14 @@ from linnet.forecasts._columns import (
     TAKE_FEWER,
     DropOption,
     and_others,
+    columns_and_names,
     drop_columns,
-    fill_gaps,
     float_matrix,
+    handle_missing_values,
     list_names,
-    named_columns,
     resolve_columns,
 )
-from linnet.forecasts._table_notes import notes_on
+from linnet.forecasts._table_notes import table_notes
 from linnet.forecasts._text_files import NOTES, read_text
 
 MISSING_CHOICES = ("refuse", "drop", "mean")
@@ -144,7 +144,7 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "set_axis"):
         raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
-    frame, names = named_columns("frame", frame, "")
+    frame, names = columns_and_names("frame", frame, "")
     frame = frame.set_axis(names, axis="columns")
     # numbers count all columns of the table, so before any is dropped
     wanted = None if target is None else resolve_columns("target", target, names)
@@ -158,7 +158,7 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     notes = [*frame.attrs.get(NOTES, []), *dropped]
     if target is None:
         notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
-    return _checked_table(frame[kept], frame[wanted], kept, wanted, missing, notes, names)
+    return _build_table(frame[kept], frame[wanted], kept, wanted, missing, notes, names)
 
 
 def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
@@ -182,15 +182,15 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
         >>> data_table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
         ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
-    X, names = named_columns("X", X, "x")
-    Y, output_names = named_columns("Y", Y, "y")
+    X, names = columns_and_names("X", X, "x")
+    Y, output_names = columns_and_names("Y", Y, "y")
     if len(X) != len(Y):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
     X, input_names, notes = drop_columns(X, names, drop)
-    return _checked_table(X, Y, input_names, output_names, missing, notes, names)
+    return _build_table(X, Y, input_names, output_names, missing, notes, names)
 
 
-def _checked_table(
+def _build_table(
     X: Any,
     Y: Any,
     input_names: list[str],
@@ -199,14 +199,14 @@ def _checked_table(
     notes: list[str],
     table_names: list[str],
 ) -> DataTable:
-    """The table of these columns: numbers without gaps, with notes on columns that deserve a second look."""
+    """Check these columns and build their table: numbers without gaps, with notes on columns worth a second look."""
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
     drop_option = DropOption(table_names, kept=[*input_names, *output_names])
     outputs = float_matrix("Y", Y, output_names, drop_option)
     inputs = float_matrix("X", X, input_names, drop_option)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
-    table, index = fill_gaps(table, getattr(X, "index", np.arange(len(X))), missing)
+    table, index = handle_missing_values(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
         raise ValueError(f"a table must have at least 2 rows to learn from: got {len(index)}.")
     if not np.ptp(table.outputs, axis=0).any():
@@ -215,11 +215,11 @@ def _checked_table(
         )
     if not np.ptp(table.inputs, axis=0).any():
         raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
-    return replace(table, notes=table.notes + notes_on(table, index, drop_option))
+    return replace(table, notes=table.notes + table_notes(table, index, drop_option))
 
 
 def read_frame(place: Path) -> Any:
-    """The data frame in a CSV, TSV, text or Parquet file, with notes on how a text file was read (`_text_files`)."""
+    """Read the data frame in a CSV, TSV, text or Parquet file, with notes on how text was read (`_text_files`)."""
     import pandas as pd
 
     kind = place.suffix.lower()
@@ -240,7 +240,7 @@ def read_frame(place: Path) -> Any:
 
 
 def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
-    """The arrays of an NPY or NPZ file: one as a frame, or X and Y."""
+    """Read an NPY or NPZ file: the arrays X and Y, or its only array as a data frame, and None."""
     import pandas as pd
 
     mapped = place.suffix.lower() == ".npy"
@@ -282,6 +282,6 @@ def _choose_rows(total: int, rows: int | None, key: object) -> np.ndarray | None
 
 
 def draw_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
-    """So many rows of a data frame at random, in their order; all of them if `rows` is None or more."""
+    """Draw `rows` rows of a data frame at random, in their order; all of them if it is None or more than there are."""
     which = _choose_rows(len(frame), rows, key)
     return frame if which is None else frame.iloc[which]

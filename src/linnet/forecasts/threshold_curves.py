@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
-from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_error
+from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_standard_error
 from linnet.forecasts.folds import Fold, folds_list
 from linnet.inits.weights import Weights
 from linnet.theories.one_output import flow
@@ -63,7 +63,7 @@ class ThresholdCurve:
         threshold that the others choose, so that a choice among equals gains nothing."""
         at = np.log(positive("threshold", threshold))
         here = np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
-        return mean_and_error(here - errors_at_choices_of_others(self.errors))
+        return mean_and_standard_error(here - errors_at_choices_of_others(self.errors))
 
     @partly_representable
     def time(self, threshold: float) -> float:
@@ -73,7 +73,7 @@ class ThresholdCurve:
 
 
 def start_threshold(weights: Weights) -> float:
-    """The threshold of the start of a network with one output, by the lengths of its layers."""
+    """Return the threshold of the start of a network with one output, from the squared norms of its layers."""
     return float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
 
 

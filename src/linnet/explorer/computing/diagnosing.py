@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.explorer.cache import Cache
-from linnet.forecasts._regime_map import active_modes, critical_thresholds
+from linnet.forecasts._regime_map import count_active_modes, critical_thresholds
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import MAX_STEPS
@@ -41,7 +41,7 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
     low, high = diagnosis.curves.range
     more: dict[str, Any] = {
         "critical_threshold": ("mode", critical_thresholds(diagnosis), {"long_name": "the mode is active below it"}),
-        "active_modes": (("map_scale", "map_width"), active_modes(diagnosis, WIDTHS, SCALES)),
+        "active_modes": (("map_scale", "map_width"), count_active_modes(diagnosis, WIDTHS, SCALES)),
         "input_variance": ("direction", diagnosis.forecast.problem.factor.scales**2),
         "cv_training_share": (("cv_step", "fold", "seed"), training_shares(diagnosis)),
     }
