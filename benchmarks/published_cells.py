@@ -20,7 +20,7 @@ from linnet.reproduction import Trial
 def main(draws: int = 16) -> None:
     sweep = published.sweep(Trial()).model_copy(
         update={
-            "axes": {"cell": published.chosen((1, 1)), "replicate": list(range(draws))},
+            "axes": {"cell": published.cell_names((1, 1)), "replicate": list(range(draws))},
             "block": draws,
         }
     )

@@ -45,9 +45,11 @@ MUTATIONS = {
         scaled(mixed, "predicted_diagram", lambda told: replace(told, error=told.error / 3)),
         scaled(mixed, "predicted_diagram", lambda told: replace(told, error=4 * told.error)),  # nothing is covered
     ],
-    "printed": [scaled(diagram, "compared", lambda data: data.assign(predicted=1.1 * data["predicted"]))],
+    "printed": [
+        scaled(diagram, "published_and_predicted", lambda data: data.assign(predicted=1.1 * data["predicted"]))
+    ],
     "one-equation": [changed(spectral_bias, "singular_values", lambda args: (args[0], 2 * args[1], *args[2:]))],
-    "dimensions": [scaled(dimensions, "beside", lambda predicted: 1.05 * predicted)],
+    "dimensions": [scaled(dimensions, "predicted_best_test", lambda predicted: 1.05 * predicted)],
     "hindsight": [keyword(ln, "denoise", "noise_std", 2)],
     "one-start": [
         keyword(ln.inits, "balanced", "imbalance", 0.5),
@@ -62,7 +64,7 @@ MUTATIONS = {
     ],
     "start-scale": [keyword(one_output, "asymptotic", "noise_variance", 1e-3)],
     "layer-scales": [
-        scaled(start_scale, "_layered", lambda start: ln.Weights(start.first, 1.1 * start.second)),
+        scaled(start_scale, "_start_of_scales", lambda start: ln.Weights(start.first, 1.1 * start.second)),
     ],
     "no-shortcut": [
         changed(one_output, "flow", lambda args: (args[0], args[1], 10 * args[2] if args[1] < 2 else args[2]))

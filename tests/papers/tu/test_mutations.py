@@ -125,17 +125,17 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS: dict[str, Mutation] = {
-    "tools": Mutation("tools", f"{CLAIM}.alignment", "turned", scaled(3.0)),
+    "tools": Mutation("tools", f"{CLAIM}.alignment", "sin_theta_share", scaled(3.0)),
     "tools-traces": Mutation(
-        "tools", f"{CLAIM}.alignment", "traces", lambda r: lambda *a: (1.01 * r(*a)[0], *r(*a)[1:])
+        "tools", f"{CLAIM}.alignment", "trace_identity_sides", lambda r: lambda *a: (1.01 * r(*a)[0], *r(*a)[1:])
     ),
     "tools-norms": Mutation(
-        "tools", f"{CLAIM}.alignment", "stretched", lambda r: lambda a, b: tuple(reversed(r(a, b)))
+        "tools", f"{CLAIM}.alignment", "product_norm_bounds", lambda r: lambda a, b: tuple(reversed(r(a, b)))
     ),
     "lemma-a4": Mutation("lemma-a4", MIXED, "alignment_bound", scaled(0.01)),
-    "lemma-a5": Mutation("lemma-a4", f"{CLAIM}.alignment", "moved_bound", scaled(0.01)),
-    "lemma-c5": Mutation("lemma-c5", f"{CLAIM}.alignment", "rotation", scaled(-1.0)),
-    "lemma-c6": Mutation("lemma-c6", f"{CLAIM}.alignment", "slowest", scaled(3.0)),
+    "lemma-a5": Mutation("lemma-a4", f"{CLAIM}.alignment", "diagonal_distance_bound", scaled(0.01)),
+    "lemma-c5": Mutation("lemma-c5", f"{CLAIM}.alignment", "printed_rotation_rates", scaled(-1.0)),
+    "lemma-c6": Mutation("lemma-c6", f"{CLAIM}.alignment", "slowest_pair_rates", scaled(3.0)),
     "lemma-b2": Mutation("lemma-b2", "tu-widths", "second", lambda r: lambda ds: r(ds) * drifting(ds), SLOW),
     "lemma-b3": Mutation("lemma-b3", f"{CLAIM}.appendix_b", "projections", swapped),
     "prop-b1": Mutation("prop-b1", MIXED, "gram_gap", another_threshold(2.5), SLOW),
@@ -152,7 +152,7 @@ MUTATIONS: dict[str, Mutation] = {
     "moving-grams": Mutation(  # layers that shrink as A moves
         "lazy-grams", PUBLIC, "gradient_descent", lambda r: lambda *a, **k: r(*a, **k, weight_decay=0.3)
     ),
-    "eq2": Mutation("eq2", f"{CLAIM}.lazy", "tangent", scaled(2.0)),
+    "eq2": Mutation("eq2", f"{CLAIM}.lazy", "tangent_kernel", scaled(2.0)),
     "convex-cost": Mutation(
         "convex-cost", f"{CLAIM}.lazy", "fourth_powers", lambda r: lambda gap: (gap**2).sum() / 200, SLOW
     ),

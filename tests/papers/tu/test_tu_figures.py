@@ -195,7 +195,10 @@ def test_hatching_marks_whole_cells_and_runs_that_ended_early_have_dots(diagram)
     early["reason"][{"replicate": 0, **cell}] = phase_diagram.REASONS.index("loss stalled")
     unmarked = plain.assign_attrs(panels="h")
     assert_marked(unmarked, early, cell)
-    assert np.isnan(predicted.compared(early)).sum() == 1 and np.isfinite(predicted.compared(unmarked)).all()
+    assert (
+        np.isnan(predicted.relative_difference(early)).sum() == 1
+        and np.isfinite(predicted.relative_difference(unmarked)).all()
+    )
 
 
 def assert_marked(before, after, cell):

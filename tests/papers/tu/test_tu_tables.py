@@ -175,7 +175,7 @@ def test_blocks_of_several_settings_are_refused() -> None:
 
 def test_a_flow_is_that_of_scipy() -> None:
     found = widths.width_cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
-    problem, threshold = widths.target_of(4, 2)
+    problem, threshold = widths.task_and_threshold(4, 2)
     std = float(np.sqrt(threshold / 256))
     weights = ln.inits.reduced_gaussian(key=9, in_dim=4, out_dim=4, width=256, first_std=std, second_std=std)
     times = found["times"][1][1]

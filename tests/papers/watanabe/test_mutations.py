@@ -11,7 +11,7 @@ import pytest
 from linnet.papers.watanabe import PAPER
 from linnet.papers.watanabe.claims import alignment, bound, curves, early, equations, ridgeless
 from linnet.papers.watanabe.networks import few_samples, phases
-from linnet.papers.watanabe.networks.phases import Networks, trained_once
+from linnet.papers.watanabe.networks.phases import Networks, trained_networks_once
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.papers.watanabe.tables import phase_times
 from linnet.reproduction import Trial
@@ -69,7 +69,7 @@ def other_direction(patch):
     """The direction of a(0) in place of that of w1(0) + a(0)."""
     patch.setattr(
         phases,
-        "growth",
+        "growth_direction",
         lambda problem, weights: (
             np.linalg.norm(weights.second[..., 0, :], axis=-1),
             weights.second[..., 0, :] / np.linalg.norm(weights.second[..., 0, :], axis=-1, keepdims=True),
@@ -79,19 +79,21 @@ def other_direction(patch):
 
 def fixed_start(patch):
     """A start that does not shrink with s."""
-    right = phases.start
-    patch.setattr(phases, "start", lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch))
+    right = phases.gaussian_start
+    patch.setattr(
+        phases, "gaussian_start", lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch)
+    )
 
 
 def heavy_second_layer(patch):
     """The second layer recorded 1% too large."""
-    right = phases.follow
+    right = phases.train_batch
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, second=1.01 * run.second)
 
-    patch.setattr(phases, "follow", wrong)
+    patch.setattr(phases, "train_batch", wrong)
 
 
 def small_w2(patch):
@@ -156,13 +158,13 @@ def exchanged_components(patch):
 
 def restless_loss(patch):
     """The loss recorded as if it fell from the first moment on."""
-    right = phases.follow
+    right = phases.train_batch
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, loss=run.loss * np.exp(-0.2 * run.times)[:, None])
 
-    patch.setattr(phases, "follow", wrong)
+    patch.setattr(phases, "train_batch", wrong)
 
 
 def w2_with_w1(patch):
@@ -173,19 +175,19 @@ def w2_with_w1(patch):
 
 def rising_loss(patch):
     """The loss recorded backwards."""
-    right = phases.follow
+    right = phases.train_batch
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, loss=run.loss[::-1])
 
-    patch.setattr(phases, "follow", wrong)
+    patch.setattr(phases, "train_batch", wrong)
 
 
 def without_a_spike(patch):
     """The networks of Figure 2 trained without their spike."""
     right = early.trained
-    patch.setattr(early, "trained", lambda trial, pair=(0.0, 0.5): right(trial, pair))
+    patch.setattr(early, "trained_networks", lambda trial, pair=(0.0, 0.5): right(trial, pair))
 
 
 def exchanged_phases(patch):
@@ -207,9 +209,9 @@ def rate_that_rises(patch):
 
 def coarse_start(patch):
     """Networks on few samples start at 0.1 whatever s is."""
-    right = few_samples.FewSamples.interpolated
+    right = few_samples.FewSamples.flow_end
     started = dataclasses.replace
-    patch.setattr(few_samples.FewSamples, "interpolated", lambda one, seed: right(started(one, scale=0.1), seed))
+    patch.setattr(few_samples.FewSamples, "flow_end", lambda one, seed: right(started(one, scale=0.1), seed))
 
 
 def ridge_without_n(patch):
@@ -361,8 +363,8 @@ def test_the_verdict_is_the_expected_one_and_a_mistake_turns_it(name, mistake):
     with pytest.MonkeyPatch.context() as patch:
         mistake(patch)
         if mistake in RETRAINED:  # an error in what is trained or recorded
-            trained_once.cache_clear()
+            trained_networks_once.cache_clear()
         turned = claim.measurement(QUICK)
     if mistake in RETRAINED:
-        trained_once.cache_clear()
+        trained_networks_once.cache_clear()
     assert turned.verdict != claim.expected, turned.measured

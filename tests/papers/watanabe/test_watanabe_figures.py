@@ -26,8 +26,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
     settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
     reduced = [
-        FewSamples(dim, samples, width, spike, alignment, **settings).interpolated(seed)["error"]
-        for seed in range(trials)
+        FewSamples(dim, samples, width, spike, alignment, **settings).flow_end(seed)["error"] for seed in range(trials)
     ]
     random = np.random.default_rng(0)
     X = random.standard_normal((trials, samples, dim))
@@ -46,7 +45,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     error = np.sqrt(np.var(reduced, ddof=1) / trials + np.var(full, ddof=1) / trials)
     assert abs(np.mean(reduced) - full.mean()) < 3 * error
     small = [
-        FewSamples(dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5})).interpolated(seed)["error"]
+        FewSamples(dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5})).flow_end(seed)["error"]
         for seed in range(trials)
     ]
     assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
@@ -62,7 +61,7 @@ def test_figure_5_measures_the_error_of_the_predictor_it_describes():
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     miss = np.linalg.pinv(X) @ X @ beta - beta
     wanted = (miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
-    trained = FewSamples(dim, samples, 40, spike, alignment, scale=1e-8, loss=1e-14, tolerance=1e-3).interpolated(7)
+    trained = FewSamples(dim, samples, 40, spike, alignment, scale=1e-8, loss=1e-14, tolerance=1e-3).flow_end(7)
     assert trained["error"] == pytest.approx(wanted, rel=1e-6)
     assert trained["distance"] < 1e-5
 

@@ -25,7 +25,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
     return {"best_test": runs.best_test}
 
 
-def beside(networks: Any, seed: int) -> np.ndarray:
+def predicted_best_test(networks: Any, seed: int) -> np.ndarray:
     """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     rows = []
     for dim in networks["dim"].values.tolist():

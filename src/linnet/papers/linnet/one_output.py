@@ -17,7 +17,7 @@ TIMES = np.append(0.0, np.geomspace(1e-4, 200, 150))  # over the larger of 1 and
 def spiked_limit(
     spike: float, alignment: float, dim: int, samples: int, noise_variance: float, threshold: float, times: np.ndarray
 ) -> LearningCurve:
-    """Both errors over time of data with one spike, in the proportional limit."""
+    """Return both errors over time of data with one spike, in the proportional limit."""
     return ln.theories.one_output.asymptotic(
         [1 + spike, 1.0],
         [alignment**2, 1 - alignment**2],
@@ -30,7 +30,10 @@ def spiked_limit(
 
 
 def small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
-    """Test error over time from a small start; label noise where there are samples."""
+    """Return the test error over time from a small start.
+
+    With infinitely many samples by inputs, of the population; else in the proportional limit, with label noise.
+    """
     if np.isinf(samples_by_inputs):
         problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
         return np.asarray(ln.theories.one_output.learning_curve(problem, 1e-6, times).test_loss)
@@ -39,27 +42,28 @@ def small_start(spike: float, alignment: float, samples_by_inputs: float, times:
 
 
 def gain_in_the_limit(spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float) -> float:
-    """Least test error of a large start over that of a small one, in the proportional limit."""
+    """Return the least test error of a large start over that of a small one, in the proportional limit."""
     noise = (1 + spike * alignment**2) / signal_to_noise
-    return _gain(partial(spiked_limit, spike, alignment, dim, samples, noise))
+    return _gain_of_small_start(partial(spiked_limit, spike, alignment, dim, samples, noise))
 
 
 def gain_on_data(
     spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float, *, key: list[int]
 ) -> float:
-    """Return the same on data that are drawn, each start stopped at its own best time."""
+    """Return what `gain_in_the_limit` does for one draw of the data, each start stopped at its own best time."""
     noise_std = np.sqrt((1 + spike * alignment**2) / signal_to_noise)
     problem = ln.problems.spiked_covariance(
         dim, spike=spike, alignment=alignment, samples=samples, noise_std=noise_std, key=key
     )
-    return _gain(partial(ln.theories.one_output.learning_curve, problem))
+    return _gain_of_small_start(partial(ln.theories.one_output.learning_curve, problem))
 
 
-def _gain(curve: Callable[[float, np.ndarray], LearningCurve]) -> float:
-    return _least(curve, LARGE) / _least(curve, SMALL)
+def _gain_of_small_start(curve: Callable[[float, np.ndarray], LearningCurve]) -> float:
+    """Return the least test error of a large start over that of a small one."""
+    return _least_test_error(curve, LARGE) / _least_test_error(curve, SMALL)
 
 
-def _least(curve: Callable[[float, np.ndarray], LearningCurve], threshold: float) -> float:
+def _least_test_error(curve: Callable[[float, np.ndarray], LearningCurve], threshold: float) -> float:
     """Return the least test error over time: on a coarse grid, then between the neighbours of its best time. From a
     small start modes are learned within a few hundredths of the time before: a grid that is not refined misses the
     least."""

@@ -78,13 +78,13 @@ def cells(
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width}
     std = np.sqrt(variance)
     drawn = [ln.inits.reduced_gaussian(**shape, first_std=std, second_std=std, key=int(key)) for key in seeds[:runs]]
-    target, truth = (_filled(np.asarray(part), side, side) for part in (problem.cross, problem.truth))
+    target, truth = (_zero_padded(np.asarray(part), side, side) for part in (problem.cross, problem.truth))
     values = np.linalg.svd(target, compute_uv=False)
     slowest = float(values[min(width, np.linalg.matrix_rank(truth)) - 1])
     fastest = max(values[0], np.linalg.norm(truth, 2), variance * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
     least = least_errors(
-        np.stack([_filled(start.first, units, side) for start in drawn]),
-        np.stack([_filled(start.second, side, units) for start in drawn]),
+        np.stack([_zero_padded(start.first, units, side) for start in drawn]),
+        np.stack([_zero_padded(start.second, side, units) for start in drawn]),
         target,
         truth,
         speeds=np.full(runs, 2 * float(fastest)),
@@ -105,8 +105,8 @@ def tasks_of(networks: Any) -> dict[int, ln.Problem]:
     }
 
 
-def beside(networks: Any) -> dict[str, np.ndarray]:
-    """Return what is predicted for the cells of a sweep, (task, cell), each by itself."""
+def predictions(networks: Any) -> dict[str, np.ndarray]:
+    """Return the prediction for every cell of a sweep by the name of the quantity, (task, cell)."""
     rows = []
     for number, problem in tasks_of(networks).items():
         spectrum = ln.theories.mixed.task_spectrum(problem)
@@ -116,5 +116,6 @@ def beside(networks: Any) -> dict[str, np.ndarray]:
     return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}
 
 
-def _filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
+def _zero_padded(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Return the matrix with rows and columns of zeros behind its own."""
     return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))

@@ -10,7 +10,7 @@ from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.published import phase_diagram_cells
 
 
-def compared(tasks: int, seed: int) -> Dataset:
+def published_and_predicted(tasks: int, seed: int) -> Dataset:
     """Return the published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each
     task.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.linnet.printed import compared
+from linnet.papers.linnet.printed import published_and_predicted
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS, WRONG
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Numbers, Trial, claim
@@ -129,7 +129,7 @@ def formula_against_training(trial: Trial) -> Numbers:
     "(median), worst {worst:.1%}; one task differs from another by {spread:.2%}",
 )
 def formula_against_published_cells(trial: Trial) -> Numbers:
-    published = compared(8 if trial.quick else 24, trial.seed)
+    published = published_and_predicted(8 if trial.quick else 24, trial.seed)
     mean = published["predicted"].mean("task")
     error = np.abs((mean / published["test_error"] - 1).values)
     spread = (published["predicted"].std("task", ddof=1) / mean).values

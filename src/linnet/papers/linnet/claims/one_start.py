@@ -52,4 +52,5 @@ def one_start(trial: Trial) -> Numbers:
 
 
 def _gap(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the largest difference between entries."""
     return float(np.abs(first - second).max())

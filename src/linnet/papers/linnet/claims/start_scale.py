@@ -131,10 +131,12 @@ def layer_scales(trial: Trial) -> Numbers:
     problem = ln.Problem.from_data(X, X @ random.normal(size=5))
     times = np.append(np.linspace(0, 6, 29), 400.0)
     paths = [
-        ln.gradient_flow(problem, _layered(p, 0.8 - p, 5, 12, key=trial.seed), times=times).products
+        ln.gradient_flow(problem, _start_of_scales(p, 0.8 - p, 5, 12, key=trial.seed), times=times).products
         for p in (0.8, 0.5, 0.1, 0.01)
     ]
-    turned = ln.gradient_flow(problem, _layered(0.5, 0.3, 5, 12, key=trial.seed, turned=True), times=times).products
+    turned = ln.gradient_flow(
+        problem, _start_of_scales(0.5, 0.3, 5, 12, key=trial.seed, turned=True), times=times
+    ).products
     gaps = np.abs(turned - paths[1]).max(axis=(1, 2))
     return {
         "value": highest(np.abs(path - paths[0]).max() for path in paths[1:]),
@@ -199,7 +201,9 @@ def _largest_curvature(problem: ln.Problem, threshold: float, path: np.ndarray, 
     return curvature
 
 
-def _layered(first: float, second: float, dim: int, width: int, *, key: int, turned: bool = False) -> ln.Weights:
+def _start_of_scales(
+    first: float, second: float, dim: int, width: int, *, key: int, turned: bool = False
+) -> ln.Weights:
     """Return a first layer of scale `first`, a second of squared length `second`: outside the first's span, or along
     it."""
     frame, _ = np.linalg.qr(np.random.default_rng([key, 5]).normal(size=(width, dim + 1)))

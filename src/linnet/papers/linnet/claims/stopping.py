@@ -42,7 +42,7 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
             truth = strength * np.sqrt(max(shape)) * (u * draw.uniform(0.7, 1.5, rank)) @ v.T
             noisy = truth + draw.normal(size=shape)
             own = ((ln.denoise(noisy, noise_std=1.0).matrix - truth) ** 2).sum()
-            excesses.append(own / _hindsight(noisy, truth) - 1)
+            excesses.append(own / _least_error_in_hindsight(noisy, truth) - 1)
         ratios.append(excesses)
     means = np.mean(ratios, axis=1)
     errors = np.std(ratios, axis=1, ddof=1) / np.sqrt(draws)
@@ -58,7 +58,7 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
     }
 
 
-def _hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
+def _least_error_in_hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
     """Return the least squared error of any threshold and time, the truth being known."""
     from scipy.optimize import minimize
 

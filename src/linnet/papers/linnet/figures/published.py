@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import PositiveInt
 
 from linnet import style
-from linnet.papers.linnet.printed import compared
+from linnet.papers.linnet.printed import published_and_predicted
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST
 from linnet.reproduction import Check, Figure, Settings
 from linnet.reproduction.datasets import Dataset
@@ -20,7 +20,7 @@ class Published(Settings):
 
 
 def compute(settings: Published, panels: tuple[str, ...]) -> Dataset:
-    data = compared(settings.tasks, settings.seed)
+    data = published_and_predicted(settings.tasks, settings.seed)
     names = {
         "test_error": "published test error per entry",
         "train_error": "published train error per entry",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.plane_networks import QUANTITIES, beside, cells, tasks_of
+from linnet.papers.linnet.plane_networks import QUANTITIES, cells, predictions, tasks_of
 from linnet.papers.linnet.settings import STANDARD_ERRORS
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
@@ -56,7 +56,7 @@ class Compared:
 
 def read(networks: Dataset) -> Compared:
     """Return the trained means beside what is predicted."""
-    predicted, off, bars = beside(networks), {}, {}
+    predicted, off, bars = predictions(networks), {}, {}
     told: dict[str, Any] = {
         "best_test": predicted["error"],
         "best_time": predicted["best_time_error"],

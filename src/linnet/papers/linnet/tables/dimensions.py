@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.networks import beside, cells
+from linnet.papers.linnet.networks import cells, predicted_best_test
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
@@ -29,7 +29,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 def read(networks: Dataset) -> np.ndarray:
     """Relative error of the formula, (dim, cell and task)."""
     trained = networks["best_test"].transpose(*AXES).values
-    return np.abs(beside(networks, int(networks.attrs["seed"])) / trained - 1).reshape(len(trained), -1)
+    return np.abs(predicted_best_test(networks, int(networks.attrs["seed"])) / trained - 1).reshape(len(trained), -1)
 
 
 def columns(networks: Dataset) -> Columns:

@@ -13,26 +13,26 @@ from linnet.reproduction.fits import highest
 EQUAL = Limit(1e-4, "central differences with h = 1e-5 of a smooth flow")
 
 
-def traces(a: np.ndarray, r: np.ndarray, b: np.ndarray) -> tuple[float, float, float, float]:
+def trace_identity_sides(a: np.ndarray, r: np.ndarray, b: np.ndarray) -> tuple[float, float, float, float]:
     """Return both sides of the identity of A.1, its upper bound, and the lower bound over its left side (for |r|)."""
     size = np.abs(r).max() * np.linalg.norm(a) * np.linalg.norm(b)
     low = np.abs(r).min() * (a**2).sum() / np.trace(a.T @ (np.abs(r) * a))
     return float(np.trace(a @ (r * b))), float(np.trace(b @ (r.T * a))), float(size), float(low)
 
 
-def stretched(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+def product_norm_bounds(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """Return the three sides of A.2: sigma_min |B|, |AB| and sigma_max |B|."""
     values = np.linalg.svd(a, compute_uv=False) * np.linalg.norm(b)
     return float(values[-1]), float(np.linalg.norm(a @ b)), float(values[0])
 
 
-def moved_bound(blocks: int, x: float) -> float:
-    """Return the bound of A.5 over |Sigma|."""
+def diagonal_distance_bound(blocks: int, x: float) -> float:
+    """Return the bound of Lemma A.5 over |Sigma|, for so many blocks of alignment x."""
     return blocks**3 * (np.sqrt(x) + 2 * x)
 
 
-def turned(draw: np.random.Generator, size: int) -> float:
-    """|sin Theta|_F of the eigenvectors r .. s over the bound of Theorem A.3, for any r <= s."""
+def sin_theta_share(draw: np.random.Generator, size: int) -> float:
+    """Return |sin Theta|_F of the eigenvectors r .. s over the bound of Theorem A.3, for any r <= s."""
     base, change = draw.normal(size=(size, size)), draw.normal(size=(size, size))
     base, change = base + base.T, 10 ** draw.uniform(-3, 0.5) * (change + change.T)
     (values, vectors), (_, near) = np.linalg.eigh(base), np.linalg.eigh(base + change)
@@ -65,11 +65,11 @@ def tools(trial: Trial) -> Numbers:
     for _ in range(200):
         n = int(draw.integers(2, 9))
         a, b, r = (draw.normal(size=(n, n)) for _ in range(3))
-        left, right, bound, low = traces(a, r, b)
+        left, right, bound, low = trace_identity_sides(a, r, b)
         trace = highest(trace, abs(left - right) / bound, abs(left) / bound - 1, low - 1)
-        least, size, most = stretched(a, b)
+        least, size, most = product_norm_bounds(a, b)
         norms = highest(norms, least / size - 1, size / most - 1)
-        angles = highest(angles, turned(draw, n))
+        angles = highest(angles, sin_theta_share(draw, n))
     return {"trace": trace, "norms": norms, "angles": angles, "value": highest(trace, norms, angles - 1)}
 
 
@@ -97,18 +97,20 @@ def distance_from_diagonal(trial: Trial) -> Numbers:
         left, _, right = np.linalg.svd(near)
         blocks = len(np.unique(values[:3])) + 1
         moved = np.linalg.norm(reference - left.T @ reference @ right.T, 2) / values[0]
-        second = highest(second, moved / moved_bound(blocks, x))
+        second = highest(second, moved / diagonal_distance_bound(blocks, x))
     return {"first": first, "second": second, "value": highest(first, second)}
 
 
-def pairs(product: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sign_fixed_svd(product: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the SVD with signs fixed so that nearby matrices have nearby singular vectors."""
     left, values, right = np.linalg.svd(product)
     signs = np.sign(np.diag(left))
     return left * signs, values, right.T * signs
 
 
-def rotation(left: np.ndarray, values: np.ndarray, right: np.ndarray, target: np.ndarray, g: float) -> np.ndarray:
+def printed_rotation_rates(
+    left: np.ndarray, values: np.ndarray, right: np.ndarray, target: np.ndarray, g: float
+) -> np.ndarray:
     """Return the right side of Lemma C.5 for a simple spectrum, one entry for each singular pair."""
     aim, root, size = left.T @ target @ right, np.hypot(values, g), len(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,12 +137,12 @@ def rotation_rate(trial: Trial) -> Numbers:
     start = np.diag([1.5, 0.8, 0.4, 0.1]) + 0.05 * draw.normal(size=(4, 4))
     g, h = 0.5, 1e-5
     before, here, after = ln.theories.mixed.self_consistent(target, start, g, [0.1 - h, 0.1, 0.1 + h])
-    measured = (pairs(after)[0] ** 2 - pairs(before)[0] ** 2)[range(4), range(4)] / (2 * h)
-    ratio = (measured / rotation(*pairs(here), target, g))[:3]
+    measured = (sign_fixed_svd(after)[0] ** 2 - sign_fixed_svd(before)[0] ** 2)[range(4), range(4)] / (2 * h)
+    ratio = (measured / printed_rotation_rates(*sign_fixed_svd(here), target, g))[:3]
     return {"ratio": ratio.tolist(), "value": ratio.mean()}
 
 
-def slowest(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
+def slowest_pair_rates(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
     """Return the minimum over pairs of Lemma C.6, with the largest noise value standing for all of the noise."""
     s = values[:, : len(goals)]
     root = np.hypot(s, g)
@@ -179,5 +181,5 @@ def decay_of_misalignment(trial: Trial) -> Numbers:
         x = ln.theories.mixed.alignment_defect(products, truth, 3)
         rate = -np.gradient(np.log(x), times)[1:-1]
         values = np.linalg.svd(products, compute_uv=False)[1:-1]
-        margins.append(rate / slowest(values, np.append(goals, 0.0), 0.3))
+        margins.append(rate / slowest_pair_rates(values, np.append(goals, 0.0), 0.3))
     return {"largest": np.max(margins), "value": np.min(margins)}

@@ -42,7 +42,7 @@ def conserved_imbalance(trial: Trial) -> Numbers:
 
 
 def projections(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P1 onto the span of W1, and P2 onto what W2 has outside it: orthogonal to each other."""
+    """Return the projections P1 onto the span of W1, and P2 onto what W2 has outside it: orthogonal to each other."""
     basis = np.linalg.qr(first)[0]
     one = basis @ basis.T
     rest = np.linalg.qr(second.T - one @ second.T)[0]
@@ -121,8 +121,8 @@ def cubic_equations(trial: Trial) -> Numbers:
 
 
 def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.ndarray, ratio: float) -> np.ndarray:
-    """Return the block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs + outputs)
-    squared."""
+    """Return the block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs +
+    outputs) by as many."""
     root, gap = np.hypot(ratio, 1.0), one - two
     product = second @ first
     upper = root * first.T @ first + first.T @ gap @ first

@@ -23,8 +23,8 @@ RIGHT = AllOf(
 )
 
 
-def right_bound(step: float, k: int) -> float:
-    """Lemma F.1 with k for k - 1, C0 = C1 = 1."""
+def corrected_descent_bound(step: float, k: int) -> float:
+    """Return the bound of Lemma F.1 with k in place of k - 1, for C0 = C1 = 1."""
     return misprints.descent_bound(step, k + 1)
 
 
@@ -48,7 +48,7 @@ def descent_near_flow(trial: Trial) -> Numbers:
             place += step * np.cos(place)
             gap = abs(place - 2 * np.arctan(np.tanh(k * step / 2)))
             printed.append(gap - misprints.descent_bound(step, k))
-            right.append(gap / right_bound(step, k))
+            right.append(gap / corrected_descent_bound(step, k))
     draw = generator(key=trial.seed)
     target, start = draw.normal(size=(6, 6)), 0.3 * draw.normal(size=(6, 6))
     exact = ln.theories.mixed.self_consistent(target, start, 0.2, [1.0])[0]

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, threshold_of
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import by_place, slope, tasks_of
+from linnet.papers.tu.tables.timeline import by_place, exponent_in_dim, rank_two_tasks
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.datasets import cells_of
 from linnet.reproduction.fits import exponent, highest
@@ -65,7 +65,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
     for place, gammas in timeline.PLACES.items():
         for dim in (30, 90) if trial.quick else (50, 100, 200):
             ratios = []
-            for seed, task in enumerate(tasks_of(trial, dim, 2)):
+            for seed, task in enumerate(rank_two_tasks(trial, dim, 2)):
                 weights, rate = active_start(dim, gammas, key=[trial.seed, seed, 1]), 1 / (400 * dim)
                 run = ln.gradient_descent(task, weights, learning_rate=rate, steps=300, save_every=10, keep="products")
                 threshold, width = threshold_of(dim, gammas), round(dim ** gammas[1])
@@ -97,7 +97,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
     stages = timeline.stages(trial, *timeline.SPECTRA)
     sizes = by_place(stages.second.isel(dim=-1).mean("seed"))
-    slopes = [slope(cell.second) for cell in cells_of(stages, "place", "spectrum")]
+    slopes = [exponent_in_dim(cell.second) for cell in cells_of(stages, "place", "spectrum")]
     powers = dict(zip(sizes, slopes, strict=True))
     two = [power for name, power in powers.items() if "1/2" in name]
     mean, error = np.mean([one.value for one in two]), np.linalg.norm([one.error for one in two]) / len(two)
@@ -154,7 +154,9 @@ def beyond_the_signal(trial: Trial) -> Numbers:
 def settled_values(trial: Trial) -> Numbers:
     dims, goals = (40, 80, 160) if trial.quick else (50, 100, 200), np.array(timeline.SPECTRUM)
     gaps = [
-        np.array([np.linalg.svd(task.cross, compute_uv=False)[:2] - goals * dim for task in tasks_of(trial, dim, 20)])
+        np.array(
+            [np.linalg.svd(task.cross, compute_uv=False)[:2] - goals * dim for task in rank_two_tasks(trial, dim, 20)]
+        )
         for dim in dims
     ]
     sizes = np.array([np.sqrt((gap**2).mean()) for gap in gaps])

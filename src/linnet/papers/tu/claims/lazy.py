@@ -116,8 +116,8 @@ def frozen_grams(trial: Trial) -> Numbers:
     return {"changes": changes, "moved": moved, "value": rate, "uncertainty": error}
 
 
-def tangent(first: np.ndarray, second: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Theta(G) = C2 G + G C1, the tangent kernel of the network."""
+def tangent_kernel(first: np.ndarray, second: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Return Theta(G) = C2 G + G C1, the tangent kernel of the network applied to the direction G."""
     return second @ second.T @ direction + direction @ first.T @ first
 
 
@@ -140,7 +140,7 @@ def step_of_the_product(trial: Trial) -> Numbers:
     weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, first_std=0.5, second_std=0.5)
     start, rates = weights.product, np.array([0.04, 0.02, 0.01, 0.005])
     pull = problem.cross - start
-    kernel = tangent(weights.first, weights.second, pull)
+    kernel = tangent_kernel(weights.first, weights.second, pull)
     left = []
     for rate in rates:
         moved = ln.gradient_descent(problem, weights, learning_rate=float(rate), steps=1).products[-1] - start
@@ -150,7 +150,7 @@ def step_of_the_product(trial: Trial) -> Numbers:
 
 
 def fourth_powers(gap: Any) -> Any:
-    """Return a cost that is convex, and not strongly so."""
+    """Return the sum of fourth powers over 4: a cost that is convex, but not strongly convex."""
     return (gap**4).sum() / 4
 
 

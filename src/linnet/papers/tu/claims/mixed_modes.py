@@ -14,8 +14,8 @@ from linnet.reproduction.fits import exponent
 APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 
 
-def layers(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
-    """Return a flow at w = 1024 d: first and second layer at every time, and w/d."""
+def widest_flow(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
+    """Return the flows of all widths; and of one network of w = 1024 d, both layers at every time, and its w/d."""
     runs = widths.TABLE.rows(trial)
     width = int(np.argmax(runs.ratios >= 1024))
     return runs, runs.first[:, width, 0], runs.second[:, width, 0], float(runs.ratios[width])
@@ -46,7 +46,7 @@ def layers(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
     "goes from {slow:.2f} to {fast:.1f} times the lazy rate",
 )
 def speed_of_modes(trial: Trial) -> Numbers:
-    runs, first, second, ratio = layers(trial)
+    runs, first, second, ratio = widest_flow(trial)
     product = second @ first
     left, values, right = np.linalg.svd(product)
     pull = runs.problem.cross - product
@@ -98,7 +98,7 @@ COSINES = AllOf(
     "{end:.3f} at the end; with the printed u^T C1 u it is off by {printed:.2f}",
 )
 def cosine_of_a_mode(trial: Trial) -> Numbers:
-    runs, first, second, _ = layers(trial)
+    runs, first, second, _ = widest_flow(trial)
     left, values, right = np.linalg.svd(second @ first)
     gram1, gram2 = np.swapaxes(first, -1, -2) @ first, second @ np.swapaxes(second, -1, -2)
     own = np.einsum("tmj,tjk,tmk->tm", right, gram1, right)

@@ -106,7 +106,9 @@ def lazy_border(trial: Trial) -> Numbers:
     return {
         "dims": borders["dim"].values,
         "shares": dict(zip(border.TARGETS, shares.values, strict=True)),
-        "slopes": {name: border.growth(borders.threshold.sel(target=name)).value for name in border.TARGETS},
+        "slopes": {
+            name: border.threshold_exponent(borders.threshold.sel(target=name)).value for name in border.TARGETS
+        },
         "claimed": border.TARGETS,
         "value": highest(shares.values.ravel()) / lowest(shares.values.ravel()),
     }

@@ -10,7 +10,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import by_place, slope, tasks_of
+from linnet.papers.tu.tables.timeline import by_place, exponent_in_dim, rank_two_tasks
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
@@ -18,14 +18,14 @@ FIT = Limit(0.15, "of an exponent, from three tasks at two or three dimensions: 
 BOUND = Limit(1.0, "a bound is kept or it is not")
 
 
-def powers(trial: Trial, claimed: dict[str, Callable[[float], float]]) -> Numbers:
+def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float]]) -> Numbers:
     """Return how x falls with d at each moment and place, beside the claimed exponents; `value` is the largest excess,
     in standard errors, `excess` its mean over the places at each moment."""
     x, exponents, wanted, sizes = timeline.stages(trial).defect, {}, {}, {}
     for place, (_, width) in timeline.PLACES.items():
         for moment, power in claimed.items():
             name, own = f"{moment} at {place}", x.sel(place=place, moment=moment)
-            exponents[name], wanted[name], sizes[name] = slope(own), power(width), float(own[-1].mean())
+            exponents[name], wanted[name], sizes[name] = exponent_in_dim(own), power(width), float(own[-1].mean())
     excess = {name: exponents[name].value + wanted[name] for name in exponents}
     return {
         "claimed": wanted,
@@ -101,7 +101,7 @@ X_READS = (
     reads=X_READS,
 )
 def early_alignment(trial: Trial) -> Numbers:
-    return powers(trial, dict.fromkeys(("t1", "T1"), lambda width: min(0.5, (width - 1) / 4)))
+    return alignment_exponents(trial, dict.fromkeys(("t1", "T1"), lambda width: min(0.5, (width - 1) / 4)))
 
 
 @claim(
@@ -123,7 +123,7 @@ def kept_alignment(trial: Trial) -> Numbers:
     claimed = {"T2": lambda width: (width - 1) / 2, timeline.LATER: lambda width: min(0.25, (width - 1) / 8)}
     means = timeline.stages(trial).mean("seed")
     return {
-        **powers(trial, claimed),
+        **alignment_exponents(trial, claimed),
         "ratios": by_place(means.defect.sel(moment="T3") / means.defect.sel(moment="T1")),
         "behind": by_place(means.noise_later.isel(dim=-1)),
     }
@@ -195,7 +195,7 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
 def final_alignment(trial: Trial) -> Numbers:
     dims, draws = (40, 80, 160) if trial.quick else (50, 100, 200, 400), 6
     defects = [
-        [ln.theories.mixed.alignment_defect(task.cross, task.truth, 2) for task in tasks_of(trial, dim, draws)]
+        [ln.theories.mixed.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
         for dim in dims
     ]
     rate, error = exponent(dims, defects)
@@ -203,7 +203,7 @@ def final_alignment(trial: Trial) -> Numbers:
     return {
         "dims": list(dims),
         "x": [np.mean(values) for values in defects],
-        "trained": {place: slope(ends.sel(place=place)) for place in timeline.PLACES},
+        "trained": {place: exponent_in_dim(ends.sel(place=place)) for place in timeline.PLACES},
         "printed": [misprints.final_alignment(gap) for gap in gaps],
         "gaps": list(gaps),
         "power": -rate,

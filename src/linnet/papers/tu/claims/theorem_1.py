@@ -67,7 +67,7 @@ OVER_SCALES = (
 
 
 @lru_cache(maxsize=4)
-def over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
+def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
     """Return the flows by dimension and share, (time, width, draw, ...); every share has its own draws."""
     runs = {}
     for dim, (i, share) in product((12, 24) if trial.quick else (20, 40), enumerate(SHARES)):
@@ -111,7 +111,7 @@ def over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
 )
 def bound_at_other_scales(trial: Trial) -> Numbers:
     lazy, active, sizes, shares = dict[str, float](), {}, [], []
-    for (dim, share), run in over_scales(trial).items():
+    for (dim, share), run in flows_over_scales(trial).items():
         apart, size = run.distances[-1], run.sizes[-1]
         scaled = apart / size * np.sqrt(RATIOS)[:, None]
         if share == SHARES[0]:
@@ -151,7 +151,7 @@ def sharpened_bound(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     parts = {"w/d = 4 .. 16384": runs.distances * np.sqrt(runs.ratios)[:, None]} | {
         f"d = {dim}, sigma^2 w = {share:g} |Y|": run.distances * np.sqrt(RATIOS)[:, None]
-        for (dim, share), run in over_scales(trial).items()
+        for (dim, share), run in flows_over_scales(trial).items()
     }
     for name, scaled in parts.items():
         constants[name] = scaled.max()

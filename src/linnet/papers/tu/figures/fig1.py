@@ -47,6 +47,7 @@ class TuFig1(Settings):
 
     @model_validator(mode="after")
     def _given_once(self) -> TuFig1:
+        """Refuse a width or a scale that is given both as a number and by its exponent."""
         for plain, power in (("width", "gamma_width"), ("scale", "gamma_variance")):
             if {plain, power} <= self.model_fields_set and getattr(self, plain) is not None:
                 raise ValueError(f"`{plain}` and `{power}` say the same: give one of them")
@@ -131,12 +132,12 @@ def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = panel_axes(panels, ratio=0.95)
         for letter, axis in axes.items():
-            (_errors if letter == "a" else _spectrum)(axis, data)
+            (_error_panel if letter == "a" else _spectrum_panel)(axis, data)
             axis.set_xlabel(f"step  (canonical time = {data.attrs['learning_rate']:.2g} × step)")
     return picture
 
 
-def _errors(axis: style.Axes, data: Dataset) -> None:
+def _error_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel a: train and test error of eq. (1) and of both descents."""
     for kind, colour in (("train", style.LOSS), ("test", style.TEST_LOSS)):
         for side in SIDES:
@@ -146,7 +147,7 @@ def _errors(axis: style.Axes, data: Dataset) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
-def _spectrum(axis: style.Axes, data: Dataset) -> None:
+def _spectrum_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel b: the signal's singular values and some of the others, and the threshold."""
     rank, total = int(data.attrs["rank"]), data.sizes["mode"]
     rest = np.unique(np.linspace(rank, total - 1, min(int(data.attrs["others"]), total - rank)).astype(int))
@@ -174,7 +175,7 @@ def _spectrum(axis: style.Axes, data: Dataset) -> None:
 
 def check(data: Dataset) -> list[Check]:
     gaps = {
-        (kind, side): _gap(*(data["error"].sel(kind=kind, side=which).values for which in (side, SIDES[0])))
+        (kind, side): _relative_gap(*(data["error"].sel(kind=kind, side=which).values for which in (side, SIDES[0])))
         for kind in ("train", "test")
         for side in SIDES[1:]
     }
@@ -189,15 +190,15 @@ def check(data: Dataset) -> list[Check]:
         )
         for kind in ("train", "test")
     ]
-    return [*checks, _distance(data), _least(data), _speed_up(data)]
+    return [*checks, _distance_check(data), _least_error_check(data), _speed_up_check(data)]
 
 
-def _gap(one: np.ndarray, two: np.ndarray) -> float:
+def _relative_gap(one: np.ndarray, two: np.ndarray) -> float:
     """Return the largest distance of two curves over the largest value of the first."""
     return float(np.abs(one - two).max() / one.max())
 
 
-def _distance(data: Dataset) -> Check:
+def _distance_check(data: Dataset) -> Check:
     """Measure how far the products of descent are from those of eq. (1)."""
     norms = (data["singular_value"].sel(side="simultaneous") ** 2).sum("mode")
     shares = (data["distance"].max("step") / norms.max()) ** 0.5 * data.sizes["mode"]
@@ -208,7 +209,7 @@ def _distance(data: Dataset) -> Check:
     return Check(text, one)
 
 
-def _least(data: Dataset) -> Check:
+def _least_error_check(data: Dataset) -> Check:
     """Measure where the singular values are at the least test error."""
     tests = data["error"].sel(kind="test")
     best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
@@ -228,8 +229,8 @@ def _least(data: Dataset) -> Check:
     )
 
 
-def _speed_up(data: Dataset) -> Check:
-    """Growth of the leading singular value over the predicted one, while lazy and while active.
+def _speed_up_check(data: Dataset) -> Check:
+    """Measure how fast the leading singular value grows over what is predicted, while lazy and while active.
 
     Steps are compared with the exact solution of the aligned mode over one step, as steps are not small.
     """

@@ -100,7 +100,7 @@ def target_of(name: str, dim: int, seed: int) -> np.ndarray:
 
 
 def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds, and how much training prefers the leading mode at each of them when half of the loss is gone."""
+    """Return the thresholds, and how much training prefers the leading mode at each when half of the loss is gone."""
     dim = len(target)
     left, values, right = np.linalg.svd(target)
     thresholds, width = levels * values[0], dim**3

@@ -71,7 +71,7 @@ def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float
     exponents = {"gamma_variance": variance, "gamma_width": width}
     cells = plane_cells(points | exponents, seeds, rank=rank, c=plane.STEP_C, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
-    sizes = {replicate: _sizes(plane.task(dim, replicate, seed, rank=rank)) for replicate in set(replicates)}
+    sizes = {replicate: _mean_squares(plane.task(dim, replicate, seed, rank=rank)) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
     return {**cells, **exponents, "signal": signal, "noise": noise}
 
@@ -114,7 +114,7 @@ def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, s
     return {"test_error": scale * run.test_loss[-1]}
 
 
-def _sizes(task: ln.Problem) -> tuple[float, float]:
+def _mean_squares(task: ln.Problem) -> tuple[float, float]:
     """Return the mean squares of the entries of A* and of E of one task."""
     truth = np.asarray(task.truth)
     return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())

@@ -36,7 +36,7 @@ class Flows:
         return np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1)) / self.threshold
 
 
-def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, float]:
+def task_and_threshold(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, float]:
     """Return the noisy rank-2 task of all networks, and their threshold: a share of its norm."""
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=seed)
     return problem, share * float(np.linalg.norm(problem.cross, 2))
@@ -44,7 +44,7 @@ def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, fl
 
 def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, share: float = SHARE) -> Flows:
     """Return one flow for each w/d and key, of the network in reduced coordinates (at most 2d units)."""
-    problem, threshold = target_of(dim, seed, share)
+    problem, threshold = task_and_threshold(dim, seed, share)
     draws = [
         threshold_start(dim, ratio * dim, threshold, key=int(key)) for ratio, key in zip(ratios, keys, strict=True)
     ]

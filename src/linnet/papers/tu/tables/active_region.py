@@ -58,7 +58,7 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
 
 
-def spread(errors: DataArray) -> str:
+def mean_and_std(errors: DataArray) -> str:
     """Return the mean and standard deviation of the errors of several tasks."""
     deviation = errors.std(ddof=1)
     return f"{errors.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
@@ -71,10 +71,10 @@ def columns(networks: Dataset) -> Columns:
         {
             "d": "{.dim:d}",
             "a": "{.spectrum:s}",
-            "at T3": lambda row: spread(row.third),
-            "at its least": lambda row: spread(row.least),
-            "at T*": lambda row: spread(row.end),
-            "at T* without alignment": lambda row: spread(row.short),
+            "at T3": lambda row: mean_and_std(row.third),
+            "at its least": lambda row: mean_and_std(row.least),
+            "at T*": lambda row: mean_and_std(row.end),
+            "at T* without alignment": lambda row: mean_and_std(row.short),
             "at T*, predicted": lambda row: f"{row.predicted[0]:.3f}",
         },
     )

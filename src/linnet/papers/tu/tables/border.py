@@ -36,7 +36,7 @@ def read_target(network: Dataset) -> Numbers:
     return {"threshold": threshold, "share": threshold / (thresholds[-1] / LEVELS[-1])}
 
 
-def growth(thresholds: DataArray) -> Estimate:
+def threshold_exponent(thresholds: DataArray) -> Estimate:
     """Return the p of sigma^2 w ~ d^p of targets of one kind, (dim, seed)."""
     return Estimate(*exponent(thresholds["dim"], thresholds))
 
@@ -54,7 +54,7 @@ def columns(networks: Dataset) -> Columns:
     """Return where each kind of target turns lazy in every dimension, and the exponent of the line through all of
     them."""
     borders = read(networks)
-    growths = {name: growth(borders["threshold"].sel(target=name)) for name in TARGETS}
+    growths = {name: threshold_exponent(borders["threshold"].sel(target=name)) for name in TARGETS}
     return columns_of(
         cells_of(borders, "target", "dim"),
         {

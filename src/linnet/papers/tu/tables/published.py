@@ -13,7 +13,7 @@ from linnet.reproduction.published import phase_diagram_cells
 from linnet.reproduction.table import trial_sweep
 
 
-def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str]:
+def cell_names(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str]:
     """Return the names of published cells, "variance width step": every so many of the variances and of the widths."""
     printed = phase_diagram_cells()
     part = printed.isel(gamma_variance=slice(offset[0], None, every[0]), gamma_width=slice(offset[1], None, every[1]))
@@ -26,7 +26,7 @@ def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
-    names = chosen((7, 5), (12, 3)) if trial.quick else chosen((5, 3), (2, 1))
+    names = cell_names((7, 5), (12, 3)) if trial.quick else cell_names((5, 3), (2, 1))
     printed = phase_diagram_cells()
     axes = {"cell": names, "replicate": range(4)}
     fixed = {"dim": int(printed.attrs["dim"]), "rank": int(printed.attrs["rank"]), "seed": trial.seed}

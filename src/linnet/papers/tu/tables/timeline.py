@@ -101,7 +101,7 @@ def read_network(network: Dataset) -> Numbers:
 
 
 def crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
-    """Return when values last below `level` reach it; never a silent 0."""
+    """Return when the values rise through `level` for the last time; raise where they never do."""
     time = last_crossing(times, values - level)
     if not time > times[0]:
         raise RuntimeError(f"{level:.3g} is not reached from below: the run is too short for what is measured on it")
@@ -154,13 +154,13 @@ def by_place(array: DataArray) -> dict[str, float]:
     return by_label(array, ", ".join(words[str(axis)] for axis in array.dims))
 
 
-def slope(array: DataArray) -> Estimate:
+def exponent_in_dim(array: DataArray) -> Estimate:
     """Return the exponent in d of what each network has, (dim, seed)."""
     return Estimate(*exponent(array["dim"], array))
 
 
-def tasks_of(trial: Trial, dim: int, draws: int) -> list[ln.Problem]:
-    """Tasks of rank 2 in unit noise."""
+def rank_two_tasks(trial: Trial, dim: int, draws: int) -> list[ln.Problem]:
+    """Return tasks of rank 2 in unit noise, one for each draw."""
     return [
         ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, draw], spectrum=list(SPECTRUM))
         for draw in range(draws)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.networks.widths import Flows, target_of, width_cells
+from linnet.papers.tu.networks.widths import Flows, task_and_threshold, width_cells
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
@@ -37,6 +37,7 @@ class Widths(Flows):
 
     @property
     def products(self) -> np.ndarray:
+        """W2 W1: (time, width, seed, output, input)."""
         return self.second @ self.first
 
     @property
@@ -61,7 +62,7 @@ class Widths(Flows):
 def read(networks: Dataset) -> Widths:
     """Return the flows of the sweep; the target is drawn again from the sweep's seed."""
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
-    problem, threshold = target_of(networks.sizes["input"], int(networks.attrs["seed"]))
+    problem, threshold = task_and_threshold(networks.sizes["input"], int(networks.attrs["seed"]))
     times, first, second = ordered["times"].values[:, 0, 0], ordered["first"].values, ordered["second"].values
     return Widths(times, first, second, threshold, problem, ordered["ratio"].values)
 

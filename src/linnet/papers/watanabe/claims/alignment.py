@@ -9,13 +9,13 @@ from linnet._randomness import generator
 from linnet.papers.watanabe.networks.figure_runs import plane_distance
 from linnet.papers.watanabe.networks.phases import (
     Networks,
-    follow,
     pair_moments,
     phase_grid,
     runs_by_scale,
     scales,
     slopes_everywhere,
-    trained,
+    train_batch,
+    trained_networks,
 )
 from linnet.papers.watanabe.settings import (
     AT_CORNERS,
@@ -130,8 +130,8 @@ def reduced_dynamics(trial: Trial) -> Numbers:
     pairs = CORNERS[:2] if trial.quick else [*CORNERS, *inner]
     networks = 2 if trial.quick else SEEDS
     used = [1e-4, 1e-6]
-    along = [reduced_error(trained(trial, scale=s), networks) for s in used]
-    errors = [reduced_error(trained(trial, pair), networks) / SCALE for pair in pairs]
+    along = [reduced_error(trained_networks(trial, scale=s), networks) for s in used]
+    errors = [reduced_error(trained_networks(trial, pair), networks) / SCALE for pair in pairs]
     errors += [error / s for error, s in zip(along, used, strict=True)]
     return {"value": highest(errors), "slope": exponent(used, along)[0], "runs": len(errors), "networks": networks}
 
@@ -151,7 +151,7 @@ def reduced_dynamics(trial: Trial) -> Numbers:
     "flow of the sample's own covariance is {own:.1e} away from the network",
 )
 def sampled(trial: Trial) -> Numbers:
-    run = trained(trial, samples=SAMPLES)
+    run = trained_networks(trial, samples=SAMPLES)
     plane, in_time, own = [], [], []
     for i in range(2 if trial.quick else SEEDS):
         curve, u0 = run.components[:, i], run.u0[i]
@@ -172,7 +172,7 @@ def aligned_error(trial: Trial, excess: float) -> float:
     w[:, 0] = np.abs(w[:, 0])  # r is then the direction of growth, not its negative
     size = excess * np.linalg.norm(w, axis=1)[:, None]
     weights = ln.Weights(r[:, :, None] * (w @ moments.basis[:2])[:, None, :], (size * r)[:, None, :])
-    run = follow(PAIR, weights, phase_grid(moments, 0.01), rtol=1e-12)
+    run = train_batch(PAIR, weights, phase_grid(moments, 0.01), rtol=1e-12)
     predicted = np.stack([run.theory.reduced(one, run.times) for one in w], axis=1)
     return float(np.abs(np.einsum("sh,tshk->tsk", r, run.first[..., :2]) - predicted).max())
 
@@ -211,7 +211,7 @@ def aligned_starts(trial: Trial) -> Numbers:
     reads="at s = 0.3 a a^T alone moves by {moved:.1f} of the size of a a^T - W W^T",
 )
 def conserved(trial: Trial) -> Numbers:
-    run = trained(trial, scale=LARGE)
+    run = trained_networks(trial, scale=LARGE)
     some = slice(None, None, 20)
     square = np.einsum("tsg,tsh->tsgh", run.second[some], run.second[some])
     imbalance = square - np.einsum("tsgi,tshi->tsgh", run.first[some], run.first[some])
@@ -252,13 +252,13 @@ def weight_bound(imbalance: float, product: float) -> float:
     reads="a K, W/K with K = {printed:g} is the same function to {same:.0e}",
 )
 def bounded_weights(trial: Trial) -> Numbers:
-    run = trained(trial, scale=LARGE)
+    run = trained_networks(trial, scale=LARGE)
     factor = 100.0  # a -> K a, W -> W/K: the same function and so the same loss, however large K
     end, rescaled = run.overlaps[-1], np.einsum("sh,shi->si", run.second[-1] * factor, run.first[-1] / factor)
     same = np.abs(rescaled - end).max()
     shares = []
     for s in (LARGE, 1e-2):
-        one = trained(trial, scale=s)
+        one = trained_networks(trial, scale=s)
         start = one.second[0][:, :, None] * one.second[0][:, None] - one.first[0] @ one.first[0].swapaxes(-1, -2)
         imbalance = np.abs(np.linalg.eigvalsh(start)).max(-1)
         for i, size in enumerate(imbalance):

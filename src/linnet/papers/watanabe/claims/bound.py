@@ -6,27 +6,35 @@ from itertools import groupby
 
 import numpy as np
 
-from linnet.papers.watanabe.networks.phases import trained
+from linnet.papers.watanabe.networks.phases import trained_networks
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, inside, listed, theory_of
+from linnet.papers.watanabe.tables.phase_times import (
+    DELTAS,
+    GRID,
+    TIGHT,
+    TIGHT_RANGE,
+    comma_list,
+    inside_hypothesis,
+    theory_of,
+)
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest
 from linnet.theories.spiked import TwoPhase
 
 
-def names(rows: list[Dataset]) -> str:
-    """Return the pairs as `spike: alignments`."""
+def pairs_text(rows: list[Dataset]) -> str:
+    """Return the pairs of these cells as text, `spike: alignments` for each spike."""
     groups = groupby(rows, key=lambda cell: float(cell.spike))
-    return "; ".join(f"{s:g}: {listed([float(cell.alignment) for cell in cells])}" for s, cells in groups) or "none"
+    return "; ".join(f"{s:g}: {comma_list([float(cell.alignment) for cell in cells])}" for s, cells in groups) or "none"
 
 
 @claim(
     "eq20",
     says="The later phase takes at most the bound (20), provided that w1 stays above its limit and w2 below.",
     assumes="w1 >= its limit and w2 <= its limit from t1 on, as the paper states them",
-    tried=f"{GRID}; {TIGHT}; delta = {listed(DELTAS)}; t1 is the moment from which the hypothesis is met",
+    tried=f"{GRID}; {TIGHT}; delta = {comma_list(DELTAS)}; t1 is the moment from which the hypothesis is met",
     given=AtLeast(1, "inside", what="pairs inside the hypothesis", because="without one the bound says nothing"),
     holds=AllOf(
         AtMost(1.0, what="largest (t2 - t1)/bound", form=".4f", because="the bound itself: t2 - t1 may not exceed it"),
@@ -44,7 +52,7 @@ def names(rows: list[Dataset]) -> str:
 )
 def later_bound(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    met, tight = inside(rows), inside(phase_times.tight_cells(trial))
+    met, tight = inside_hypothesis(rows), inside_hypothesis(phase_times.tight_cells(trial))
     over = [cell for cell in met if (cell.length > theory_of(cell).later_bound(DELTA)).any()]
     return {
         "value": highest(cell.share.max() for cell in met + tight) if met else float("nan"),
@@ -52,7 +60,7 @@ def later_bound(trial: Trial) -> Numbers:
         "pairs": len(rows),
         "inside": len(met),
         "literal": sum(bool((cell.allowed <= cell.early).all()) for cell in met),
-        "over": names(over),
+        "over": pairs_text(over),
         "from half": len(over),
         "w2": highest(cell.w2_there.max() for cell in met) if met else float("nan"),
     }
@@ -91,7 +99,7 @@ def least_rate(theory: TwoPhase, w2: np.ndarray) -> np.ndarray:
 def rate_bound(trial: Trial) -> Numbers:
     excess, ratios, states = [], [], []
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
-        run = trained(trial, pair)
+        run = trained_networks(trial, pair)
         speed, right, limit = run.w2_velocity, least_rate(run.theory, run.w2), run.moments.limit
         met = (run.w1 >= limit[0]) & (run.w2 <= limit[1])
         excess.append((right - speed)[met].max() / speed.max())
@@ -145,7 +153,7 @@ def closed_bound(trial: Trial) -> Numbers:
 def limits(trial: Trial) -> Numbers:
     errors = []
     for pair in [(20.0, 0.3), (20.0, 0.9), (1.0, 0.5)][: 2 if trial.quick else 3]:
-        run = trained(trial, pair)
+        run = trained_networks(trial, pair)
         errors.append(np.abs(run.components[-1] - run.theory.fixed_point).max())
         errors.append(np.abs(np.linalg.norm(run.second[-1], axis=-1) - 1).max())
     return {"value": highest(errors)}

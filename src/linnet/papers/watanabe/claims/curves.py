@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained
+from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, DELTA, FIXED_ALIGNMENT, FIXED_SPIKE, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, pair_of, settling_time, theory_of
@@ -56,7 +56,7 @@ def mean_cosine(steps: np.ndarray, axis: int) -> float:
     reads="directions of motion in the plane of v1 and v2, each weighted by the length of the path",
 )
 def direction(trial: Trial) -> Numbers:
-    run = trained(trial)
+    run = trained_networks(trial)
     first, second, turns = [], [], []
     for path in run.components.swapaxes(0, 1):
         steps = np.diff(path, axis=0)
@@ -117,7 +117,7 @@ def direction(trial: Trial) -> Numbers:
     reads="the loss rests at {rest:.4f} of its start, and drops around t = {time:.2f}",
 )
 def loss_drops(trial: Trial) -> Numbers:
-    run = trained(trial)
+    run = trained_networks(trial)
     limit, early = run.moments.limit, run.moments.early_time(SCALE)
     rests, durations, shares, rises, grown, times = [], [], [], [], [], []
     for i in range(SEEDS):
@@ -160,7 +160,7 @@ def loss_drops(trial: Trial) -> Numbers:
     "its largest speed",
 )
 def onset(trial: Trial) -> Numbers:
-    run = trained(trial)
+    run = trained_networks(trial)
     at, speed = (run.w1.argmax(0), np.arange(SEEDS)), run.w2_velocity
     shares = run.w2[at] / run.moments.limit[1]
     return {
@@ -191,7 +191,7 @@ def onset(trial: Trial) -> Numbers:
     "{time:.2f}; the mark is late by {late:.0%}",
 )
 def mark(trial: Trial) -> Numbers:
-    run = trained(trial)
+    run = trained_networks(trial)
     shares, at = run.w2 / run.moments.limit[1], run.theory.later_time(SCALE, DELTA)
     deltas = {"95%": DELTA, "99%": np.log(100), "99.5%": np.log(200)}
     times = {n: np.mean([settling_time(run.times, x, delta) for x in shares.T]) for n, delta in deltas.items()}
@@ -213,7 +213,7 @@ def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
     return float(weaker[above].max(initial=0.0))
 
 
-def chosen(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[float, float]]:
+def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[float, float]]:
     """Return all pairs of a row; the first two and the last in quick mode."""
     return [*pairs[:2], pairs[-1]] if trial.quick else pairs
 
@@ -235,7 +235,7 @@ def chosen(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[float, 
 def order(trial: Trial) -> Numbers:
     levels = {}
     for name, pairs in (FAMILIES | CORNERS).items():
-        runs = [loss_curves(*pair, trial.seed) for pair in chosen(pairs, trial)]
+        runs = [loss_curves(*pair, trial.seed) for pair in trial_pairs(pairs, trial)]
         times = np.linspace(0, min(at[-1] for at, _ in runs), 4000)
         crossings = []
         for seed in range(SEEDS):

@@ -6,12 +6,12 @@ import numpy as np
 
 from linnet.papers.watanabe.networks.phases import (
     Networks,
-    follow,
+    gaussian_start,
     runs_by_scale,
     scales,
     slopes_everywhere,
-    start,
-    trained,
+    train_batch,
+    trained_networks,
 )
 from linnet.papers.watanabe.settings import (
     AT_PAIR,
@@ -61,7 +61,7 @@ def growing(run: Networks) -> np.ndarray:
 def linearised(trial: Trial) -> Numbers:
     used, times, sizes, others = [1e-2, 3e-3, 1e-3], np.linspace(0, 0.3, POINTS), [], []
     for s in used:
-        run = follow(PAIR, start(trial.seed, DIM, WIDTH, s, batch=SEEDS), times, rtol=1e-12)
+        run = train_batch(PAIR, gaussian_start(trial.seed, DIM, WIDTH, s, batch=SEEDS), times, rtol=1e-12)
         w, a = run.first[0, ..., 0], run.second[0]
         grow = np.exp(run.theory.correlation * times)[:, None, None]
         sums, differences = (w + a) / 2 * grow, (w - a) / 2 / grow
@@ -172,7 +172,7 @@ def symmetry(trial: Trial) -> Numbers:
         return float((np.abs(a - run.w1) * growing(run)).max())
 
     used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
-    alike = largest_gap(trained(trial, (0.0, 0.5))) / SCALE
+    alike = largest_gap(trained_networks(trial, (0.0, 0.5))) / SCALE
     return {"value": exponent(used, gaps)[0], "gaps": gaps, "scales": used, "alike": alike}
 
 
@@ -224,7 +224,7 @@ def other_components(trial: Trial) -> Numbers:
 def projection(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
-    run = trained(trial)
+    run = trained_networks(trial)
     early = run.moments.early_time(SCALE)
     late = (run.times >= early) & (run.times <= early + 4)  # later it is too small to be told from rounding
     along = np.linalg.norm(np.einsum("sh,tshi->tsi", run.r, run.first[late][..., 2:]), axis=-1)
@@ -252,7 +252,7 @@ def projection(trial: Trial) -> Numbers:
 def saturation(trial: Trial) -> Numbers:
     heights, peaks = {}, {}
     for pair in SATURATING:
-        run = trained(trial, pair)
+        run = trained_networks(trial, pair)
         heights[str(pair)] = run.w1.max(axis=0).mean() / run.theory.plateau
         if (run.w1.max(axis=0) > 1.002 * run.w1[-1]).all():
             peaks[str(pair)] = heights[str(pair)]
@@ -275,8 +275,8 @@ def saturation(trial: Trial) -> Numbers:
 def one_phase(trial: Trial) -> Numbers:
     sizes, misses = [], []
     for pair in ((20.0, 0.0), (20.0, 1.0), (0.0, 0.5)):
-        run = trained(trial, pair)
+        run = trained_networks(trial, pair)
         sizes.append(np.abs(run.w2).max() / SCALE)
         misses.append(np.abs(run.w1 - sigmoids(run)).max() / SCALE)
-    second = trained(trial).w2[-1].min()
+    second = trained_networks(trial).w2[-1].min()
     return {"value": highest(sizes), "sizes": sizes, "miss": highest(misses), "second": second}

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks.phases import follow, pair_moments, start, trained
+from linnet.papers.watanabe.networks.phases import gaussian_start, pair_moments, train_batch, trained_networks
 from linnet.papers.watanabe.networks.samples import spiked_inputs, target
 from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, PAIR, SCALE, SEEDS, SPIKE, WIDTH
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
@@ -50,7 +50,7 @@ def printed_flow(theory: TwoPhase, first: np.ndarray, second: np.ndarray) -> tup
     return np.outer(second, scalars), (theory.correlation - one) * first[:, 0] - two * first[:, 1] - others
 
 
-def descended(
+def sample_descent(
     X: np.ndarray, y: np.ndarray, weights: ln.Weights, eta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """W and a after full-batch gradient descent on (5) itself, sample by sample, with the paper's learning rate."""
@@ -91,12 +91,12 @@ def label_power(spike: float, alignment: float) -> float:
 )
 def flow(trial: Trial) -> Numbers:
     X = spiked_inputs(generator(trial.seed, 6), 200, SPIKE)
-    y, weights = X @ target(ALIGNMENT), start(trial.seed + 1, DIM, WIDTH, 0.3)
+    y, weights = X @ target(ALIGNMENT), gaussian_start(trial.seed + 1, DIM, WIDTH, 0.3)
     covariance, cross = empirical_moments(X, y)
     data = ln.Problem.from_moments(covariance, cross[None], truth=target(ALIGNMENT)[None])
     rates, steps, gaps = [0.002, 0.001, 0.0005], [200, 400, 800], []
     for eta, number in zip(rates, steps, strict=True):
-        first, second = descended(X, y, weights, eta, number)
+        first, second = sample_descent(X, y, weights, eta, number)
         end = ln.gradient_flow(data, weights, times=[0.0, number / time_constant(eta)], rtol=1e-11).weights
         gaps.append(highest(np.abs(first - end.first[-1]).max(), np.abs(second - end.second[-1, 0]).max()))
     overall, _ = slopes(rates, gaps)
@@ -157,12 +157,12 @@ def many_samples(trial: Trial) -> Numbers:
             along = np.array([np.sum(value * limit) for value in drawn[name]])  # one number of each, at the largest n
             away.append(abs(along.mean() - np.sum(limit * limit)) / (along.std(ddof=1) / np.sqrt(along.size)))
             exponents[f"{name}, {spike:g}, {alignment:g}"] = exponent(sizes, gaps[name])[0]
-    ideal = trained(trial)
-    weights, distances = start(trial.seed, DIM, WIDTH, SCALE, batch=SEEDS), []
+    ideal = trained_networks(trial)
+    weights, distances = gaussian_start(trial.seed, DIM, WIDTH, SCALE, batch=SEEDS), []
     for n in (1000, 100_000):
         apart = []
         for key in range(6 * trial.seed, 6 * trial.seed + 6):
-            run = follow(PAIR, weights, ideal.times, samples=n, key=key)
+            run = train_batch(PAIR, weights, ideal.times, samples=n, key=key)
             apart.append(np.abs(run.components - ideal.components).max())
         distances.append(np.mean(apart))
     return {

@@ -22,8 +22,8 @@ SIGNIFICANT = "standard errors beyond which a difference is no accident of the d
 IDENTITY = Limit(1e-12, "an algebraic identity, up to rounding")
 
 
-def scores(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
-    """|t| of every point, beyond what the finite size explains."""
+def t_statistics(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
+    """Return |t| of every point, for the distance beyond what the finite size explains."""
     trials = errors.sizes["seed"]
     gap = np.maximum(np.abs(errors.mean("seed").values - predicted) - FINITE_SIZE / errors.attrs["dim"] * predicted, 0)
     return gap / (errors.std("seed", ddof=1).values / np.sqrt(trials))
@@ -44,7 +44,7 @@ def scores(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
 )
 def generalization_error(trial: Trial) -> Numbers:
     errors = errors_table.TABLE.rows(trial)
-    t = {name: scores(errors, law) for name, law in errors_table.laws(errors).items()}
+    t = {name: t_statistics(errors, law) for name, law in errors_table.laws(errors).items()}
     point = errors.sel(ratio=2.0, spike=20.0, alignment=0.5)
     return {
         "value": t["right"].max(),
@@ -72,7 +72,7 @@ def generalization_error(trial: Trial) -> Numbers:
 def isotropic(trial: Trial) -> Numbers:
     errors = errors_table.TABLE.rows(trial)
     wanted = np.broadcast_to(1 - 1 / errors["ratio"].values[:, None, None], errors.shape[:3])
-    t = scores(errors, wanted)
+    t = t_statistics(errors, wanted)
     chosen = np.concatenate([t[:, 0].ravel(), t[:, 1:, 0].ravel()])  # no spike, or one orthogonal to the target
     gaps = [
         abs(spiked.generalization_error(rho, A, g) - (1 - 1 / g))

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks.phases import start, trained
+from linnet.papers.watanabe.networks.phases import gaussian_start, trained_networks
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, PAIR, SMALL
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import by_pair, pair_of, theory_of
@@ -41,7 +41,7 @@ def late_rate(trial: Trial) -> Numbers:
         slow = 1 / wanted[-1]
         times = np.concatenate([[0.0], np.linspace(5, 40, 400)]) * slow
         problem = ln.Problem.from_moments(covariance, (covariance @ beta)[None], truth=beta[None])
-        run = ln.gradient_flow(problem, start(trial.seed, 5, 10, 1e-4), times=times, rtol=1e-11)
+        run = ln.gradient_flow(problem, gaussian_start(trial.seed, 5, 10, 1e-4), times=times, rtol=1e-11)
         logs = -np.log(np.linalg.norm(run.products[:, 0] - beta, axis=-1) / size)
         first, last = (ln.observables.crossing_time(times, logs, level) for level in (8.0, 11.0))
         rates.append(3.0 / (last - first))
@@ -103,7 +103,7 @@ def strong_spikes(trial: Trial) -> Numbers:
 def early_second(trial: Trial) -> Numbers:
     measured, wanted, errors = {}, {}, dict[float, list[float]]()
     for spike, alignment in (PAIR, (5.0, 0.8)):
-        run = trained(trial, (spike, alignment))
+        run = trained_networks(trial, (spike, alignment))
         for share in (0.5, 0.9):
             u, name = np.sqrt(share) * run.moments.plateau, f"{spike:g}, {alignment:g}, {share:.0%}"
             logs = [

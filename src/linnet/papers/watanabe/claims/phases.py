@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.observables import crossing_time
-from linnet.papers.watanabe.networks.phases import trained
+from linnet.papers.watanabe.networks.phases import trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, theory_of
@@ -43,7 +43,7 @@ def early_time(trial: Trial) -> Numbers:
     own = [np.abs(cell.own_early - 1).max().item() for cell in rows]
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
     for s in used:
-        run = trained(trial, scale=s)
+        run = trained_networks(trial, scale=s)
         half = 0.5 * run.moments.plateau**2
         times = np.array([crossing_time(run.times, w1**2, half) for w1 in run.w1.T])
         errors.append(abs(times.mean() / run.theory.early_time(s) - 1))

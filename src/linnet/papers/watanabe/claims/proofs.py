@@ -12,7 +12,7 @@ import numpy as np
 
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
-from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, scales, trained
+from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, scales, trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
@@ -59,12 +59,12 @@ def terms(run: Networks) -> Terms:
 
 
 def energy(run: Networks) -> np.ndarray:
-    """E of (46) (time, seed)."""
+    """Return E of (46) (time, seed)."""
     second, first = run.deviations
     return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
 
-def relative(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
+def relative_errors(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
     """Return the largest error of each formula over the largest true value."""
     return {name: float(np.abs(true - formula).max() / np.abs(true).max()) for name, formula in formulas.items()}
 
@@ -78,11 +78,11 @@ def relative(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
     reads="both identities against the network's own velocities",
 )
 def deviation_of_first(trial: Trial) -> Numbers:
-    run = trained(trial, scale=LARGE)
+    run = trained_networks(trial, scale=LARGE)
     scalars, (second, _) = terms(run), run.deviations
-    true = run.across(run.velocities[1])[..., :2]
+    true = run.orthogonal_part(run.velocities[1])[..., :2]
     brackets = (scalars.bracket1, -scalars.bracket2)
-    return relative(true, value=np.stack([bracket[..., None] * second for bracket in brackets], -1))
+    return relative_errors(true, value=np.stack([bracket[..., None] * second for bracket in brackets], -1))
 
 
 @claim(
@@ -96,12 +96,12 @@ def deviation_of_first(trial: Trial) -> Numbers:
     reads="the identity against the network's own velocity",
 )
 def deviation_of_second(trial: Trial) -> Numbers:
-    run = trained(trial, scale=LARGE)
+    run = trained_networks(trial, scale=LARGE)
     scalars, (_, first) = terms(run), run.deviations
     known = scalars.bracket1[..., None] * first[..., 0] - scalars.bracket2[..., None] * first[..., 1]
     rest = np.einsum("tsi,tshi->tsh", scalars.rest, first[..., 2:])
     printed = known + misprints.deviation_rest(rest)
-    return relative(run.across(run.velocities[0]), value=known - rest, printed=printed)
+    return relative_errors(run.orthogonal_part(run.velocities[0]), value=known - rest, printed=printed)
 
 
 @claim(
@@ -115,14 +115,14 @@ def deviation_of_second(trial: Trial) -> Numbers:
     reads="the identity against the rate of change by the network's own velocities",
 )
 def energy_rate(trial: Trial) -> Numbers:
-    run = trained(trial, scale=LARGE)
+    run = trained_networks(trial, scale=LARGE)
     scalars, (second, first) = terms(run), run.deviations
-    turn, push = (run.across(velocity) for velocity in run.velocities)
+    turn, push = (run.orthogonal_part(velocity) for velocity in run.velocities)
     true = np.einsum("tsh,tsh->ts", second, turn) + np.einsum("tshk,tshk->ts", first[..., :2], push[..., :2])
     inner = np.einsum("tsh,tshi->tsi", second, first)
     known = 2 * scalars.bracket1 * inner[..., 0] - 2 * scalars.bracket2 * inner[..., 1]
     rest = (scalars.rest * inner[..., 2:]).sum(-1)
-    return relative(true, value=known - rest, printed=known + misprints.deviation_rest(rest))
+    return relative_errors(true, value=known - rest, printed=known + misprints.deviation_rest(rest))
 
 
 @claim(
@@ -141,7 +141,7 @@ def energy_rate(trial: Trial) -> Numbers:
     reads="deviations in the worst proportion grow at up to {size:.1f}",
 )
 def growth_bound(trial: Trial) -> Numbers:
-    run = trained(trial)
+    run = trained_networks(trial)
     scalars = terms(run)
     residual = run.moments.cross - run.overlaps @ run.moments.cov
     # deviations of a, w1, w2 along one hidden direction move by this matrix: dE/dt <= 2 lambda_max E, attained
@@ -233,7 +233,7 @@ def gronwall(trial: Trial) -> Numbers:
     reads="(dL/dt)/|grad L|^2 = {ratio:.5f} in units of 1/tau, with a numerical gradient",
 )
 def loss_rate(trial: Trial) -> Numbers:
-    run, nudge = trained(trial, scale=LARGE), 1e-4
+    run, nudge = trained_networks(trial, scale=LARGE), 1e-4
     turn, push = run.velocities
     ratios = []
     for i in (1, POINTS // 8, POINTS // 4):  # before, in and after the growth of w1

@@ -29,7 +29,7 @@ def min_norm(trial: Trial) -> Numbers:
     distances = []
     for s in used:
         runs = [
-            FewSamples(60, 30, 60, 20.0, 0.5, scale=s, loss=1e-15).interpolated(seed)
+            FewSamples(60, 30, 60, 20.0, 0.5, scale=s, loss=1e-15).flow_end(seed)
             for seed in range(trial.seed, trial.seed + 4)
         ]
         distances.append(np.mean([run["distance"] for run in runs]))
@@ -49,7 +49,7 @@ def min_norm(trial: Trial) -> Numbers:
     reads="a family of solutions of {dimension} dimensions",
 )
 def interpolators(trial: Trial) -> Numbers:
-    X, y = drawn(trial, SAMPLES)
+    X, y = small_sample(trial, SAMPLES)
     ends = np.linalg.lstsq(X, y, rcond=None)[0]
     free = np.linalg.svd(X)[2][np.linalg.matrix_rank(X) :]
     losses = [np.mean((X @ (ends + size * v) - y) ** 2) for v in free for size in (0.1, 10.0)]
@@ -60,8 +60,8 @@ def interpolators(trial: Trial) -> Numbers:
     }
 
 
-def drawn(trial: Trial, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Few samples of 30 inputs, spike 20, alignment 0.5."""
+def small_sample(trial: Trial, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return few samples, X and y, of 30 inputs, spike 20, alignment 0.5."""
     X = spiked_inputs(generator(trial.seed, 22), samples, 20.0)
     return X, X @ target(0.5)
 
@@ -91,7 +91,7 @@ def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
 )
 def ridgeless(trial: Trial) -> Numbers:
     used, gaps, slants = [1e-2, 1e-3, 1e-4, 1e-5], [], []
-    X, y = drawn(trial, SAMPLES)
+    X, y = small_sample(trial, SAMPLES)
     ends = ln.Problem.from_data(X, y).min_norm_solution().ravel()
     for strength in used:
         fit = ridge_solution(X, y, strength)

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, by_pair, inside, neighbours, pair_of, theory_of
+from linnet.papers.watanabe.tables.phase_times import GRID, by_pair, inside_hypothesis, neighbours, pair_of, theory_of
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
@@ -47,7 +47,7 @@ def later_speed(trial: Trial) -> Numbers:
         "falls": {
             pair_of(stronger): float(stronger.length.mean() / weaker.length.mean() - 1)
             for weaker, stronger in steps
-            if len(inside((weaker, stronger))) == 2
+            if len(inside_hypothesis((weaker, stronger))) == 2
         },
         "rates": by_pair(strongest, lambda cell: cell.late_rate.mean()),
         "lengths": by_pair(strongest, lambda cell: cell.length.mean()),
@@ -79,7 +79,7 @@ def later_speed(trial: Trial) -> Numbers:
 )
 def governed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    ratios = by_pair(inside(cells), lambda cell: cell.late_rate.mean() / theory_of(cell).lambda2)
+    ratios = by_pair(inside_hypothesis(cells), lambda cell: cell.late_rate.mean() / theory_of(cell).lambda2)
     errors = by_pair(cells, lambda cell: abs(cell.late_rate.mean() / theory_of(cell).late_rate - 1))
     factors = {pair: max(ratio, 1 / ratio) for pair, ratio in ratios.items()}
     return {"value": highest(errors.values()), "factors": factors, "ratios": ratios}

@@ -100,8 +100,8 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
     ds.attrs.update(
         descent_dim=dim,
         descent_ratio=ratio,
-        descent_error=one.descended(settings.seed),
-        flow_error=one.interpolated(settings.seed)["error"],
+        descent_error=one.descent_error(settings.seed),
+        flow_error=one.flow_end(settings.seed)["error"],
     )
     ds = ds.assign_coords(ratio_fine=fine)
     for name in ("ratio", "ratio_fine"):

@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks.phases import start
+from linnet.papers.watanabe.networks.phases import gaussian_start
 from linnet.papers.watanabe.networks.samples import spiked_inputs, target
 from linnet.reproduction.cells import Block, Points, cell_by_cell
 
@@ -41,13 +41,13 @@ class FewSamples:
         miss = product.astype(np.float64) - beta
         return float(miss @ miss + self.spike * miss[0] ** 2) / (1 + self.spike * self.alignment**2)
 
-    def descended(self, seed: int) -> float:
+    def descent_error(self, seed: int) -> float:
         """Return the test error of one network trained by gradient descent, as the paper trains it."""
         inputs, beta = self.data(seed)
         problem = ln.Problem.from_data(inputs, inputs @ beta)
         run = ln.gradient_descent(
             problem,
-            start(seed + 1, self.dim, self.width, self.scale),
+            gaussian_start(seed + 1, self.dim, self.width, self.scale),
             learning_rate=0.2 / float(np.linalg.eigvalsh(inputs @ inputs.T / self.samples)[-1]),
             steps=50_000,
             stop=self.loss * float(problem.loss(np.zeros((1, self.dim)))),
@@ -56,7 +56,7 @@ class FewSamples:
         )
         return self.error(run.products[-1].reshape(-1), beta)
 
-    def interpolated(self, seed: int) -> dict[str, float]:
+    def flow_end(self, seed: int) -> dict[str, float]:
         """Train one network by gradient flow: its test `error`, the share of the `loss` that is left, the `time` and
         `steps` of the integrator, and the `distance` from the minimum-norm solution."""
         from linnet.trainers.interpolation import interpolating_network
@@ -83,7 +83,7 @@ class FewSamples:
 
 
 def error_cells(points: Points, seeds: np.ndarray, *, dtype: str, **fixed: float) -> Block:
-    """Networks on fewer samples than inputs, each on its own data from its own start: what `interpolated` returns.
+    """Networks on fewer samples than inputs, each on its own data from its own start: what `flow_end` returns.
 
     `points` has `ratio`, the inputs per sample, and `spike` and `alignment` unless they are fixed.
     """
@@ -93,4 +93,4 @@ def error_cells(points: Points, seeds: np.ndarray, *, dtype: str, **fixed: float
 @cell_by_cell
 def _error_cells(key: int, *, dim: int, ratio: float, **drawn: Any) -> Block:
     """Train the network of one cell, with d/ratio samples."""
-    return FewSamples(dim=dim, samples=round(dim / ratio), **drawn).interpolated(key)
+    return FewSamples(dim=dim, samples=round(dim / ratio), **drawn).flow_end(key)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
-from linnet.papers.watanabe.networks.phases import growth, moments, start
+from linnet.papers.watanabe.networks.phases import gaussian_start, growth_direction, moments
 from linnet.papers.watanabe.settings import DELTA, RunSettings
 from linnet.theories.spiked import TwoPhase
 
@@ -46,14 +46,14 @@ def figure_run(
     theory = TwoPhase(spike, alignment)
     key = None if samples is None else settings.seed
     problem = ln.problems.spiked_covariance(settings.dim, spike=spike, alignment=alignment, samples=samples, key=key)
-    weights = start(settings.seed + 1, settings.dim, settings.width, settings.scale)
+    weights = gaussian_start(settings.seed + 1, settings.dim, settings.width, settings.scale)
     flow = ln.gradient_flow(problem, weights, times=times)
     gap, largest = times[1] - times[0], STEP / (1 + spike)
     between = int(np.ceil(gap / largest))  # steps from one saved time to the next
     descent = ln.gradient_descent(
         problem, weights, learning_rate=gap / between, steps=between * (times.size - 1), save_every=between
     )
-    start_size, direction = growth(problem, weights)
+    start_size, direction = growth_direction(problem, weights)
     u0, row = float(start_size), direction @ flow.weights.first
     basis = moments(problem).basis[:2]
     return FigureRun(

@@ -38,7 +38,7 @@ class Moments:
         return float(np.sqrt(self.cross[0] / self.cov[0, 0]))
 
     def early_time(self, scale: float) -> float:
-        """About when a start of this scale has grown, for a grid of times."""
+        """Return about when a start of this scale has grown to the plateau, to lay a grid of times."""
         return float(np.log(self.plateau / scale) / self.cross[0])
 
 
@@ -108,7 +108,7 @@ class Networks:
     @property
     def deviations(self) -> tuple[np.ndarray, np.ndarray]:
         r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and the $w_i$ (time, seed, hidden, input)."""
-        return self.across(self.second), self.across(self.first)
+        return self.orthogonal_part(self.second), self.orthogonal_part(self.first)
 
     @property
     def velocities(self) -> tuple[np.ndarray, np.ndarray]:
@@ -121,14 +121,14 @@ class Networks:
         r"""$\hat r_1^T dw_2/dt$ (time, seed)."""
         return np.einsum("sh,tsh->ts", self.r, self.velocities[1][..., 1])
 
-    def across(self, vectors: np.ndarray) -> np.ndarray:
+    def orthogonal_part(self, vectors: np.ndarray) -> np.ndarray:
         """Return the part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
         if vectors.ndim == 3:
             return vectors - self.r * np.einsum("sh,tsh->ts", self.r, vectors)[..., None]
         return vectors - self.r[None, :, :, None] * np.einsum("sh,tshi->tsi", self.r, vectors)[:, :, None, :]
 
 
-def start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
+def gaussian_start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
     """Return the Gaussian start of the paper, of scale s."""
     return ln.inits.gaussian(
         key=key,
@@ -147,27 +147,29 @@ def phase_grid(moments: Moments, scale: float) -> np.ndarray:
     return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER_PHASE_TIME, half + 1)[1:]])
 
 
-def trained(
+def trained_networks(
     trial: Trial, pair: tuple[float, float] | None = None, *, scale: float = SCALE, samples: int | None = None
 ) -> Networks:
     """Train `SEEDS` networks from Gaussian starts of the paper's scaling, once for all claims that look at them.
 
     `pair` is spike and alignment, those of Figures 1 and 2 unless given.
     """
-    return trained_once(trial.seed, *(pair or PAIR), scale, samples)
+    return trained_networks_once(trial.seed, *(pair or PAIR), scale, samples)
 
 
 @lru_cache(maxsize=32)
-def trained_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
-    """Return the networks of `trained`, remembered."""
+def trained_networks_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
+    """Return the networks of `trained_networks`, cached: the same objects for the same arguments."""
     times = phase_grid(pair_moments(spike, alignment), scale)
-    return follow((spike, alignment), start(seed, DIM, WIDTH, scale, batch=SEEDS), times, samples=samples, key=seed)
+    return train_batch(
+        (spike, alignment), gaussian_start(seed, DIM, WIDTH, scale, batch=SEEDS), times, samples=samples, key=seed
+    )
 
 
 @lru_cache(maxsize=64)
 def loss_curves(spike: float, alignment: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times, and the loss of the networks of `trained` at them (time, seed), without keeping the networks."""
-    run = trained_once.__wrapped__(seed, spike, alignment, SCALE, None)
+    """Return times, and the loss of `trained_networks` at them (time, seed), without keeping the networks."""
+    run = trained_networks_once.__wrapped__(seed, spike, alignment, SCALE, None)
     return run.times, run.loss
 
 
@@ -178,7 +180,7 @@ def scales(trial: Trial) -> list[float]:
 
 def runs_by_scale(trial: Trial) -> list[Networks]:
     """Return the networks of Figures 1 and 2 from starts of each of the `scales`."""
-    return [trained(trial, scale=scale) for scale in scales(trial)]
+    return [trained_networks(trial, scale=scale) for scale in scales(trial)]
 
 
 def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
@@ -188,13 +190,13 @@ def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[
     overall, least = slopes(scales(trial), sizes)
     small = (1e-3, 1e-5)
     corners = [
-        slopes(small, [size(trained(trial, pair, scale=scale)) for scale in small])[0]
+        slopes(small, [size(trained_networks(trial, pair, scale=scale)) for scale in small])[0]
         for pair in CORNERS[: 2 if trial.quick else 4]
     ]
     return overall, lowest(least, *corners), sizes
 
 
-def follow(
+def train_batch(
     pair: tuple[float, float],
     weights: ln.Weights,
     times: np.ndarray,
@@ -203,8 +205,8 @@ def follow(
     key: int | None = None,
     rtol: float = 1e-10,
 ) -> Networks:
-    """Train a batch of networks at a spike and alignment, on the population or on samples drawn with the key, and write
-    the first layer in the adapted basis, completed to all inputs."""
+    """Train a batch of networks by gradient flow at a spike and alignment, and write their first layers in the adapted
+    basis; on the population, or on samples drawn with the key."""
     spike, alignment = pair
     dim, drawn = weights.first.shape[-1], None if samples is None else key
     problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment, samples=samples, key=drawn)
@@ -213,7 +215,7 @@ def follow(
     data = ln.Problem.from_moments(problem.cov, problem.cross, truth=problem.truth)
     run = ln.gradient_flow(data, weights, times=times, rtol=rtol)
     own = moments(problem)
-    u0, r = growth(problem, weights)
+    u0, r = growth_direction(problem, weights)
     return Networks(
         spike=spike,
         alignment=alignment,
@@ -228,8 +230,8 @@ def follow(
     )
 
 
-def growth(problem: ln.Problem, weights: ln.Weights) -> tuple[np.ndarray, np.ndarray]:
-    r"""$u(0) = |r_1|$ and $\hat r_1$ of (15), $r_1 = (w_1(0) + a(0))/2$, of one network or of a batch."""
+def growth_direction(problem: ln.Problem, weights: ln.Weights) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return $u(0) = |r_1|$ and $\hat r_1$ of (15), $r_1 = (w_1(0) + a(0))/2$, of one network or of a batch."""
     cross = problem.cross.reshape(-1)
     r1 = 0.5 * (weights.first @ (cross / np.linalg.norm(cross)) + weights.second[..., 0, :])
     u0 = np.linalg.norm(r1, axis=-1)
@@ -247,8 +249,8 @@ def phase_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int, scal
     for spike, alignment in np.unique(pairs, axis=0).tolist():
         members = np.flatnonzero((pairs == (spike, alignment)).all(axis=1))
         batch = members[np.minimum(np.arange(len(seeds)), len(members) - 1)]  # always of one size: always the same bits
-        weights = ln.Weights.stack([start(int(seeds[cell]), dim, width, scale) for cell in batch])
-        run = follow((spike, alignment), weights, phase_grid(pair_moments(spike, alignment, dim), scale))
+        weights = ln.Weights.stack([gaussian_start(int(seeds[cell]), dim, width, scale) for cell in batch])
+        run = train_batch((spike, alignment), weights, phase_grid(pair_moments(spike, alignment, dim), scale))
         curves["times"][members] = run.times
         starts[members] = run.u0[: len(members)]
         for name, value in {"w1": run.w1, "w2": run.w2, "loss": run.loss}.items():

@@ -25,17 +25,17 @@ QUICK_SPIKES, QUICK_ALIGNMENTS = (2.0, 20.0, 100.0), (0.1, 0.5, 0.95)
 TIGHT_SPIKE, TIGHT_ALIGNMENTS = 100.0, (0.8, 0.95, 0.99)
 
 
-def listed(numbers: Sequence[float]) -> str:
+def comma_list(numbers: Sequence[float]) -> str:
     """Return the numbers with commas between them."""
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-GRID = f"{NETWORKS}; spikes {listed(SPIKES)} x alignments {listed(ALIGNMENTS)} (3 x 3 of them in quick mode)"
+GRID = f"{NETWORKS}; spikes {comma_list(SPIKES)} x alignments {comma_list(ALIGNMENTS)} (3 x 3 of them in quick mode)"
 TIGHT_RANGE = f"spike {TIGHT_SPIKE:g}, alignments {TIGHT_ALIGNMENTS[0]:g} to {TIGHT_ALIGNMENTS[-1]:g}"
-TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {listed(TIGHT_ALIGNMENTS)}"
+TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {comma_list(TIGHT_ALIGNMENTS)}"
 
 
-def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
+def pair_sweep(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
     """`SEEDS` networks for every pair, those of one pair in a block."""
     cells, axes = "linnet.papers.watanabe.networks.phases:phase_cells", {"spike": spikes, "alignment": alignments}
     fixed = {"dim": DIM, "width": WIDTH, "scale": SCALE}
@@ -45,30 +45,30 @@ def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the grid of the table; three spikes and three alignments in quick mode."""
     spikes, alignments = (QUICK_SPIKES, QUICK_ALIGNMENTS) if trial.quick else (SPIKES, ALIGNMENTS)
-    return grid(trial, "watanabe-phase-times", spikes, alignments)
+    return pair_sweep(trial, "watanabe-phase-times", spikes, alignments)
 
 
 @lru_cache(maxsize=8)
-def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> Dataset:
+def _extra_cells(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> Dataset:
     """Train the networks of pairs that are not in the table, once for all claims."""
-    return ln.sweeps.run(grid(trial, name, spikes, alignments))
+    return ln.sweeps.run(pair_sweep(trial, name, spikes, alignments))
 
 
 def tight_cells(trial: Trial) -> list[Dataset]:
     """Pairs beside the table: one strong spike, ever better aligned, where w1 hardly changes in the later phase."""
-    return read(_beside(trial, "watanabe-tight", (TIGHT_SPIKE,), TIGHT_ALIGNMENTS))
+    return read(_extra_cells(trial, "watanabe-tight", (TIGHT_SPIKE,), TIGHT_ALIGNMENTS))
 
 
 def corner_cells(trial: Trial) -> list[Dataset]:
     """Pairs beside the table: spikes nearly orthogonal to the target, weak ones and such that (1 + rho) A is 1.5."""
-    weak = read(_beside(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
-    return weak + read(_beside(trial, "watanabe-border", (20.5, 23.5), (0.07,)))
+    weak = read(_extra_cells(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
+    return weak + read(_extra_cells(trial, "watanabe-border", (20.5, 23.5), (0.07,)))
 
 
 def strong_cells(trial: Trial) -> list[Dataset]:
     """Pairs beside the table: a strong spike, and a stronger one."""
     spikes, alignments = ((20.0, 200.0), (0.3, 0.9)) if trial.quick else ((20.0, 1000.0), (0.1, 0.3, 0.5, 0.9))
-    return read(_beside(trial, "watanabe-strong", spikes, alignments))
+    return read(_extra_cells(trial, "watanabe-strong", spikes, alignments))
 
 
 def theory_of(cell: Dataset) -> TwoPhase:
@@ -93,7 +93,7 @@ def neighbours(cells: Iterable[Dataset], along: str) -> list[tuple[Dataset, Data
     return [(weaker, stronger) for weaker, stronger in pairwise(ordered) if weaker[other] == stronger[other]]
 
 
-def inside(cells: Iterable[Dataset]) -> list[Dataset]:
+def inside_hypothesis(cells: Iterable[Dataset]) -> list[Dataset]:
     """Return the cells of which every network meets the hypothesis of (20) before t2."""
     return [cell for cell in cells if np.isfinite(cell.allowed).all()]
 
@@ -158,9 +158,9 @@ def allowed_from(times: np.ndarray, w1: np.ndarray, w2: np.ndarray, limit: np.nd
     return highest(last_crossing(times, margin + 10 * SCALE) for margin in (w1 - limit[0], limit[1] - w2))
 
 
-def where_allowed(shown: Callable[[Dataset], str]) -> Callable[[Dataset], str]:
+def dash_unless_allowed(shown: Callable[[Dataset], str]) -> Callable[[Dataset], str]:
     """Return the entries of a column that has a dash where the hypothesis of (20) is not met."""
-    return lambda cell: shown(cell) if inside([cell]) else "-"
+    return lambda cell: shown(cell) if inside_hypothesis([cell]) else "-"
 
 
 TABLE = Table(
@@ -176,9 +176,9 @@ TABLE = Table(
         "over t1 from u(0)": lambda cell: f"{cell.own_early.mean():.4f}",
         "bound (20)": lambda cell: f"{theory_of(cell).later_bound(DELTA):.3f}",
         "t2 - t1 measured": lambda cell: f"{cell.length.mean():.3f}",
-        "hypothesis from t1 +": where_allowed(lambda cell: f"{(cell.allowed - cell.early).mean():.3f}"),
-        "w2 there": where_allowed(lambda cell: f"{cell.w2_there.mean():.0%}"),
-        "bound over t2 - that": where_allowed(lambda cell: f"{cell.slack.min():.3f}"),
+        "hypothesis from t1 +": dash_unless_allowed(lambda cell: f"{(cell.allowed - cell.early).mean():.3f}"),
+        "w2 there": dash_unless_allowed(lambda cell: f"{cell.w2_there.mean():.0%}"),
+        "bound over t2 - that": dash_unless_allowed(lambda cell: f"{cell.slack.min():.3f}"),
     },
     note="Canonical times, d = 30, m = 50, s = 1e-5; means over the networks, the least for the last column. A dash: "
     "w1 is not above its limit before w2 is settled, and the bound says nothing.",

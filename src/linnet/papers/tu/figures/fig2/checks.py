@@ -42,19 +42,19 @@ def _map_checks(data: Dataset) -> list[Check]:
     test, distance, ranks = (median[name].values for name in ("best_test", "log_distance", "stable_rank"))
     depth = (1 - data["gamma_variance"].values[None, :] - data["gamma_width"].values[:, None])[active]
     return [
-        _endings(data),
-        _lazy_floor(test[lazy], min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3),
-        _gain(test[active], test[lazy]),
+        _endings_check(data),
+        _lazy_floor_check(test[lazy], min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3),
+        _active_gain_check(test[active], test[lazy]),
         Check(
             f"stable rank at the smallest test error, median: {_median(ranks[active]):.2f} in the active region, "
             f"{_median(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
         ),
-        _trend(depth, median["best_step"].values[active]),
-        _distances(distance, active | lazy),
+        _iterations_check(depth, median["best_step"].values[active]),
+        _distance_check(distance, active | lazy),
     ]
 
 
-def _endings(data: Dataset) -> Check:
+def _endings_check(data: Dataset) -> Check:
     """Check that no run diverged or ended at its first step, and count how the others ended."""
     codes, taken = data["reason"].values.astype(int), data["taken"].values
     names = str(data.attrs["reasons"]).split(",")
@@ -69,7 +69,7 @@ def _endings(data: Dataset) -> Check:
     )
 
 
-def _lazy_floor(test: np.ndarray, floor: float) -> Check:
+def _lazy_floor_check(test: np.ndarray, floor: float) -> Check:
     """Check that no lazy cell comes below the bound of Theorem 2."""
     if not test.size:
         return Check("lazy region: no cell of this grid lies in it, so its floor is not measurable")
@@ -78,7 +78,7 @@ def _lazy_floor(test: np.ndarray, floor: float) -> Check:
     return Check.at_least(text, margin, FLOOR, form=".2f")
 
 
-def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
+def _active_gain_check(active: np.ndarray, lazy: np.ndarray) -> Check:
     """Check that active cells have the smaller test error."""
     if not active.size or not lazy.size:
         return Check("smallest test error: not measurable, as a region has no cell on this grid")
@@ -87,7 +87,7 @@ def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
     return Check.below(f"smallest test error, median: {medians}: ratio", gain, GAIN, form=".2f")
 
 
-def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
+def _iterations_check(depth: np.ndarray, steps: np.ndarray) -> Check:
     """Check that iterations rise with the distance from the lazy border."""
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
@@ -96,7 +96,7 @@ def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
     return Check.above(text, trend, TREND, form=".2f")
 
 
-def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
+def _distance_check(distance: np.ndarray, inside: np.ndarray) -> Check:
     """Measure the distance to eq. (1) inside the theory's region and outside it."""
     size = np.exp(distance / 2)
     parts = []

@@ -87,7 +87,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
     task = plane.task(settings.dim, 0, settings.seed, rank=settings.rank, noise_std=settings.noise_std)
     if "best_test" in data:
         exponents = data["gamma_variance"].values, data["gamma_width"].values
-        data = data.assign(predicted.variables(task, *exponents, settings.dim))
+        data = data.assign(predicted.predicted_variables(task, *exponents, settings.dim))
     for name in data.data_vars:
         data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
     truth = np.asarray(task.truth)

@@ -39,7 +39,7 @@ def plot(data: Dataset) -> style.Picture:
         elif letter == "g":
             drawings.append(lambda axis: _predicted_error_panel(axis, data))
         elif letter == "h":
-            drawings.append(lambda axis: predicted.difference(axis, data))
+            drawings.append(lambda axis: predicted.difference_panel(axis, data))
         else:
             drawings.append(lambda axis: _dimensions_panel(axis, data))
     columns = min(len(drawings), 2)
@@ -66,7 +66,7 @@ def _trained_panel(axis: style.Axes, data: Dataset, letter: str) -> None:
     colours = _error_colours(data) if letter == "a" else {}
     _plane_map(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest, **colours)
     if letter == "a":
-        predicted.contours(axis, data)
+        predicted.draw_contours(axis, data)
 
 
 def _predicted_error_panel(axis: style.Axes, data: Dataset) -> None:
@@ -74,7 +74,7 @@ def _predicted_error_panel(axis: style.Axes, data: Dataset) -> None:
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
     _plane_map(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_error_colours(data))
-    predicted.hatched(axis, data)
+    predicted.hatch_uncovered(axis, data)
 
 
 def _error_colours(data: Dataset) -> dict[str, float]:

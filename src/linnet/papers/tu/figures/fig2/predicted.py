@@ -22,10 +22,10 @@ LEVELS = 7  # contours over panel a
 EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its least test error
 
 
-def variables(
+def predicted_variables(
     problem: ln.Problem, gamma_variance: np.ndarray, gamma_width: np.ndarray, dim: int
 ) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
-    """`predicted_test` per entry, its relative `predicted_error` and `covered`, (gamma_width, gamma_variance)."""
+    """Return `predicted_test` per entry, its relative `predicted_error`, `covered`: (gamma_width, gamma_variance)."""
     widths = [plane.width_of(dim, power) for power in gamma_width]
     predicted = ln.theories.mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
     axes = ("gamma_width", "gamma_variance")
@@ -36,8 +36,8 @@ def variables(
     }
 
 
-def compared(data: Dataset) -> DataArray:
-    """Predicted over trained least test error minus one; NaN where the run ended before its least error.
+def relative_difference(data: Dataset) -> DataArray:
+    """Return predicted over trained least test error minus one; NaN where the run ended before its least error.
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
     """
@@ -47,8 +47,8 @@ def compared(data: Dataset) -> DataArray:
     return (data["predicted_test"] / trained - 1).where(finished)
 
 
-def contours(axis: style.Axes, data: Dataset) -> None:
-    """The predicted least test error as lines over the trained one."""
+def draw_contours(axis: style.Axes, data: Dataset) -> None:
+    """Draw the predicted least test error as contour lines."""
     values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
     if min(values.shape) > 1 and values.max() > values.min():
         axis.contour(
@@ -62,13 +62,13 @@ def contours(axis: style.Axes, data: Dataset) -> None:
         )
 
 
-def hatched(axis: style.Axes, data: Dataset) -> None:
-    """Hatches the cells whose error bar is above the limit."""
-    _marked(axis, data, data["covered"] == 0, "////")
+def hatch_uncovered(axis: style.Axes, data: Dataset) -> None:
+    """Hatch the cells whose error bar is above the limit."""
+    _hatch_cells(axis, data, data["covered"] == 0, "////")
 
 
-def _marked(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) -> None:
-    """Draws `marks` over whole cells, and only these."""
+def _hatch_cells(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) -> None:
+    """Draw the hatch `marks` over the chosen cells, each as a whole."""
     from matplotlib.colors import ListedColormap
 
     chosen = cells.transpose("gamma_width", "gamma_variance").values
@@ -79,15 +79,18 @@ def _marked(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) -> No
         axis.pcolor(data["gamma_variance"], data["gamma_width"], shown, shading="nearest", **look)
 
 
-def difference(axis: style.Axes, data: Dataset) -> None:
-    """Panel h: percent, dots where the run ended early, hatched where the error bar is wide."""
-    values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
+def difference_panel(axis: style.Axes, data: Dataset) -> None:
+    """Draw panel h: predicted over trained minus one in percent.
+
+    Dots are where the run ended early, hatches where the error bar is wide.
+    """
+    values = 100 * relative_difference(data).transpose("gamma_width", "gamma_variance")
     sizes = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
     exponents = data["gamma_variance"], data["gamma_width"]
     cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
-    hatched(axis, data)
-    _marked(axis, data, values.isnull(), "...")
+    hatch_uncovered(axis, data)
+    _hatch_cells(axis, data, values.isnull(), "...")
     label_plane(axis, *exponents, "h  Predicted / trained - 1, percent")
 
 
@@ -100,7 +103,7 @@ def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) 
 def checks(data: Dataset) -> list[Check]:
     """Return how much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
-    off = compared(data).transpose(*data["covered"].dims).values
+    off = relative_difference(data).transpose(*data["covered"].dims).values
     inside = np.abs(off[covered & np.isfinite(off)])
     share = float(covered.mean())
     first = Check.at_least("share of the plane that the formula covers", share, COVERED, form=".0%")
