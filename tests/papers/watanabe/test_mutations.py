@@ -186,7 +186,7 @@ def rising_loss(patch):
 
 def without_a_spike(patch):
     """The networks of Figure 2 trained without their spike."""
-    right = early.trained
+    right = early.trained_networks
     patch.setattr(early, "trained_networks", lambda trial, pair=(0.0, 0.5): right(trial, pair))
 
 
