@@ -25,19 +25,19 @@ def register(app: Dash, service: Service) -> None:
         return content(service, path, search, fragment)
 
     app.clientside_callback(
-        browser_call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
+        browser_call("markCurrentPage", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
         Output("navigation", "data-at"),
         Input("url", "pathname"),
     )
     app.clientside_callback(
-        browser_call("look"),
+        browser_call("updateLook"),
         Output("look", "data"),
         Input("theme-switch", "n_clicks"),
         Input("present-switch", "n_clicks"),
         Input("controls-switch", "n_clicks"),
     )
     app.clientside_callback(
-        browser_call("moving"), Output("moving-picture", "data-drawn"), Input("moving-runs", "data")
+        browser_call("animateRuns"), Output("moving-picture", "data-drawn"), Input("moving-runs", "data")
     )
     for page in service.pages.values():
         for part in page.parts:
@@ -78,7 +78,7 @@ def _register_views(app: Dash, page: Page, part: Part) -> None:
     outputs += [Output(f"{key}-error", "children"), Output(f"{key}-csv", "href"), Output(f"{key}-nc", "href")]
     outputs += [Output(f"{page.name}-script", "children")] if part.name == "main" else []
     app.clientside_callback(
-        browser_call("show", {"page": page.name, "part": part.name, "views": views}),
+        browser_call("showAnswer", {"page": page.name, "part": part.name, "views": views}),
         *outputs,
         Input(f"{key}-answer", "data"),
         Input("look", "data"),
@@ -96,7 +96,7 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
     how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.bounds[0], "high": control.bounds[1]}
     app.clientside_callback(
-        browser_call("slide", how),
+        browser_call("syncSlider", how),
         Output(ident, "value"),
         Output(f"{ident}-slider", "value"),
         Input(ident, "value"),
@@ -106,14 +106,14 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
     if not control.plays:
         return
     app.clientside_callback(
-        browser_call("play"),
+        browser_call("togglePlay"),
         Output(f"{ident}-tick", "disabled"),
         Output(f"{ident}-play", "children"),
         Input(f"{ident}-play", "n_clicks"),
         prevent_initial_call=True,
     )
     app.clientside_callback(
-        browser_call("tick", {"low": low, "high": high, "step": step}),
+        browser_call("nextPosition", {"low": low, "high": high, "step": step}),
         Output(f"{ident}-slider", "value", allow_duplicate=True),
         Input(f"{ident}-tick", "n_intervals"),
         State(f"{ident}-slider", "value"),
@@ -128,7 +128,7 @@ def _register_hiding(app: Dash, page: Page, control: Control) -> None:
     other, values = control.when
     app.clientside_callback(
         browser_call(
-            "hide", [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]
+            "isHidden", [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]
         ),
         Output(f"{page.name}-{control.name}-control", "hidden"),
         Input(f"{page.name}-{other}", "value"),
@@ -140,7 +140,7 @@ def _register_clicks(app: Dash, page: Page, part: Part) -> None:
     for view in part.views:
         for name, what in view.click.items():
             app.clientside_callback(
-                browser_call("picked", what),
+                browser_call("clickedValue", what),
                 Output(f"{page.name}-{name}", "value", allow_duplicate=True),
                 Input(view_id(page, view), "clickData"),
                 prevent_initial_call=True,
@@ -150,7 +150,7 @@ def _register_clicks(app: Dash, page: Page, part: Part) -> None:
 def _register_freezing(app: Dash, page: Page) -> None:
     """Keep the run that is shown, to be drawn beside the next one, and let it go again."""
     app.clientside_callback(
-        browser_call("freeze"),
+        browser_call("toggleFrozen"),
         Output(f"{page.name}-frozen", "data"),
         Output(f"{page.name}-freeze", "children"),
         Input(f"{page.name}-freeze", "n_clicks"),

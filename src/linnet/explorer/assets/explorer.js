@@ -1,7 +1,7 @@
 // What the explorer does in the browser itself: themes, sliders, playing, freezing, the address, pictures as files.
 (function () {
   "use strict";
-  const keep = () => window.dash_clientside.no_update;
+  const noUpdate = () => window.dash_clientside.no_update;
   const figures = {}; // by the id of their graph, as the server drew them
 
   const THEMES = {
@@ -15,39 +15,40 @@
   };
   const DATA = new Set(["x", "y", "z", "text", "customdata", "colorscale", "ids", "error_x", "error_y"]);
 
-  function recoloured(value) {
+  // A figure, or any part of one, in the colours of the dark theme; numbers and texts of the data stay.
+  function recolour(value) {
     if (typeof value === "string") return ON_DARK[value.toLowerCase()] || value;
     if (Array.isArray(value)) {
-      return value.length && typeof value[0] === "number" ? value : value.map(recoloured);
+      return value.length && typeof value[0] === "number" ? value : value.map(recolour);
     }
     if (value && typeof value === "object") {
       const made = {};
-      for (const key in value) made[key] = DATA.has(key) ? value[key] : recoloured(value[key]);
+      for (const key in value) made[key] = DATA.has(key) ? value[key] : recolour(value[key]);
       return made;
     }
     return value;
   }
 
-  // What is larger for a projector: letters, lines and points. The edge of a band has the width 0 and stays unseen.
-  function enlarged(figure) {
+  // A figure for a projector, with larger notes, lines and points. The edge of a band has the width 0: it stays unseen.
+  function enlarge(figure) {
     const data = figure.data.map((trace) => ({
       ...trace,
       ...(trace.line ? { line: { ...trace.line, width: 1.7 * (trace.line.width ?? 2) } } : {}),
       ...(trace.marker && typeof trace.marker.size === "number"
         ? { marker: { ...trace.marker, size: 1.5 * trace.marker.size } } : {}),
     }));
-    return { data: data, layout: noted_in(figure.layout, 1.6) };
+    return { data: data, layout: resizeNotes(figure.layout, 1.6) };
   }
 
-  // A layout whose notes in the picture have letters of another size.
-  function noted_in(layout, factor) {
+  // A layout whose notes in the picture have letters of another size, by this factor.
+  function resizeNotes(layout, factor) {
     const notes = layout.annotations;
     const resized = (note) => ({ ...note, font: { ...note.font, size: factor * ((note.font || {}).size || 12) } });
     return notes ? { ...layout, annotations: notes.map(resized) } : layout;
   }
 
-  // `look`: "light" or "dark", and "present" behind it for a projector.
-  function themed(figure, look) {
+  // A figure in a theme; `look` is "light" or "dark", and "present" behind it for a projector.
+  function applyTheme(figure, look) {
     const [name, presents] = String(look || "light").split(" ");
     const theme = THEMES[name] || THEMES.light;
     const size = presents ? 20 : 12;
@@ -65,16 +66,17 @@
         modebar: { bgcolor: theme.paper, color: theme.soft, activecolor: theme.ink },
       },
     };
-    const coloured = name === "dark" ? recoloured(figure) : figure;
-    const shown = presents ? enlarged(coloured) : coloured;
+    const coloured = name === "dark" ? recolour(figure) : figure;
+    const shown = presents ? enlarge(coloured) : coloured;
     // On a phone the legend may use the whole width, and letters are small: they would take half of the picture.
     if (window.innerWidth > 620) return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
     axis.title.font.size = 11;
     const legend = { ...shown.layout.legend, xref: "container", x: 0, font: { size: 9 } };
-    return { data: shown.data, layout: { ...noted_in(shown.layout, 0.75), legend, template, autosize: true } };
+    return { data: shown.data, layout: { ...resizeNotes(shown.layout, 0.75), legend, template, autosize: true } };
   }
 
-  function written(page, query, frozen) {
+  // Shows the query of the page, and that of a frozen run, in the address.
+  function writeAddress(page, query, frozen) {
     const parts = [query, frozen === null || frozen === undefined ? "" : "frozen=" + encodeURIComponent(frozen)];
     const text = parts.filter(Boolean).join("&");
     const path = "/" + page;
@@ -83,7 +85,8 @@
     window.history.replaceState(window.history.state, "", path + (text ? "?" + text : "") + window.location.hash);
   }
 
-  function mark(page, control, error) {
+  // Shows an error at its control, and no longer at others; without a control at none.
+  function markInvalid(page, control, error) {
     for (const wrong of document.querySelectorAll("#" + page + "-page .control > .error")) wrong.textContent = "";
     const wrong = control && document.getElementById(page + "-" + control + "-wrong");
     if (wrong) wrong.textContent = error;
@@ -93,7 +96,7 @@
   }
 
   // Inputs of Dash take no aria attributes: each is tied to its sentence of help here.
-  function describe(page) {
+  function describeInputs(page) {
     for (const help of document.querySelectorAll("#" + page + "-page .help:not([data-tied])")) {
       help.dataset.tied = "yes";
       for (const input of help.parentElement.querySelectorAll("input, [role=listbox], [role=combobox]")) {
@@ -108,23 +111,26 @@
   const noted = {}; // by page: the values to send next, by the id of their box
   const sent = {}; // by the id of a box: a noted value on its way there
 
-  function ask(page, parts) {
+  // Notes that these parts of a page are being computed.
+  function noteAsked(page, parts) {
     asked[page] = { parts: new Set(parts), since: Date.now() };
   }
 
-  function waiting(page) {
+  // Whether a page waits for answers, and not for too long.
+  function isWaiting(page) {
     const open = asked[page];
     return Boolean(open && open.parts.size && Date.now() - open.since < PATIENCE);
   }
 
-  function answered(page, part) {
+  // Notes that a part has answered; after the last one, sends where the sliders have gone meanwhile.
+  function noteAnswered(page, part) {
     if (!asked[page] || !asked[page].parts.delete(part) || asked[page].parts.size) return;
     const values = Object.entries(noted[page] || {});
     delete noted[page];
     for (const [ident, one] of values) {
       const box = document.getElementById(ident);
       if (!box || box.value === one.text) continue; // the reader has left, or came back to where the slider was
-      ask(page, one.parts);
+      noteAsked(page, one.parts);
       sent[ident] = one.text;
       window.dash_clientside.set_props(ident, { value: one.text });
     }
@@ -132,55 +138,57 @@
 
   // One picture after the other, so that the first is seen before the last is drawn; then the part has answered.
   const drawing = {}; // by part: the pictures of the latest answer that are still to be drawn
-  function draw(page, part, pictures) {
+  function drawInTurn(page, part, pictures) {
     const key = page + "-" + part;
     drawing[key] = pictures;
     const next = () => {
       if (drawing[key] !== pictures) return; // a newer answer has come, which draws all of them
       const one = pictures.shift();
-      if (!one) return answered(page, part);
+      if (!one) return noteAnswered(page, part);
       if (document.getElementById(one.id)) window.dash_clientside.set_props(one.id, { figure: one.figure });
       window.setTimeout(next, 0);
     };
     window.setTimeout(next, 0);
   }
 
-  function show(settings, answer, look, frozen) {
+  // Shows the answer to a part: its views, what is wrong, links to its files; of the first part address and script too.
+  function showAnswer(settings, answer, look, frozen) {
     const { page, part, views } = settings;
     const first = part === "main";
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
-    if (!answer) return Array(views.length + rest).fill(keep());
+    if (!answer) return Array(views.length + rest).fill(noUpdate());
     const later = [];
-    draw(page, part, later);
+    drawInTurn(page, part, later);
     const holder = document.getElementById(page + "-" + part + "-part");
     if (holder) holder.classList.add("seen");
-    describe(page);
-    if (first) mark(page, answer.control, answer.error);
+    describeInputs(page);
+    if (first) markInvalid(page, answer.control, answer.error);
     if (answer.error) {
       if (holder) holder.classList.remove("empty");
-      const nothing = Array(views.length + rest).fill(keep());
+      const nothing = Array(views.length + rest).fill(noUpdate());
       nothing[views.length] = answer.error;
       return nothing;
     }
     const empty = !answer.figures;
     if (holder) holder.classList.toggle("empty", empty);
     const drawn = views.map((view, i) => {
-      if (empty) return keep();
+      if (empty) return noUpdate();
       if (view.kind !== "figure") return answer.figures[i];
       figures[view.id] = answer.figures[i];
-      const figure = themed(answer.figures[i], look);
+      const figure = applyTheme(answer.figures[i], look);
       if (i === 0) return figure;
       later.push({ id: view.id, figure: figure });
-      return keep();
+      return noUpdate();
     });
     const query = answer.address ? "?" + answer.address : "";
     const files = ["csv", "nc"].map((ending) => "/data/" + page + "/" + part + "." + ending + query);
     if (!first) return [...drawn, "", ...files];
-    written(page, answer.address, frozen);
+    writeAddress(page, answer.address, frozen);
     return [...drawn, "", ...files, answer.script];
   }
 
-  const cause = () => {
+  // The property that called this callback, "id.property"; empty at the start.
+  const triggeredProp = () => {
     const found = window.dash_clientside.callback_context.triggered;
     return found.length ? found[0].prop_id : "";
   };
@@ -192,10 +200,10 @@
     try { window.localStorage.setItem("linnet-" + name, value); } catch (refused) { /* for this page only */ }
   };
 
-  // Light or dark, and whether it is for a projector: on the root, where style sheets see it, and for the pictures.
-  function look() {
+  // Sets light or dark, and whether it is for a projector: on the root, where style sheets see it, and for the pictures.
+  function updateLook() {
     const root = document.documentElement.dataset;
-    const clicked = cause().split(".")[0];
+    const clicked = triggeredProp().split(".")[0];
     const system = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     const theme = remembered("theme");
     root.theme = root.theme || (theme === "dark" || theme === "light" ? theme : system);
@@ -216,7 +224,8 @@
     return root.theme + (root.present === "on" ? " present" : "");
   }
 
-  function marked(titles, path) {
+  // Marks the link of the current page in the navigation, and sets the title of the window.
+  function markCurrentPage(titles, path) {
     const at = (path || "/").replace(/^\/+|\/+$/g, "");
     document.title = at ? (titles[at] ? titles[at] + " · linnet" : "linnet") : titles[""];
     for (const page of Object.keys(titles)) {
@@ -231,64 +240,69 @@
     return at;
   }
 
-  function value(how, position) {
+  // The text of the value at a position of the slider.
+  function textAtPosition(how, position) {
     let found = how.log ? Math.pow(10, position) : position;
     found = Math.min(how.high, Math.max(how.low, found));
     if (how.whole) return String(Math.round(Number(found.toPrecision(found < 1e4 ? 4 : 3))));
     return String(Number(found.toPrecision(4)));
   }
 
-  function slide(how, box, slider) {
+  // Keeps box and slider at one value: returns what to set in each.
+  function syncSlider(how, box, slider) {
     const position = (text) => {
       const found = Number(text);
       if (text === null || text === "" || !Number.isFinite(found) || (how.log && found <= 0)) return null;
       return how.log ? Math.log10(found) : found;
     };
-    if (cause() === how.id + "-slider.value") {
-      if (slider === null || slider === undefined) return [keep(), keep()];
-      const text = value(how, Number(slider));
-      if (waiting(how.page)) {
+    if (triggeredProp() === how.id + "-slider.value") {
+      if (slider === null || slider === undefined) return [noUpdate(), noUpdate()];
+      const text = textAtPosition(how, Number(slider));
+      if (isWaiting(how.page)) {
         (noted[how.page] = noted[how.page] || {})[how.id] = { text: text, parts: how.parts };
-        return [keep(), keep()];
+        return [noUpdate(), noUpdate()];
       }
-      if (text === box) return [keep(), keep()];
-      ask(how.page, how.parts);
-      return [text, keep()];
+      if (text === box) return [noUpdate(), noUpdate()];
+      noteAsked(how.page, how.parts);
+      return [text, noUpdate()];
     }
     if (sent[how.id] === box) {
       delete sent[how.id]; // it came from the slider, which has perhaps moved on
-      return [keep(), keep()];
+      return [noUpdate(), noUpdate()];
     }
     const at = position(box);
-    return [keep(), at === null || Math.abs(at - Number(slider)) < 1e-9 ? keep() : at];
+    return [noUpdate(), at === null || Math.abs(at - Number(slider)) < 1e-9 ? noUpdate() : at];
   }
 
-  function play(_, clicks) {
+  function togglePlay(_, clicks) {
     return clicks % 2 ? [false, "Pause"] : [true, "Play"];
   }
 
-  function tick(how, count, position) {
+  // The position of a slider after the next tick; behind the last one comes the first.
+  function nextPosition(how, count, position) {
     const next = Number(position) + how.step;
     return next > how.high + 1e-9 ? how.low : Number(next.toPrecision(10));
   }
 
-  function hide(values, given) {
+  // Whether a control is hidden: it is shown with these values of another one.
+  function isHidden(values, given) {
     const now = Array.isArray(given) ? (given.length ? "on" : "off") : String(given);
     return !values.includes(now);
   }
 
-  function picked(what, clicked) {
+  // The value that a click on a point of a picture sets.
+  function clickedValue(what, clicked) {
     const point = clicked && clicked.points && clicked.points[0];
-    if (!point) return keep();
+    if (!point) return noUpdate();
     if (what === "xy") return [point.x, point.y].map((one) => Number(Number(one).toPrecision(6))).join(",");
-    if (point[what] === undefined || point[what] === null) return keep();
+    if (point[what] === undefined || point[what] === null) return noUpdate();
     return String(Array.isArray(point[what]) ? point[what].join(",") : point[what]);
   }
 
   // A list of claims that is drawn anew has buttons that nobody clicked: they choose nothing.
   function chooseClaim() {
     const [one] = window.dash_clientside.callback_context.triggered;
-    if (!one || !one.value) return keep();
+    if (!one || !one.value) return noUpdate();
     const shown = document.getElementById("claims-view-claim-view");
     if (shown) shown.scrollIntoView({ block: "nearest" });
     return JSON.parse(one.prop_id.slice(0, one.prop_id.lastIndexOf("."))).claim;
@@ -296,14 +310,14 @@
 
   // Too large a file does not even leave the browser.
   function sendFile(limit, contents, file) {
-    if (!contents) return [keep(), ""];
-    if (contents.length > limit.characters) return [keep(), limit.refusal];
+    if (!contents) return [noUpdate(), ""];
+    if (contents.length > limit.characters) return [noUpdate(), limit.refusal];
     return [{ contents: contents, file: file }, "Reading " + file + " ..."];
   }
 
-  function freeze(_, clicks, answer, frozen) {
+  function toggleFrozen(_, clicks, answer, frozen) {
     if (frozen !== null && frozen !== undefined) return [null, "Freeze this run"];
-    return answer && answer.figures ? [answer.address, "Unfreeze"] : [keep(), keep()];
+    return answer && answer.figures ? [answer.address, "Unfreeze"] : [noUpdate(), noUpdate()];
   }
 
   document.addEventListener("click", (event) => {
@@ -311,7 +325,7 @@
     const figure = button && figures[button.dataset.view];
     if (!figure || !window.Plotly) return;
     const graph = document.getElementById(button.dataset.view);
-    const drawn = themed(figure, "light"); // for paper
+    const drawn = applyTheme(figure, "light"); // for paper
     drawn.layout = { ...drawn.layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
     window.Plotly.downloadImage(drawn, {
       format: button.dataset.save, width: graph.clientWidth, height: graph.clientHeight,
@@ -319,5 +333,8 @@
     });
   });
 
-  window.linnet = { ...window.linnet, show, look, marked, slide, play, tick, hide, picked, chooseClaim, sendFile, freeze, figures };
+  window.linnet = {
+    ...window.linnet, showAnswer, updateLook, markCurrentPage, syncSlider, togglePlay, nextPosition, isHidden,
+    clickedValue, chooseClaim, sendFile, toggleFrozen, figures,
+  };
 })();

@@ -4,34 +4,34 @@
   const RUN = 6000, REST = 1800; // milliseconds of a run, and before the next one
   const WIDE = 640, HIGH = 300, LEFT = 44, RIGHT = 12, TOP = 12, BOTTOM = 34;
 
-  function element(name, attributes, text) {
+  function svgElement(name, attributes, text) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
     if (text !== undefined) made.textContent = text;
     return made;
   }
 
-  // All of a run but its curves, which grow; returns what draws them up to a share of the run.
-  function stage(picture, values, run) {
+  // Draws all of a run but its curves; returns a function that draws those up to a share of the run.
+  function drawAxes(picture, values, run) {
     const top = 1.1 * Math.max(...values);
     const x = (share) => LEFT + share * (WIDE - LEFT - RIGHT);
     const y = (value) => HIGH - BOTTOM - (value / top) * (HIGH - BOTTOM - TOP);
-    const drawing = element("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "aria-hidden": "true" });
+    const drawing = svgElement("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "aria-hidden": "true" });
     for (const value of values) {
-      drawing.append(element("line", { class: "goal", x1: LEFT, x2: WIDE - RIGHT, y1: y(value), y2: y(value) }));
-      drawing.append(element("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, String(value)));
+      drawing.append(svgElement("line", { class: "goal", x1: LEFT, x2: WIDE - RIGHT, y1: y(value), y2: y(value) }));
+      drawing.append(svgElement("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, String(value)));
     }
-    drawing.append(element("path", { class: "axis", d: `M${LEFT},${TOP}V${HIGH - BOTTOM}H${WIDE - RIGHT}` }));
-    drawing.append(element("text", { x: (LEFT + WIDE) / 2, y: HIGH - 10, "text-anchor": "middle" }, "time t"));
-    drawing.append(element("text", { x: LEFT + 8, y: TOP + 4 }, "singular values of the network"));
-    drawing.append(element("text", { x: WIDE - RIGHT, y: HIGH - 10, "text-anchor": "end" }, String(run.end)));
+    drawing.append(svgElement("path", { class: "axis", d: `M${LEFT},${TOP}V${HIGH - BOTTOM}H${WIDE - RIGHT}` }));
+    drawing.append(svgElement("text", { x: (LEFT + WIDE) / 2, y: HIGH - 10, "text-anchor": "middle" }, "time t"));
+    drawing.append(svgElement("text", { x: LEFT + 8, y: TOP + 4 }, "singular values of the network"));
+    drawing.append(svgElement("text", { x: WIDE - RIGHT, y: HIGH - 10, "text-anchor": "end" }, String(run.end)));
     if (run.threshold < top) {
       const at = y(run.threshold);
-      drawing.append(element("line", { class: "threshold", x1: LEFT, x2: WIDE - RIGHT, y1: at, y2: at }));
-      if (run.threshold > 0.05 * top) drawing.append(element("text", { x: LEFT + 8, y: at - 6 }, "threshold"));
+      drawing.append(svgElement("line", { class: "threshold", x1: LEFT, x2: WIDE - RIGHT, y1: at, y2: at }));
+      if (run.threshold > 0.05 * top) drawing.append(svgElement("text", { x: LEFT + 8, y: at - 6 }, "threshold"));
     }
     const curves = run.modes.map((mode, i) => {
-      const curve = element("polyline", { class: "mode", opacity: String(1 - 0.18 * i) });
+      const curve = svgElement("polyline", { class: "mode", opacity: String(1 - 0.18 * i) });
       drawing.append(curve);
       const points = mode.map((value, j) => `${x(j / (mode.length - 1)).toFixed(1)},${y(value).toFixed(1)}`);
       return [curve, points];
@@ -44,7 +44,8 @@
     };
   }
 
-  function moving(_, held) {
+  // Draws the runs one after the other until the reader leaves or pauses.
+  function animateRuns(_, held) {
     const picture = document.getElementById("moving-picture");
     if (!held || !picture) return window.dash_clientside.no_update;
     const words = document.getElementById("moving-words"), button = document.getElementById("moving-pause");
@@ -52,7 +53,7 @@
     let at = 0, passed = 0, last = null, grow = null;
     let plays = !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const begin = () => {
-      grow = stage(picture, values, runs[at]);
+      grow = drawAxes(picture, values, runs[at]);
       words.textContent = runs[at].words;
       picture.dataset.run = String(at);
     };
@@ -83,5 +84,5 @@
     return "drawn";
   }
 
-  window.linnet = { ...window.linnet, moving };
+  window.linnet = { ...window.linnet, animateRuns };
 })();
