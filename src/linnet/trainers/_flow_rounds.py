@@ -16,11 +16,11 @@ from jaxtyping import Float
 from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._flow_end import FlowEnd, RestOfFlow
 from linnet.trainers._objective import ProductObjective, batch_axes, batch_member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
-from linnet.trainers._tail import FlowEnd, RestOfFlow
 from linnet.trainers._updates import negative_gradients
 
 MAX_ROUND_STEPS = 2000  # most flows take a few hundred
@@ -135,7 +135,7 @@ def integrate_flow(
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """Return all layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
-    After every round a flow that has converged is ended in closed form (`_tail`), and one that would need
+    After every round a flow that has converged is ended in closed form (`_flow_end`), and one that would need
     `SLOW_STEPS` more steps is tried with an implicit solver, once (`_stiff`). Once half of a batch has ended the
     others go on one by one: each costs its own steps, at most `max_steps`, and a fiftieth of them where it would
     need more than three times as many at its pace.

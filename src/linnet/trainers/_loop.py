@@ -99,18 +99,18 @@ def divergence_threshold(objective: Objective, params: Params) -> Array:
 
 
 def judge(
-    objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan
+    objective: Objective, test: TestedLoss | None, max_loss: Array, state: State, *, plan: Plan
 ) -> tuple[State, Seen]:
     """Return the state with its record up to date and the code of why it ends, 0 to go on; and what was seen of it.
 
-    `highest` is the loss of `divergence_threshold`.
+    A loss beyond `max_loss` (`divergence_threshold`) counts as divergence.
     """
     loss, seen = objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
     measured = test.at(state.params, seen) if looks and test is not None else loss
     rule, code = plan.rule.update(state.rule, state.step, loss, measured)
     code = select(code > 0, code + DIVERGED_CODE, 0)
-    inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
+    inside = (loss <= max_loss) & (loss >= -max_loss)  # false for NaN too
     record = None if plan.record is None else plan.record.update(state.record, state.step, loss, measured, seen)
     return State(state.params, rule, state.step, select(inside, code, DIVERGED_CODE), record), seen
 
@@ -119,7 +119,7 @@ def take_step(
     objective: Objective,
     test: TestedLoss | None,
     hyper: Hyper,
-    highest: Array,
+    max_loss: Array,
     state: State,
     until: Array,
     *,
@@ -127,7 +127,7 @@ def take_step(
 ) -> State:
     """Take one step of one run, unless it has ended or is at step `until`: then it stands still."""
     going = (state.code == 0) & (state.step < until)
-    new, seen = judge(objective, test, highest, state, plan=plan)
+    new, seen = judge(objective, test, max_loss, state, plan=plan)
     moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
     now = _hyper_at_step(hyper, state.step)
@@ -158,9 +158,9 @@ def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     return used * rate if rate.ndim == 0 else used[:, None] * rate
 
 
-def judge_last(objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan) -> State:
+def judge_last(objective: Objective, test: TestedLoss | None, max_loss: Array, state: State, *, plan: Plan) -> State:
     """Judge the last state of a run, and update its record, as those of all others were before their next step."""
-    new, _ = judge(objective, test, highest, state, plan=plan)
+    new, _ = judge(objective, test, max_loss, state, plan=plan)
     return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
 
@@ -196,7 +196,7 @@ def run(
         run_to_each: Callable[..., tuple[State, Arrays]] = _run_to_each_optimized
     else:
         run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
-    state, highest, seen = _begin_runs(objective, test, params, plan=plan)
+    state, max_loss, seen = _begin_runs(objective, test, params, plan=plan)
     parts = [seen]
     until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
@@ -205,7 +205,7 @@ def run(
         for until, keep in _chunks_of_steps(
             wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
         ):
-            state, seen = run_to_each(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
+            state, seen = run_to_each(objective, test, hyper, max_loss, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
@@ -219,7 +219,7 @@ def run(
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
     still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
     beyond = jnp.asarray(until * 0 + until[-1] + 1)
-    state, _ = run_to_each(objective, test, still, highest, state, beyond, plan=plan)
+    state, _ = run_to_each(objective, test, still, max_loss, state, beyond, plan=plan)
     codes = np.asarray(state.code)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
@@ -284,8 +284,8 @@ def _begin_runs(
         seen = _observe(objective, test, params, plan=plan)
         return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
 
-    state, highest, seen = _vmapped(begin_run, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
-    return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
+    state, max_loss, seen = _vmapped(begin_run, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    return state, max_loss, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
 def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> Arrays:
@@ -306,7 +306,7 @@ def _run_to_each(
     objective: Objective,
     test: KeptLoss | None,
     hyper: Hyper,
-    highest: Array,
+    max_loss: Array,
     state: State,
     untils: Array,
     *,
@@ -321,7 +321,7 @@ def _run_to_each(
     def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
             lambda s: jnp.any((s.step < until) & (s.code == 0)),
-            lambda s: step(objective, test, hyper, highest, s, until),
+            lambda s: step(objective, test, hyper, max_loss, s, until),
             state,
         )
         return state, look(objective, test, state.params)

@@ -130,6 +130,7 @@ def solve(
         return _SolverState(now, shortened_step(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
 
     def goes_on(walk: _SolverState) -> Array:
+        """Return whether a member has still to arrive, and may."""
         return jnp.any((walk.time < end) & (walk.steps < max_steps))
 
     begun = slope(start)

@@ -1,7 +1,7 @@
 r"""The rest of a flow in which some modes have long converged while others fade without end, by an implicit solver.
 
 A mode whose target is zero fades like $1/t$ from a balanced start: there is no end that a closed form could hold
-(`_tail`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
+(`_flow_end`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
 $t = 10^5$ at a rate of 60. The flow is one of gradients, so its Jacobian is symmetric,
 
 $$ J = H(R) - G^T G, \qquad G\,\delta = (W_2\,\delta W_1 + \delta W_2\,W_1)\Sigma^{1/2}, \qquad

@@ -17,10 +17,10 @@ from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._flow_end import FlowEnd
 from linnet.trainers._objective import ProductObjective, batch_axes, testing_objective, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
 from linnet.trainers._states import Arrays, KeptLoss, layer_names_in, layers_of
-from linnet.trainers._tail import FlowEnd
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -62,7 +62,7 @@ def gradient_flow(
       flow of the square loss does not diverge, that of a general cost may), or to say so in the status
 
     **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
-    that has converged is known in closed form, to rounding (`linnet.trainers._tail`), for up to 1500 entries of the
+    that has converged is known in closed form, to rounding (`linnet.trainers._flow_end`), for up to 1500 entries of the
     product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
     (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
     fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its

@@ -271,14 +271,14 @@ def _integrate(
         size = sizes[index]
         if given is None:
             draw = jax.random.normal(jax.random.fold_in(key, index), (outputs, inputs, paths), first.dtype)
-            push = jnp.sqrt(size) * scales[:, None] * draw
+            increment = jnp.sqrt(size) * scales[:, None] * draw
         else:
-            push = scales[:, None] * given[index]
+            increment = scales[:, None] * given[index]
         if drift:
-            push = push + size * evaluate(_path_products(second, first))[1]
-        moved = _sum_of_terms([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
+            increment = increment + size * evaluate(_path_products(second, first))[1]
+        moved = _sum_of_terms([second[k, :, None, :] * increment[k, None, :, :] for k in range(outputs)])
         return first + moved, second + _sum_of_terms(
-            [push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)]
+            [increment[:, None, j, :] * first[None, :, j, :] for j in range(inputs)]
         )
 
     def run_segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:

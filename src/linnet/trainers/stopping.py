@@ -32,17 +32,17 @@ class Rule(Protocol):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the rule may stop a run; the code of `update` counts them from 1."""
+        """Return why the rule may stop a run; the code of `update` counts the reasons from 1."""
 
     @property
     def needs_test(self) -> bool:
-        """Whether `update` looks at the test loss."""
+        """Return whether `update` looks at the test loss."""
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return what the rule remembers at the first state."""
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and the code: 0 to go on, i to stop for `reasons[i - 1]`."""
+        """Return what it remembers after this state, and the code: 0 to go on, i to stop for `reasons[i - 1]`."""
         ...
 
 
@@ -73,11 +73,11 @@ class LossBelow:
         object.__setattr__(self, "threshold", number("threshold", self.threshold))
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return what the rule remembers at the first state."""
         return ()
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and whether to stop there."""
+        """Return what the rule remembers after this state, and 1 to stop there or 0 to go on."""
         return state, select(loss <= self.threshold, 1, 0)
 
 
@@ -114,11 +114,11 @@ class Stalled:
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return what the rule remembers at the first state."""
         return np.float64(np.inf), np.float64(np.inf)
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and whether to stop there."""
+        """Return what the rule remembers after this state, and 1 to stop there or 0 to go on."""
         previous, first = state
         first = cast_like(first, select(step == 0, loss, first))
         change = abs(loss - previous)  # infinite at the first state, which is not below anything
@@ -159,11 +159,11 @@ class TestLossRising:
         object.__setattr__(self, "after", count("after", self.after, least=0, most=2**62))
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return what the rule remembers at the first state."""
         return np.float64(np.inf), np.int64(0)
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and whether to stop there."""
+        """Return what the rule remembers after this state, and 1 to stop there or 0 to go on."""
         previous, risen = state
         risen = select(test_loss > previous, risen + 1, 0)
         enough = (risen >= self.patience) & (step > self.after)
@@ -197,20 +197,20 @@ class FirstOf:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The reasons of all rules, in their order."""
+        """Return the reasons of all rules, in their order."""
         return tuple(reason for rule in self.rules for reason in rule.reasons)
 
     @property
     def needs_test(self) -> bool:
-        """Whether one of the rules looks at the test loss."""
+        """Return whether one of the rules looks at the test loss."""
         return any(rule.needs_test for rule in self.rules)
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return what each rule remembers at the first state."""
         return tuple(rule.start() for rule in self.rules)
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and whether to stop there."""
+        """Return what all rules remember after this state, and the code of the first that stops there, or 0."""
         states, chosen, offset = [], 0, 0
         for rule, old in zip(self.rules, state, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
@@ -240,11 +240,11 @@ class Never:
     needs_test: bool = False
 
     def start(self) -> Remembered:
-        """What the rule remembers at the first state."""
+        """Return nothing to remember."""
         return ()
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
-        """What it remembers after this state, and whether to stop there."""
+        """Return nothing to remember, and 0 to go on."""
         return state, 0
 
 

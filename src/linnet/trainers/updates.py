@@ -39,10 +39,10 @@ class Update(Protocol):
 
     @property
     def equivariant(self) -> bool:
-        """Whether it commutes with rotations of inputs, outputs and hidden units, so that a run can be reduced."""
+        """Return whether it commutes with rotations of inputs, outputs and hidden units: then a run can be reduced."""
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
-        """What the update remembers at the start: any tree of arrays."""
+        """Return what the update remembers at the start: any tree of arrays."""
 
     def step(
         self,
@@ -52,5 +52,5 @@ class Update(Protocol):
         rates: Mapping[str, Array],
         index: Array,
     ) -> tuple[Mapping[str, Array], Remembered]:
-        """The moved layers, and what the update remembers after step `index`."""
+        """Return the moved layers, and what the update remembers after step `index`."""
         ...

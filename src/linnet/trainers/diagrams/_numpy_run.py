@@ -80,10 +80,10 @@ def train(
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
         state, executed = loop.initial_state(pair.params, plan=plan), 0
-        highest = loop.divergence_threshold(pair, pair.params)
+        max_loss = loop.divergence_threshold(pair, pair.params)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
-            state, _ = loop.judge(pair, test, highest, state, plan=plan)
+            state, _ = loop.judge(pair, test, max_loss, state, plan=plan)
             if state.step >= settings.steps:
                 break
             executed += 1
@@ -113,11 +113,11 @@ class _Network:
 
     def move(self, rate: np.floating, sequential: bool) -> None:
         """Step both layers, in place; `sequential` moves the second along the new first."""
-        push = np.multiply(self.residual, rate, out=self.residual)
-        np.dot(push.T, self.second, out=self.first_move)
+        scaled_residual = np.multiply(self.residual, rate, out=self.residual)
+        np.dot(scaled_residual.T, self.second, out=self.first_move)
         if sequential:
             self.first += self.first_move
-        np.dot(push, self.first, out=self.second_move)
+        np.dot(scaled_residual, self.first, out=self.second_move)
         if not sequential:
             self.first += self.first_move
         self.second += self.second_move

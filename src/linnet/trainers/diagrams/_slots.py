@@ -226,7 +226,7 @@ def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, S
     """Return what the slot of a new run keeps, and the state of the run before its first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
-    slot = {**slot, "highest": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
+    slot = {**slot, "max_loss": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
     return slot, loop.initial_state(params, plan=kind.plan)
 
 
@@ -262,7 +262,7 @@ def _step_slots(shared: Arrays, slot: Arrays, state: State, enough: Array, *, ki
 
     def step_slot(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)
-        return loop.take_step(objective, test, hyper, slot["highest"], state, slot["steps"], plan=kind.plan)
+        return loop.take_step(objective, test, hyper, slot["max_loss"], state, slot["steps"], plan=kind.plan)
 
     def goes_on(carry: tuple[Array, State]) -> Array:
         over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
@@ -277,7 +277,7 @@ def _read_slots(shared: Arrays, slot: Arrays, state: State, places: Array, *, ki
 
     def read_slot(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)
-        state = loop.judge_last(objective, test, slot["highest"], state, plan=kind.plan)
+        state = loop.judge_last(objective, test, slot["max_loss"], state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
     return jax.vmap(read_slot)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))

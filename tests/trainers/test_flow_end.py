@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.trainers import _flow_end as flow_end
 from linnet.trainers import _flow_rounds as flow_rounds
-from linnet.trainers import _tail as tail
 from reference import flow, normwise, random_layers, random_moments
 
 
@@ -40,7 +40,7 @@ def near_the_end(distance):
 
 def tail_error(distance):
     first, second, target, scales, times, exact = near_the_end(distance)
-    found = tail.find_tail(first, second, target, scales, left=times[-1], rtol=1.0, atol=1.0)
+    found = flow_end.find_tail(first, second, target, scales, left=times[-1], rtol=1.0, atol=1.0)
     assert found is not None
     S = found.residual_integral(times)
     return normwise(first + second.T @ S, exact[0]), normwise(second + S @ first.T, exact[1])
@@ -54,7 +54,7 @@ def test_the_closed_form_is_wrong_by_the_second_order_of_what_is_left():
 def test_without_the_second_layers_part_it_would_be_wrong_by_the_first_order():
     """The control: with only W1 moving, the same comparison sees the difference."""
     first, second, target, scales, times, exact = near_the_end(1e-4)
-    found = tail.find_tail(
+    found = flow_end.find_tail(
         first, 0 * second, target - second @ first * scales, scales, left=times[-1], rtol=1e3, atol=1.0
     )
     assert found is not None
@@ -66,8 +66,8 @@ def test_a_saddle_is_not_the_end(small_mode):
     layers = np.diag([np.sqrt(3.0), small_mode]), np.diag([np.sqrt(3.0), small_mode])
     limits = {"rtol": 1e-10, "atol": 1e-10}
     target = np.diag([3.0, 1.0])
-    assert tail.find_tail(*layers, target, None, left=1000.0, **limits) is None
-    assert tail.find_tail(*layers, target, None, left=1e-10, **limits) is not None
+    assert flow_end.find_tail(*layers, target, None, left=1000.0, **limits) is None
+    assert flow_end.find_tail(*layers, target, None, left=1e-10, **limits) is not None
 
 
 def test_a_residual_that_fades_like_one_over_time_is_followed():
@@ -91,8 +91,5 @@ def test_a_member_that_cannot_arrive_does_not_take_the_others_with_it():
 
 
 def test_products_too_large_for_it_are_integrated():
-    wide = np.zeros((2, tail.MAX_ENTRIES))
-    assert (
-        tail.find_tail(np.zeros((3, tail.MAX_ENTRIES)), np.zeros((2, 3)), wide, None, left=1.0, rtol=1.0, atol=1.0)
-        is None
-    )
+    layers, wide = (np.zeros((3, flow_end.MAX_ENTRIES)), np.zeros((2, 3))), np.zeros((2, flow_end.MAX_ENTRIES))
+    assert flow_end.find_tail(*layers, wide, None, left=1.0, rtol=1.0, atol=1.0) is None
