@@ -199,19 +199,19 @@ def students(**changes):
 
 def sampled_as(change):
     """Means of the process with noise alone, changed."""
-    right = noise.noise.sampled
-    return lambda patch: patch.setattr(noise.noise, "sampled", lambda *args: Estimate(*change(*right(*args))))
+    right = noise.noise.sampled_mean
+    return lambda patch: patch.setattr(noise.noise, "sampled_mean", lambda *args: Estimate(*change(*right(*args))))
 
 
 def sampled_without(*names):
     """Means of these quantities of the process with noise alone that are 0."""
-    right = noise.noise.sampled
+    right = noise.noise.sampled_mean
 
     def wrong(paths, name, *moment):
         found = right(paths, name, *moment)
         return Estimate(0.0, found.error) if name in names else found
 
-    return lambda patch: patch.setattr(noise.noise, "sampled", wrong)
+    return lambda patch: patch.setattr(noise.noise, "sampled_mean", wrong)
 
 
 def rate_at(dim, value):
@@ -269,7 +269,7 @@ MISTAKES = {  # by name: the claim that turns, and how
     "interpolating-predictors": ("interpolators", trained("limits", whole_cov=lambda path: np.eye(10))),
     "balanced-rank": ("balanced-rank", unbalanced),
     "balanced-decoupled": ("balanced-decoupled", unbalanced),
-    "small-second-layer": ("small-second-layer", keyword(starts, "two_frames", "second_gamma", np.sqrt)),
+    "small-second-layer": ("small-second-layer", keyword(starts, "orthogonal_layers", "second_gamma", np.sqrt)),
     "zero-start": ("zero-start", pushed(starts)),
     "gaussian-orthogonal": ("gaussian-orthogonal", with_a_common_part),
     "second-layer": ("second-layer", keyword(theory, "final_singular_values", "second_gamma", lambda gamma: 2 * gamma)),
@@ -352,13 +352,19 @@ MISTAKES = {  # by name: the claim that turns, and how
     "lower-values-decay": ("lower-values-decay", scaled(noise_theory, "lyapunov_exponents", 1.2)),
     "all-lower-values-decay": ("lower-values-decay", rates_of(second=rate_at(6, -0.1))),
     "second-value-stays": ("lower-values-decay", rates_of(second=rate_at(2, 0.0))),
-    "label-noise-decays": ("label-noise-decays", given(label_noise.label_noise, "decay", 0, lambda delta: 1.1 * delta)),
+    "label-noise-decays": (
+        "label-noise-decays",
+        given(label_noise.label_noise, "predicted_decay", 0, lambda delta: 1.1 * delta),
+    ),
     "noise-any-start": ("noise-any-start", always(ln, "label_noise_descent", noise_std=0.5)),
     "drift-bounds": ("drift-bounds", always(label_noise.networks, "sizes_under_noise", drift=False)),
-    "large-noise": ("large-noise", result(label_noise.noise_process, "with_drift", lambda found: found[[0, 1, 1, 1]])),
+    "large-noise": (
+        "large-noise",
+        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[[0, 1, 1, 1]]),
+    ),
     "noise-equation": (
         "noise-equation",
-        keyword(label_noise.networks, "small_by_equation", "noise", lambda noise: 1.15 * noise),
+        keyword(label_noise.networks, "mean_log_by_equation", "noise", lambda noise: 1.15 * noise),
     ),
     "minibatch": ("minibatch", always(label_noise.networks, "minibatch_shares", noisy=False)),
     "relu-low-rank": ("relu-low-rank", ranks_of_two),

@@ -31,8 +31,8 @@ def entry(results, name, cell):
 def test_a_flow_is_that_of_the_whole_network(kind):
     """All 200 hidden units and ten inputs, by SciPy on the samples."""
     gamma, key = 1.0, [0, 2]
-    inputs, outputs = flows.data(kind, key)
-    start = flows.start(kind, key, gamma)
+    inputs, outputs = flows.draw_data(kind, key)
+    start = flows.draw_start(kind, key, gamma)
     split = start.first.size
 
     def layers(flat):
@@ -120,7 +120,7 @@ def test_one_output_moves_alone():
 
 def test_both_layers_of_an_orthogonal_start_of_two_frames():
     shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 40}
-    start = regression.two_frames([0, 1], first_gamma=0.3, second_gamma=2.0, **shape)
+    start = regression.orthogonal_layers([0, 1], first_gamma=0.3, second_gamma=2.0, **shape)
     np.testing.assert_allclose(start.first.T @ start.first, 0.6 * np.eye(INPUTS), atol=1e-12)
     np.testing.assert_allclose(start.second @ start.second.T, 4.0 * np.eye(OUTPUTS), atol=1e-12)
     np.testing.assert_allclose(start.product, 0.0, atol=1e-12)
@@ -255,7 +255,7 @@ def test_noise_process_is_euler_maruyama_in_numpy():
     growth = np.log((first**2).sum(axis=2)).mean(axis=1)
     table = noise.TABLE.rows(QUICK)[3, "zero"]
     for name, moment, sample in (("area", 3.0, area), ("growth", None, growth)):
-        mean, error = noise.sampled(table, name, moment)
+        mean, error = noise.sampled_mean(table, name, moment)
         assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(number))
         assert mean > 10 * error
 
@@ -269,7 +269,7 @@ def test_the_splitting_scheme_has_the_laws_of_the_process():
     matrix = np.zeros((d + 1, d + 1))
     matrix[:d, d] = matrix[d, :d] = scales**2
     exact = expm(matrix)[:, 0]  # E w_i^2 and E a^2 of the neuron that starts as the first unit vector
-    grown = volumes.growth(scales, 3, paths=number, step=step, time=1 + volumes.BURN_IN_TIME)
+    grown = volumes.growth_rates(scales, 3, paths=number, step=step, time=1 + volumes.BURN_IN_TIME)
     assert np.isfinite(list(grown.values())).all()
     first, a = np.zeros((d, number)), np.zeros(number)
     first[0] = 1.0
@@ -297,7 +297,7 @@ def test_growth_of_lengths_is_that_of_long_paths():
         if count in (400, 2000):
             logs.append(np.log(np.abs(first[0, 0] * first[1, 1] - first[0, 1] * first[1, 0])))
     area = (logs[1] - logs[0]) / 16.0
-    grown = volumes.growth(np.ones(2), 5, paths=2000, step=0.05, time=20.0)
+    grown = volumes.growth_rates(np.ones(2), 5, paths=2000, step=0.05, time=20.0)
     error = np.hypot(area.std() / np.sqrt(number), np.hypot(grown["length_error"], grown["second_error"]))
     assert abs(area.mean() - grown["length"] - grown["second"]) < 4.5 * error + 0.005
     assert abs(grown["length"]) < 4.5 * grown["length_error"] + 0.002

@@ -47,14 +47,14 @@ GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 BURN_IN_TIME = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
-def _from_to(kind: str) -> str:
-    """Return the range of the scales of one kind of flow, for a sentence."""
+def _gamma_range(kind: str) -> str:
+    """Return the range of the scales gamma of one kind of flow as text, for a sentence."""
     gammas, _ = FLOW_GRIDS[kind][False]
     return " to ".join(f"{gamma:g}".replace("e-0", "e-") for gamma in (gammas[0], gammas[-1]))
 
 
-def _paths(modes: Mapping[bool, tuple[float, ...]]) -> str:
-    """Return how many paths there are, quick or not, for a sentence."""
+def _path_counts(modes: Mapping[bool, tuple[float, ...]]) -> str:
+    """Return how many paths there are in quick and in full mode as text, for a sentence."""
     quick, full = (f"{modes[mode][0]:,}".replace(",", " ") for mode in (True, False))
     return f"{quick} paths ({full} in full mode)"
 
@@ -64,11 +64,11 @@ START = "orthogonal start of scale gamma"
 INTERPOLATED = f"{START}, data that can be interpolated"
 SIZES = f"n = {SAMPLES}, d = {INPUTS}, k = {OUTPUTS}"
 FLOWS = f"gradient flow until {LEFT_LOSS:g} of the loss is left, {SIZES}, width {WIDTH}"
-REGRESSION = f"{FLOWS}, orthogonal starts of scale {_from_to('regression')}"
-ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_from_to('scalar')}"
-NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_paths(NOISE)}"
+REGRESSION = f"{FLOWS}, orthogonal starts of scale {_gamma_range('regression')}"
+ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_gamma_range('scalar')}"
+NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_path_counts(NOISE)}"
 RATES = (
-    f"growth rates of lengths and areas from t = {BURN_IN_TIME:g} to {GROWTH[True][-1]:g}, {_paths(GROWTH)}, "
+    f"growth rates of lengths and areas from t = {BURN_IN_TIME:g} to {GROWTH[True][-1]:g}, {_path_counts(GROWTH)}, "
     "a scheme of weak order 2"
 )
 

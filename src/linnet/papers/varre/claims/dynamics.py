@@ -71,7 +71,7 @@ def gradients(trial: Trial) -> Numbers:
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Derivatives of (2.2) by every weight: the imaginary part of the loss a tiny imaginary step away."""
+    """Return the derivatives of (2.2) by every weight: the imaginary part of the loss a tiny imaginary step away."""
     derivatives = []
     for which, layer in enumerate(layers):
         slopes = np.empty(layer.shape)
@@ -153,7 +153,7 @@ def alpha(trial: Trial) -> Numbers:
     errors = by_name(_alpha_errors(path, i) for path, i in kept)
     others = [*flows.ONE_OUTPUT.rows(trial), *flows.WHITENED.rows(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
-    leak = highest(path.outside for path in [*rows, *others] if path.gamma >= 1e-3)
+    leak = highest(path.alpha_outside_span for path in [*rows, *others] if path.gamma >= 1e-3)
     return {**{name: highest(each) for name, each in errors.items()}, "leak": leak}
 
 
@@ -205,7 +205,7 @@ def rate(trial: Trial) -> Numbers:
         excess = falling + theory.loss_rate(path.cov, path.gamma) * path.loss
         slack.append(excess[keep].max() / path.loss[0])
     return {
-        "value": built_rise(),
+        "value": _rise_on_two_inputs(),
         "rising": sum(rise > RISE for rise in rises),
         "draws": len(rises),
         "largest_rise": highest(rises),
@@ -214,8 +214,8 @@ def rate(trial: Trial) -> Numbers:
     }
 
 
-def built_rise() -> float:
-    """Return how much |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two
+def _rise_on_two_inputs() -> float:
+    """Return the share by which |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two
     outputs."""
     cov, target = np.diag([9.0, 0.09]), np.array([[1.0, 0.0], [1.0, 5.0]])
     start = ln.Weights(np.sqrt(2e-4) * np.eye(2), np.zeros((2, 2)))

@@ -78,11 +78,11 @@ def constant(trial: Trial) -> Numbers:
 def two_inputs(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
     value, error = rates["length"][2]
-    return {**rates, "value": value, "uncertainty": error, "more_inputs": _more_inputs(rates["length"])}
+    return {**rates, "value": value, "uncertainty": error, "more_inputs": _rates_from_three_inputs(rates["length"])}
 
 
-def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
-    """Return the rates from three inputs on."""
+def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
+    """Return the rates from three inputs on, by the number of inputs in words."""
     return {f"d = {dim}": rate for dim, rate in rates.items() if dim > 2}
 
 
@@ -118,7 +118,7 @@ def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
 def top_value(trial: Trial) -> Numbers:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
-    more = _more_inputs(growth.TABLE.rows(trial)["length"])
+    more = _rates_from_three_inputs(growth.TABLE.rows(trial)["length"])
     gain = late.minus(early)
     return {"value": late.value, "uncertainty": late.error, "early": early, "gain": gain, "more_inputs": more}
 
@@ -170,9 +170,10 @@ def angle(trial: Trial) -> Numbers:
         "value": value,
         "uncertainty": error,
         "gaps": gaps,
-        "drops": {name: noise.sampled(paths, "worst_sine_drop") for name, paths in several.items()},
+        "drops": {name: noise.sampled_mean(paths, "worst_sine_drop") for name, paths in several.items()},
         "courses": {
-            name: [noise.sampled(paths, "worst_sine", at).value for at in (1.0, 6.0)] for name, paths in several.items()
+            name: [noise.sampled_mean(paths, "worst_sine", at).value for at in (1.0, 6.0)]
+            for name, paths in several.items()
         },
     }
 

@@ -55,7 +55,7 @@ def decays(trial: Trial) -> Numbers:
     half = float(results["time"].max()) / 2
 
     def late_rate(delta: float, rate: float) -> Numbers:
-        each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.decay(delta, rate, half))
+        each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.predicted_decay(delta, rate, half))
         leading, second = label_noise.predicted_rates(trial.seed, rate, delta)
         known = np.isfinite(second)
         formula = second[known].mean() / leading[known].mean()
@@ -81,7 +81,7 @@ def decays(trial: Trial) -> Numbers:
     "{largest:.2f}",
 )
 def any_start(trial: Trial) -> Numbers:
-    left = networks.from_any_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
+    left = networks.late_shares_by_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
     return {  # a mean for each network first, as its values share their noise
         "left": {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()},
         "largest": highest(shares.max() for shares in left.values()),
@@ -131,7 +131,7 @@ def drift_bounds(trial: Trial) -> Numbers:
 def large_noise(trial: Trial) -> Numbers:
     problem = ln.problems.orthogonal_regression(key=[trial.seed, 8], in_dim=3)
     strengths = (64.0, 256.0, 1024.0)
-    alone, *with_drift = noise_process.with_drift(
+    alone, *with_drift = noise_process.log_norms_with_drift(
         problem, trial.seed, strengths=(float("inf"), *strengths), time=1.0, paths=500
     )
     effects = [float(np.median(np.abs(one - alone))) for one in with_drift]
@@ -164,8 +164,8 @@ def equation(trial: Trial) -> Numbers:
     paths = 600 if trial.quick else 8000
     problem = ln.problems.orthogonal_regression(key=trial.seed, in_dim=3)
     start = ln.inits.orthogonal(key=trial.seed, in_dim=3, out_dim=1, width=20, scale=1.0)
-    by_equation = partial(networks.small_by_equation, problem, start, step=STEPS[-1] / FINE, time=TIME, paths=paths)
-    by_descent = partial(networks.small_after_descent, problem, start, noise=NOISE, time=TIME, paths=paths)
+    by_equation = partial(networks.mean_log_by_equation, problem, start, step=STEPS[-1] / FINE, time=TIME, paths=paths)
+    by_descent = partial(networks.mean_log_after_descent, problem, start, noise=NOISE, time=TIME, paths=paths)
     scales = (NOISE, NOISE * np.sqrt(STEPS[-1]))  # and eta delta in place of sqrt(eta) delta
     limit, wrong = (mean_of_paths(by_equation(noise=s, key=[trial.seed, i])) for i, s in enumerate(scales))
     means = [mean_of_paths(by_descent(rate=rate, key=[trial.seed, 2 + i])) for i, rate in enumerate(STEPS)]

@@ -9,7 +9,7 @@ from linnet.papers.varre.networks.path import Path, by_gamma
 from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import FLOWS, INTERPOLATED, OUTPUTS, REGRESSION, STATIONARITY
 from linnet.papers.varre.tables import flows
-from linnet.papers.varre.tables.flows import final_values, limit_error
+from linnet.papers.varre.tables.flows import limit_error, predicted_final_values
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -37,13 +37,14 @@ def solution(trial: Trial) -> Numbers:
     return {
         "value": highest(path.solution_error for path in paths),
         "loss": highest(float(path.loss[-1]) for path in paths),
-        "gaussian": lowest(_off_share(path) for path in flows.GAUSSIAN_STARTS.rows(trial)),
+        "gaussian": lowest(_relative_solution_error(path) for path in flows.GAUSSIAN_STARTS.rows(trial)),
         "flows": len(paths),
     }
 
 
-def _off_share(path: Path) -> float:
-    """Return the final predictor minus the minimum-norm solution, of its norm, on all inputs."""
+def _relative_solution_error(path: Path) -> float:
+    """Return the distance of the final predictor from the minimum-norm solution, relative to that one's norm, on all
+    inputs."""
     return float(np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution))
 
 
@@ -70,8 +71,8 @@ def gaussian_aligns(trial: Trial) -> Numbers:
     rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
 
     def distances(row: list[Path]) -> tuple[float, list[float]]:
-        away = highest(np.abs(path.values / final_values(path)[0] - 1)[:OUTPUTS].max() for path in row)
-        off = [_off_share(path) for path in row]
+        away = highest(np.abs(path.values / predicted_final_values(path)[0] - 1)[:OUTPUTS].max() for path in row)
+        off = [_relative_solution_error(path) for path in row]
         return away, [lowest(off), highest(off)]
 
     (small, off_small), (large, off_large) = (distances(rows[gamma]) for gamma in (min(rows), max(rows)))

@@ -14,7 +14,7 @@ from linnet.papers.varre.networks.path import Path, by_gamma, transposed
 from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import ONE_OUTPUT, REGRESSION, START
 from linnet.papers.varre.tables import flows
-from linnet.papers.varre.tables.flows import bound_share
+from linnet.papers.varre.tables.flows import loss_over_bound
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
@@ -48,12 +48,13 @@ def singular_value_mirror(trial: Trial) -> Numbers:
     return {
         "value": highest(_mirror_error(path, theory.mirror) for path in rows),
         "printed": highest(_mirror_error(path, misprints.mirror) for path in rows),
-        "alpha": highest(_alpha_error(path) for path in rows if path.gamma >= 1e-3),
+        "alpha": highest(_alpha_velocity_error(path) for path in rows if path.gamma >= 1e-3),
     }
 
 
-def _alpha_error(path: Path) -> float:
-    """(C.36): velocity of the singular values of alpha, from those of the layers, against (1 - D^2) diag(U^T R V)."""
+def _alpha_velocity_error(path: Path) -> float:
+    """Return the error of (C.36): the velocity of the singular values of alpha, from those of the layers, against
+    (1 - D^2) diag(U^T R V)."""
     inverse = np.linalg.inv(transposed(path.first) @ path.first)
     a, residual = path.alpha, path.residual
     moving = transposed(path.first) @ transposed(path.second) @ residual
@@ -92,7 +93,8 @@ def potential_limit(trial: Trial) -> Numbers:
 
 
 def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) -> float:
-    """Velocity of `image` along the flow's own velocity, against diag(U^T R V), relative to the first residual."""
+    """Return the error of the velocity of `image` along the flow's own velocity against diag(U^T R V), relative to the
+    first residual."""
     left, values, right = np.linalg.svd(path.product, full_matrices=False)
     speeds = np.einsum("tki,tkd,tid->ti", left, path.velocity, right)
     wanted = np.einsum("tki,tkd,tid->ti", left, path.residual, right)
@@ -155,7 +157,7 @@ def hessian(trial: Trial) -> Numbers:
 
 
 def _metric(a: np.ndarray, power: float) -> np.ndarray:
-    """(I + a a^T/(1 - |a|^2)) (1 - |a|^2)^-power."""
+    """Return (I + a a^T/(1 - |a|^2)) (1 - |a|^2)^-power."""
     rest = 1 - a @ a
     return (np.eye(a.size) + np.outer(a, a) / rest) / rest**power
 
@@ -196,7 +198,7 @@ def potential(trial: Trial) -> Numbers:
 
 
 def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: bool) -> np.ndarray:
-    """Z - Z^-T D, or Z - D Z^-T as printed."""
+    """Return Z - Z^-T D, or Z - D Z^-T as printed."""
     inverse = np.linalg.inv(first).T
     return first - (imbalance @ inverse if on_left else inverse @ imbalance)
 
@@ -215,17 +217,21 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
 )
 def bound(trial: Trial) -> Numbers:
     rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
-    tight = {gamma: highest(bound_share(path) for path in row) for gamma, row in rows.items()}
-    return {"value": highest(tight.values()), "by_gamma": tight, "by_condition": _conditioned()["of_bound"]}
+    tight = {gamma: highest(loss_over_bound(path) for path in row) for gamma, row in rows.items()}
+    return {
+        "value": highest(tight.values()),
+        "by_gamma": tight,
+        "by_condition": _largest_losses_by_condition()["of_bound"],
+    }
 
 
-def _conditioned() -> dict[str, dict[str, float]]:
+def _largest_losses_by_condition() -> dict[str, dict[str, float]]:
     """Return the largest loss of flows on two inputs, by condition number: over its bound of Lemma C.8, and in units of
     |beta|^2/(gamma t)."""
     times, target = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]])
     solution, bound = target[0], ln.theories.spectral_bias.convergence_bound
 
-    def of_flow(problem: ln.Problem, gamma: float) -> Numbers:
+    def largest_loss(problem: ln.Problem, gamma: float) -> Numbers:
         start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
         losses = np.array([float(problem.loss(end.product)) for end in plain_flow(problem, start, times)])
         share = (losses / bound(solution, gamma, times)).max()
@@ -234,7 +240,7 @@ def _conditioned() -> dict[str, dict[str, float]]:
     rows = {}
     for condition in (1.0, 1e3, 1e6):
         x = np.sqrt(2) * np.diag([1.0, condition**-0.5])
-        flows = by_name(of_flow(ln.Problem.from_data(x, x @ target.T), gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0))
+        flows = by_name(largest_loss(ln.Problem.from_data(x, x @ target.T), gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0))
         rows[f"{condition:.0e}"] = {name: highest(values) for name, values in flows.items()}
     return by_name(rows)
 
@@ -262,7 +268,7 @@ def gamma_rate(trial: Trial) -> Numbers:
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
     return {
         "value": highest(losses),
-        "by_condition": _conditioned()["of_rate"],
+        "by_condition": _largest_losses_by_condition()["of_rate"],
         "bound": highest(bounds),
         "least_bound": lowest(bounds),
         "flows": len(losses),

@@ -51,28 +51,28 @@ def moments(trial: Trial) -> Numbers:
     sizes, ends = step_sizes(TIMES, step)
     end, rows = ends[AT[0]], noise.TABLE.rows(trial)
 
-    def compared(dim: int) -> Numbers:
+    def compare_moments(dim: int) -> Numbers:
         paths = rows[dim, "zero"]
         euler = theory.euler_second_moments(dim, 0.0, sizes, in_dim=dim)
         exact = theory.second_moments(dim, 0.0, [1.0, 6.0], in_dim=dim)
         layers = zip(("first_square", "second_square"), euler, strict=True)
-        away = [abs(noise.sampled(paths, layer, 1.0).errors_above(moment[end])) for layer, moment in layers]
+        away = [abs(noise.sampled_mean(paths, layer, 1.0).errors_above(moment[end])) for layer, moment in layers]
         return {
             "away": highest(away),
             "bias": abs(euler[0][end] / exact[0][0] - 1),
-            "late": noise.sampled(paths, "first_square", 6.0).value / exact[0][1],
+            "late": noise.sampled_mean(paths, "first_square", 6.0).value / exact[0][1],
             "heavy": float(paths["largest_share"].sel(moment=6.0)),
         }
 
-    each = by_name({dim: compared(dim) for dim in SEVERAL})
+    each = by_name({dim: compare_moments(dim) for dim in SEVERAL})
     worst = {"value": highest(each["away"].values()), "bias": highest(each["bias"].values())}
     return {**worst, "step": step, "late": each["late"], "heavy": lowest(each["heavy"].values())}
 
 
-def _sampled(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[int, Estimate]:
-    """Return a mean over the paths at one time, by the number of inputs."""
+def _means_by_dim(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[int, Estimate]:
+    """Return the mean of that name over the paths at one time, by the number of inputs."""
     rows = noise.TABLE.rows(trial)
-    return {dim: noise.sampled(rows[dim, start], name, moment) for dim in SEVERAL}
+    return {dim: noise.sampled_mean(rows[dim, start], name, moment) for dim in SEVERAL}
 
 
 def _median_areas(trial: Trial) -> dict[int, np.ndarray]:
@@ -101,7 +101,7 @@ def commutator(trial: Trial) -> Numbers:
     from linnet.theories import noise as theory
 
     rates, moments = growth.TABLE.rows(trial), (3.0, 6.0, 12.0)
-    areas, entries = (_sampled(trial, name, 3.0) for name in ("area", "entry"))
+    areas, entries = (_means_by_dim(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
         trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=4000 if trial.quick else 20_000
     )
@@ -149,7 +149,7 @@ def size_rate(trial: Trial) -> Numbers:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
     rows, printed = noise.TABLE.rows(trial), misprints.commutator_mean(1.0, 3.0)
     starts = {dim: float(rows[dim, "tilted"]["area_start"]) for dim in SEVERAL}
-    areas = _sampled(trial, "area", 3.0, "tilted")
+    areas = _means_by_dim(trial, "area", 3.0, "tilted")
     shares = {dim: Estimate(*(number / starts[dim] for number in area)) for dim, area in areas.items()}
     above = lowest(share.errors_above(printed) for share in shares.values())
     return {"value": above, "shares": shares, "printed": printed}
@@ -164,7 +164,7 @@ def size_rate(trial: Trial) -> Numbers:
 )
 def signed_commutator(trial: Trial) -> Numbers:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
-    shares = _sampled(trial, "signed", 1.0, "tilted")
+    shares = _means_by_dim(trial, "signed", 1.0, "tilted")
     return {"value": highest(abs(share.errors_above(np.exp(-1.0))) for share in shares.values()), "shares": shares}
 
 
@@ -233,12 +233,12 @@ OF_SHAPES = (
 )
 
 
-def _volumes(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
-    """Growth of volumes under noise of every shape, and the clock q, in units of the largest D^2."""
+def _volume_growth_by_shape(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
+    """Return the growth of volumes and the clock q under noise of every shape D, in units of the largest D^2."""
     paths = 1000 if trial.quick else 8000
     scales = [np.array(shape) / max(shape) for shape in SHAPES.values()]  # a factor of D is one of time
     return {
-        name: volumes.volumes(own, [trial.seed, number], paths=paths, step=0.04, time=24.0)
+        name: volumes.volume_growth(own, [trial.seed, number], paths=paths, step=0.04, time=24.0)
         for number, (name, own) in enumerate(zip(SHAPES, scales, strict=True))
     }
 
@@ -268,7 +268,7 @@ def any_diagonal(trial: Trial) -> Numbers:
     decay = (1 - step * scales**2) ** steps  # of Euler's scheme, for e^(-D_i^2 t)
     away = [mean_of_paths(seen["first_square"]).errors_above(mean_square)]
     away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
-    lengths = {name: one["growth"][0] for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2}
+    lengths = {name: one["growth"][0] for name, one in _volume_growth_by_shape(trial).items() if len(SHAPES[name]) > 2}
     return {
         "value": highest(np.abs(away)),
         "exponent": np.linalg.eigvalsh(matrix).max(),
@@ -293,7 +293,7 @@ def exponents(trial: Trial) -> Numbers:
     from linnet.theories.noise import exponent_sum
 
     shapes, sums = {}, {}
-    for name, one in _volumes(trial).items():
+    for name, one in _volume_growth_by_shape(trial).items():
         growth, clock = one["growth"], one["clock"].mean(axis=1)
         before_last, last = mean_of_paths(growth[-2]), mean_of_paths(growth[-1] - growth[-2])
         shapes[name] = {"before_last": before_last, "last": last, "clocks": clock[-1]}

@@ -50,7 +50,7 @@ ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 
 def nuclear_norm(trial: Trial) -> Numbers:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
     rows = by_gamma(flows.LIMITS.rows(trial))
-    worst = {gamma: highest(abs(path.excess) for path in row) for gamma, row in rows.items()}
+    worst = {gamma: highest(abs(path.nuclear_norm_excess) for path in row) for gamma, row in rows.items()}
     return {"value": worst[min(worst)], "largest": worst[max(worst)], "by_gamma": worst}
 
 

@@ -43,16 +43,16 @@ COSINE = 0.9  # above which a unit has a direction, an angle of 26 degrees
 RANK_ONE = Limit(0.1, "second over first singular value that counts as rank one, as everywhere here")
 
 
-def _learned(trial: Trial) -> tuple[Dataset, np.ndarray, dict[str, float]]:
-    """Return the students, which of the seeds have learned, and the numbers that say so."""
+def _students_that_learned(trial: Trial) -> tuple[Dataset, np.ndarray, dict[str, float]]:
+    """Return the students, for each seed whether all its students have learned, and how many have as numbers."""
     students = relu_ranks.TABLE.results(trial)
-    learned = relu_ranks.fitted(students)
+    learned = relu_ranks.fitted_seeds(students)
     out = int((~learned).sum())
     return students, learned, {"seeds": learned.size, "out": out, "learned": 1 - out / learned.size}
 
 
-def _counts(ranks: np.ndarray) -> str:
-    """Say how many students have each rank."""
+def _format_ranks(ranks: np.ndarray) -> str:
+    """Return as text how many students have each rank."""
     return ", ".join(f"{int((ranks == rank).sum())} of rank {rank}" for rank in np.unique(ranks))
 
 
@@ -64,9 +64,9 @@ def _counts(ranks: np.ndarray) -> str:
     reads=f"from the small start {{small}}, from the large one {{large}}{LEFT_OUT}",
 )
 def low_rank(trial: Trial) -> Numbers:
-    students, learned, numbers = _learned(trial)
+    students, learned, numbers = _students_that_learned(trial)
     small, large = (relu_ranks.ranks(students, start)[learned] for start in ("small", "large"))
-    return {"value": np.mean(small < large), "small": _counts(small), "large": _counts(large), **numbers}
+    return {"value": np.mean(small < large), "small": _format_ranks(small), "large": _format_ranks(large), **numbers}
 
 
 @of_students(
@@ -80,10 +80,10 @@ def low_rank(trial: Trial) -> Numbers:
     reads=f"values above 10% of the largest count: {{counts}}; from std 0.1 {{medium:.0%}} of rank 2{LEFT_OUT}",
 )
 def rank_two(trial: Trial) -> Numbers:
-    students, learned, numbers = _learned(trial)
+    students, learned, numbers = _students_that_learned(trial)
     small, medium = (relu_ranks.ranks(students, start)[learned] for start in ("small", "medium"))
     shares = {"value": np.mean(small == TEACHERS), "medium": np.mean(medium == TEACHERS)}
-    return {**shares, "counts": _counts(small), **numbers}
+    return {**shares, "counts": _format_ranks(small), **numbers}
 
 
 @of_students(
@@ -98,7 +98,7 @@ def rank_two(trial: Trial) -> Numbers:
 )
 def directions(trial: Trial) -> Numbers:
     """Cosines of the students' units with the teacher's neurons, from the small and from the large start."""
-    students, learned, numbers = _learned(trial)
+    students, learned, numbers = _students_that_learned(trial)
     cosines = students["directions"].transpose("start", "replicate", "neuron")
     small, large = (cosines.sel(start=start).values[learned] for start in ("small", "large"))
     return {
@@ -120,7 +120,7 @@ def directions(trial: Trial) -> Numbers:
     reads="{seeds} seeds",
 )
 def saddle_to_saddle(trial: Trial) -> Numbers:
-    return _plateaus(trial)
+    return _count_plateaus(trial)
 
 
 @of_students(
@@ -131,11 +131,12 @@ def saddle_to_saddle(trial: Trial) -> Numbers:
     f"{RANK_ONE:g} at {{rank_one:.0%}} of these, {{ratio:.3f}} in the median",
 )
 def phase_one(trial: Trial) -> Numbers:
-    return _plateaus(trial)
+    return _count_plateaus(trial)
 
 
-def _plateaus(trial: Trial) -> Numbers:
-    """Count the students with a plateau, and those of rank one there."""
+def _count_plateaus(trial: Trial) -> Numbers:
+    """Return the share of students with a plateau, and of these the share that is of rank one there, from the small
+    start."""
     students = relu_ranks.TABLE.results(trial).sel(start="small")
     plateau, ratio = students["plateau"].values.astype(bool), students["plateau_ratio"].values
     rank_one = float(np.mean(ratio[plateau] < RANK_ONE)) if plateau.any() else 0.0

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, plain_step, two_frames
+from linnet.papers.varre.networks.regression import (
+    BothLayers,
+    flows_from_both_layers,
+    orthogonal_layers,
+    plain_flow,
+    plain_step,
+)
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
@@ -32,7 +38,7 @@ CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smalle
 SMALL_NETWORK = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
 
 
-def _problem(seed: int) -> ln.Problem:
+def _draw_problem(seed: int) -> ln.Problem:
     """Draw one regression of the paper's sizes."""
     return ln.problems.gaussian_regression(key=[seed, 21], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
 
@@ -69,8 +75,8 @@ def dimensions(trial: Trial) -> Numbers:
     }
 
 
-def _balanced(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
-    """Balanced layers of this product with 20 hidden units: those of k units, turned into a random frame."""
+def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
+    """Draw balanced layers of this product with 20 hidden units: those of k units, turned into a random frame."""
     narrow = ln.inits.balanced(product)
     frame = np.linalg.qr(random.standard_normal((2 * INPUTS, narrow.width)))[0]
     return ln.Weights(frame @ narrow.first, narrow.second @ frame.T)
@@ -89,16 +95,16 @@ def _balanced(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
 )
 def balanced_rank(trial: Trial) -> Numbers:
     """sigma_(k+1)/sigma_1 of W1 along flows from balanced starts of three scales."""
-    problem, times = _problem(trial.seed), np.geomspace(0.1, 100.0, 20)
+    problem, times = _draw_problem(trial.seed), np.geomspace(0.1, 100.0, 20)
     random = np.random.default_rng([trial.seed, 22])
     product = random.standard_normal((OUTPUTS, INPUTS))
 
-    def measured(scale: float) -> Numbers:
-        states = plain_flow(problem, _balanced(scale * product, random), times)
+    def measure_flow(scale: float) -> Numbers:
+        states = plain_flow(problem, _balanced_start(scale * product, random), times)
         values = np.linalg.svd(np.stack([state.first for state in states]), compute_uv=False)
         return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
 
-    flows = by_name(measured(scale) for scale in (1e-3, 0.1, 3.0))
+    flows = by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
     return {"value": highest(flows["ratio"]), "moved": lowest(flows["moved"])}
 
 
@@ -115,11 +121,11 @@ def balanced_rank(trial: Trial) -> Numbers:
     reads="times to half of the loss: {times:.2f}",
 )
 def balanced_decoupled(trial: Trial) -> Numbers:
-    problem, times = _problem(trial.seed), np.geomspace(0.01, 100.0, 200)
+    problem, times = _draw_problem(trial.seed), np.geomspace(0.01, 100.0, 200)
     product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
 
-    def measured(scale: float) -> Numbers:
-        states = plain_flow(problem, _balanced(scale * product, np.random.default_rng([trial.seed, 28])), times)
+    def measure_flow(scale: float) -> Numbers:
+        states = plain_flow(problem, _balanced_start(scale * product, np.random.default_rng([trial.seed, 28])), times)
         losses, end = np.array([float(problem.loss(state.product)) for state in states]), states[-1]
         norms = 0.5 * sum((layer**2).sum() for layer in (end.first, end.second))
         values = np.linalg.svd(end.first, compute_uv=False)
@@ -129,7 +135,7 @@ def balanced_decoupled(trial: Trial) -> Numbers:
             "rank": values[OUTPUTS] / values[0],
         }
 
-    flows = by_name(measured(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
+    flows = by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
     return {"times": flows["times"], "value": highest(np.abs(flows["excess"])), "rank": highest(flows["rank"])}
 
 
@@ -155,8 +161,8 @@ def small_second_layer(trial: Trial) -> Numbers:
 
 def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -> list[np.ndarray]:
     """Return the singular values of both layers at the end, from orthogonal layers of these scales."""
-    start = two_frames([seed, draw], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
-    end = plain_flow(_problem(seed), start, np.array([400.0]))[-1]
+    start = orthogonal_layers([seed, draw], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
+    end = plain_flow(_draw_problem(seed), start, np.array([400.0]))[-1]
     return [np.linalg.svd(layer, compute_uv=False) for layer in (end.first, end.second)]
 
 
@@ -174,7 +180,7 @@ def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -
 )
 def zero_start(trial: Trial) -> Numbers:
     """Ten steps from zero, and the loss a little to both sides of it along the steepest direction there."""
-    problem = _problem(trial.seed)
+    problem = _draw_problem(trial.seed)
     layers = np.zeros((WIDTH, INPUTS)), np.zeros((OUTPUTS, WIDTH))
     for _ in range(10):
         layers = plain_step(layers, problem, 0.1)
@@ -196,13 +202,13 @@ def zero_start(trial: Trial) -> Numbers:
 def gaussian_orthogonal(trial: Trial) -> Numbers:
     """Distance of W1^T W1/(l sigma^2) from the identity, for d = 10 Gaussian vectors of growing length."""
 
-    def distance(width: int, draw: int) -> float:
+    def distance_from_identity(width: int, draw: int) -> float:
         sizes = {"in_dim": INPUTS, "out_dim": 1, "width": width}
         first = ln.inits.gaussian(key=[trial.seed, 23, draw], first_std=1.0, second_std=0.0, **sizes).first
         return float(np.linalg.norm(first.T @ first / width - np.eye(INPUTS), 2))
 
     widths = (200, 800, 3200, 12_800)
-    distances = [np.mean([distance(width, draw) for draw in range(10)]) for width in widths]
+    distances = [np.mean([distance_from_identity(width, draw) for draw in range(10)]) for width in widths]
     slope, error = exponent(widths, distances)
     return {"value": slope, "uncertainty": error, "first": distances[0], "last": distances[-1]}
 
@@ -224,7 +230,7 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
 def second_layer(trial: Trial) -> Numbers:
     """Figure 4: which values grow and which stay, and both predictions; and the same from exactly orthogonal layers."""
     settings = BothLayers(seed=1000 * trial.seed, seeds=8 if trial.quick else 20)
-    flows = both_layers(settings, np.array([0.01, 300.0]))
+    flows = flows_from_both_layers(settings, np.array([0.01, 300.0]))
     start, end = flows.values
     grown = (end[..., :OUTPUTS] > start[..., :OUTPUTS]).all(axis=-1) & (end[..., OUTPUTS - 1] > end[..., OUTPUTS])
     gammas = [settings.first_variance * WIDTH / 2] * len(settings.second_variances)
@@ -237,8 +243,8 @@ def second_layer(trial: Trial) -> Numbers:
     return {
         "value": grown.mean(),
         "idle": np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1).max(),
-        "printed": distance(flows.predicted(gammas)),
-        "ours": distance(flows.predicted(gammas, seconds)),
+        "printed": distance(flows.predicted_values(gammas)),
+        "ours": distance(flows.predicted_values(gammas, seconds)),
         "exact": _exact_second_layer(trial.seed),
         "off": [(off / size).min(), (off / size).max()],
         "draws": settings.seeds,
@@ -246,8 +252,9 @@ def second_layer(trial: Trial) -> Numbers:
 
 
 def _exact_second_layer(seed: int) -> float:
-    """Return the distance of the final singular values from the formula with a second scale, from orthogonal layers."""
-    modes, errors = np.linalg.svd(_problem(seed).min_norm_solution(), compute_uv=False), []
+    """Return the largest distance of final singular values from the formula with a second scale, from orthogonal
+    layers."""
+    modes, errors = np.linalg.svd(_draw_problem(seed).min_norm_solution(), compute_uv=False), []
     for gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
         predicted = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
         for measured, values in zip(_end_values(seed, 24, gamma, second_gamma), predicted, strict=True):

@@ -49,26 +49,26 @@ AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamm
 )
 def vectors(trial: Trial) -> Numbers:
     white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
-    turns = [path.turn for path in others]
+    turns = [path.largest_turn for path in others]
     return {
-        "value": highest(path.turn for path in white),
+        "value": highest(path.largest_turn for path in white),
         "least_turn": lowest(turns),
         "most_turn": highest(turns),
-        "shared": highest(_commutators(path) for path in [*others, *white]),
+        "shared": highest(_largest_commutator(path) for path in [*others, *white]),
     }
 
 
-def _commutators(path: Path) -> float:
-    """Return how far W1^T W1 from commuting with A^T A, and W2 W2^T with A A^T, in units of the product of their
-    norms."""
+def _largest_commutator(path: Path) -> float:
+    """Return how far W1^T W1 is from commuting with A^T A, and W2 W2^T with A A^T: the largest norm of a commutator
+    along the flow, in units of the product of the norms."""
     worst = 0.0
     for left, right in ((path.first, path.product), (transposed(path.second), transposed(path.product))):
         one, two = transposed(left) @ left, transposed(right) @ right
-        worst = highest(worst, float((_norm(one @ two - two @ one) / (_norm(one) * _norm(two))).max()))
+        worst = highest(worst, float((_norms(one @ two - two @ one) / (_norms(one) * _norms(two))).max()))
     return worst
 
 
-def _norm(matrices: np.ndarray) -> np.ndarray:
+def _norms(matrices: np.ndarray) -> np.ndarray:
     """Return the Frobenius norm of each matrix."""
     return np.linalg.norm(matrices, axis=(-1, -2))
 
@@ -98,23 +98,24 @@ def identities(trial: Trial) -> Numbers:
 
 
 def _asymmetry(path: Path) -> float:
-    """Return the largest of R^T alpha, R alpha^T, Z1^T R Z2^T and of the same with beta_* for R, minus its own
-    transpose, over times while more than a millionth of the residual is left."""
+    """Return the largest asymmetry of R^T alpha, R alpha^T, Z1^T R Z2^T and of the same with beta_* for R, in units of
+    the product of the norms, over times while more than a millionth of the residual is left."""
     a, r = path.alpha, path.residual
-    keep = _norm(r) > 1e-6 * _norm(r[0])
+    keep = _norms(r) > 1e-6 * _norms(r[0])
     a, r, first, second = a[keep], r[keep], path.first[keep], path.second[keep]
     target = np.broadcast_to(path.solution, r.shape)
     worst = 0.0
     for x in (r, target):
         pairs = (transposed(x) @ a, x @ transposed(a), first @ transposed(x) @ second)
-        sizes = (_norm(x) * _norm(a), _norm(x) * _norm(a), _norm(first) * _norm(x) * _norm(second))
+        sizes = (_norms(x) * _norms(a), _norms(x) * _norms(a), _norms(first) * _norms(x) * _norms(second))
         for matrix, size in zip(pairs, sizes, strict=True):
-            worst = highest(worst, float((_norm(matrix - transposed(matrix)) / size).max()))
+            worst = highest(worst, float((_norms(matrix - transposed(matrix)) / size).max()))
     return worst
 
 
 def _velocity_error(path: Path) -> float:
-    """Eq. (C.21) against the velocity of the predictor, on any data, in units of the largest velocity."""
+    """Return the error of Eq. (C.21) against the velocity of the predictor, on any data, in units of the largest
+    velocity."""
     a, r = path.alpha, path.residual
     gram = np.linalg.inv(np.eye(a.shape[-2]) - a @ transposed(a))
     outer = np.linalg.inv(np.eye(a.shape[-1]) - transposed(a) @ a)
@@ -154,7 +155,7 @@ def jump(trial: Trial) -> Numbers:
     """Trained modes a fifth of a time before, at and a fifth after their activation, and the order of three modes."""
     gamma, sizes = 1e-24, np.array([3.0, 1.5, 0.7])
     at = ln.theories.spectral_bias.activation_times(sizes, gamma)
-    heights = np.array([one_mode(s, gamma, [0.8 * t, t, 1.2 * t]) for s, t in zip(sizes, at, strict=True)])
+    heights = np.array([_mode_heights(s, gamma, [0.8 * t, t, 1.2 * t]) for s, t in zip(sizes, at, strict=True)])
     return {
         "value": np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max(),
         "before": (heights[:, 0] / sizes).max(),
@@ -165,15 +166,15 @@ def jump(trial: Trial) -> Numbers:
     }
 
 
-def one_mode(s: float, gamma: float, times: list[float]) -> np.ndarray:
-    """Return a network with one mode of size s, integrated by SciPy: dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1
-    w2)."""
+def _mode_heights(s: float, gamma: float, times: list[float]) -> np.ndarray:
+    """Return the product w1 w2 of a network with one mode of size s at each time, integrated by SciPy:
+    dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1 w2)."""
     run = _mode_flow(s, gamma, times[-1])
     return np.prod(run(np.array(times)), axis=0)
 
 
 def _half_time(s: float, gamma: float) -> float:
-    """Return when the trained mode stands at half its height."""
+    """Return the time at which the trained mode stands at half its height."""
     from scipy.optimize import brentq
 
     end = 2 * float(np.log(1 / gamma)) / s

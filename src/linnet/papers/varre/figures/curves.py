@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike
 from linnet import style
 
 
-def singular_values(axis: style.Axes, time: ArrayLike, values: ArrayLike, *, name: str = "σ{}", **look: Any) -> None:
-    """One curve for each singular value (time, mode), from dark to light."""
+def draw_singular_values(
+    axis: style.Axes, time: ArrayLike, values: ArrayLike, *, name: str = "σ{}", **look: Any
+) -> None:
+    """Draw one curve for each singular value (time, mode), from dark to light."""
     values = np.asarray(values)
     for mode, colour in enumerate(style.shades(values.shape[1])):
         axis.plot(time, values[:, mode], color=colour, label=name.format(style.subscript(mode + 1)), **look)
 
 
-def levels(axis: style.Axes, heights: ArrayLike, label: str, *, of: int, **look: Any) -> None:
-    """A level in the colour of each of the first of `of` singular values, with one entry in the legend."""
+def draw_levels(axis: style.Axes, heights: ArrayLike, label: str, *, of: int, **look: Any) -> None:
+    """Draw a level for each height, in the colours of the first of `of` singular values, with one entry in the
+    legend."""
     for mode, (height, colour) in enumerate(zip(np.asarray(heights), style.shades(of), strict=False)):
         axis.axhline(float(height), label=label if mode == 0 else None, **{**look, "color": colour})

@@ -10,7 +10,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.varre.figures.curves import levels, singular_values
+from linnet.papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet.papers.varre.networks.regression import Regression, flows_from
 from linnet.papers.varre.settings import NOISY_INPUTS, NOISY_RATE
 from linnet.reproduction import Check, Figure, Limit
@@ -42,41 +42,42 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> Dataset:
     variables: Described = {}
     coordinates: Described = {}
     if "a" in panels:
-        _starts(settings, variables, coordinates)
+        _train_starts(settings, variables, coordinates)
     if "b" in panels:
-        _noise(settings, variables, coordinates)
+        _train_noise(settings, variables, coordinates)
     attributes = {"panels": ",".join(panels), "inputs": settings.inputs, "outputs": settings.outputs}
     attributes["rate"] = settings.noise_rate
     attributes["decay_rate"] = settings.noise_rate * settings.noise_delta**2 / 2
     return labelled(variables, coordinates, attributes)
 
 
-def _starts(settings: Fig1, variables: Described, coordinates: Described) -> None:
-    """Train panel a: gradient flow from orthogonal and from Gaussian starts."""
+def _train_starts(settings: Fig1, variables: Described, coordinates: Described) -> None:
+    """Train the networks of panel a and describe them: gradient flow from orthogonal and from Gaussian starts."""
     names = [f"orthogonal, γ = {gamma:g}" for gamma in settings.gammas]
     names += [f"Gaussian, std {std:g}" for std in settings.stds]
     gammas = [*settings.gammas, *(std**2 * settings.width / 2 for std in settings.stds)]
 
-    def starts(**draw: int) -> list[ln.Weights]:
+    def draw_starts(**draw: int) -> list[ln.Weights]:
         return [
             *(ln.inits.orthogonal(scale=gamma, **draw) for gamma in settings.gammas),
             *(ln.inits.gaussian(first_std=std, second_std=0.0, **draw) for std in settings.stds),
         ]
 
     times = settings.saved_times
-    flows = flows_from(settings, starts, times)
+    flows = flows_from(settings, draw_starts, times)
     coordinates["time"] = ("time", times, "time t", "canonical")
     coordinates["start"] = ("start", names, "start of the first layer")
     one_seed, error = np.moveaxis(flows.values[:, 0], 1, 0), np.abs(flows.off).max(axis=(-1, -2))
     variables["values"] = (("start", "time", "mode"), one_seed, "singular values of W₁, first seed")
     variables["final"] = (("seed", "start", "mode"), flows.values[-1], "final singular values of W₁")
-    variables["predicted"] = (("seed", "start", "mode"), flows.predicted(gammas), "Corollary 3.1 at the effective γ")
+    predicted = flows.predicted_values(gammas)
+    variables["predicted"] = (("seed", "start", "mode"), predicted, "Corollary 3.1 at the effective γ")
     variables["gamma"] = ("start", np.array(gammas), "γ, effective for Gaussian starts")
     variables["solution_error"] = (("seed", "start"), error, "distance from the minimum-norm solution")
 
 
-def _noise(settings: Fig1, variables: Described, coordinates: Described) -> None:
-    """Train panel b: gradient descent with noisy labels and without."""
+def _train_noise(settings: Fig1, variables: Described, coordinates: Described) -> None:
+    """Train the networks of panel b and describe them: gradient descent with noisy labels and without."""
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
     problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
@@ -120,8 +121,8 @@ def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
     for axis, name in zip(axes, ds["start"].values, strict=True):
         flows = ds.sel(start=name)
-        singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
-        levels(axis, flows["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
+        draw_singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+        draw_levels(axis, flows["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
         axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
         about = "" if str(name).startswith("orth") else f" (γ ≈ {float(flows['gamma']):.2g})"
         axis.set_title(f"a  {name}{about}")

@@ -6,8 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.papers.varre.figures.curves import singular_values
-from linnet.papers.varre.networks.students import Students, student
+from linnet.papers.varre.figures.curves import draw_singular_values
+from linnet.papers.varre.networks.students import Students, train_figure_students
 from linnet.papers.varre.settings import TEACHERS
 from linnet.reproduction import Check, Figure
 from linnet.reproduction.datasets import Dataset, Described, labelled
@@ -17,7 +17,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
     variables: Described = {}
     coordinates: Described = {}
     for name in ("small", "large"):
-        run = student(settings, name)
+        run = train_figure_students(settings, name)
         values = np.linalg.svd(run.reduced.first, compute_uv=False)
         time = f"{name}_time"
         coordinates[time] = (time, run.times, "time t", "canonical")
@@ -30,10 +30,10 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
 def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
-        seed = _typical(ds)
+        seed = _typical_seed(ds)
         for axis, name in zip(axes, ("small", "large"), strict=True):
             time = ds[f"{name}_time"]
-            singular_values(axis, time[1:], ds[f"{name}_values"][1:, seed], **style.ALONE)
+            draw_singular_values(axis, time[1:], ds[f"{name}_values"][1:, seed], **style.ALONE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axis.set_title(f"{name.capitalize()} start, std {ds.attrs[name]:g}")
             if name == "large":
@@ -43,7 +43,7 @@ def plot(ds: Dataset) -> style.Picture:
         return picture
 
 
-def _typical(ds: Dataset) -> int:
+def _typical_seed(ds: Dataset) -> int:
     """Return the first seed whose small start ends at the teacher's rank, or the first seed if none does."""
     seeds = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
     return int(seeds[0]) if seeds.size else 0
@@ -57,7 +57,7 @@ def check(ds: Dataset) -> list[Check]:
     lower = float(np.mean(small < large))
     full = float(np.mean(large == ds.sizes["mode"]))
     worst = float(max(ds["small_loss"][-1].max(), ds["large_loss"][-1].max()))
-    drawn = _typical(ds)
+    drawn = _typical_seed(ds)
     return [
         Check(f"small start: {share:.0%} of {seeds} seeds end with the teacher's rank {TEACHERS} ({counts})", share),
         Check(f"large start: {full:.0%} of {seeds} seeds end with full rank {ds.sizes['mode']}", full),

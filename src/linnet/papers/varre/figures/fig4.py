@@ -6,8 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.papers.varre.figures.curves import levels, singular_values
-from linnet.papers.varre.networks.regression import BothLayers, both_layers
+from linnet.papers.varre.figures.curves import draw_levels, draw_singular_values
+from linnet.papers.varre.networks.regression import BothLayers, flows_from_both_layers
 from linnet.reproduction import Check, Figure, Limit
 from linnet.reproduction.datasets import Dataset, labelled
 
@@ -18,7 +18,7 @@ INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at
 
 def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
     times, variances = settings.saved_times, settings.second_variances
-    flows = both_layers(settings, times)
+    flows = flows_from_both_layers(settings, times)
     gammas = [settings.first_variance * settings.width / 2] * len(variances)
     seconds = [variance * settings.width / 2 for variance in variances]
     of_runs = ("seed", "start", "mode")
@@ -27,8 +27,8 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
             "values": (("start", "time", "mode"), np.moveaxis(flows.values[:, 0], 1, 0), "σ of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),
             "initial": (of_runs, flows.values[0], "singular values of W₁ at the start"),
-            "predicted": (of_runs, flows.predicted(gammas), "Corollary 3.1 for a second layer of zero"),
-            "with_second": (of_runs, flows.predicted(gammas, seconds), "the same with the second layer's scale"),
+            "predicted": (of_runs, flows.predicted_values(gammas), "Corollary 3.1 for a second layer of zero"),
+            "with_second": (of_runs, flows.predicted_values(gammas, seconds), "the same with the second layer's scale"),
             "loss": ("seed_start", flows.loss.ravel(), "final training loss"),
         },
         {
@@ -45,9 +45,11 @@ def plot(ds: Dataset) -> style.Picture:
         for axis, variance in zip(grid[0], ds["start"].values, strict=True):
             flows = ds.sel(start=variance)
             grown = int(ds.attrs["outputs"])
-            singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
-            levels(axis, flows["with_second"][0, :SHOWN], "with the second layer's scale", of=SHOWN, **style.THEORY)
-            levels(axis, flows["predicted"][0, :grown], "Corollary 3.1", of=SHOWN, **style.GUIDELINE)
+            draw_singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+            draw_levels(
+                axis, flows["with_second"][0, :SHOWN], "with the second layer's scale", of=SHOWN, **style.THEORY
+            )
+            draw_levels(axis, flows["predicted"][0, :grown], "Corollary 3.1", of=SHOWN, **style.GUIDELINE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
             axis.set_title(f"Second layer of variance {variance:g}")
         picture.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncol=3)

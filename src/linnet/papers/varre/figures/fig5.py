@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from linnet import style
-from linnet.papers.varre.figures.curves import singular_values
-from linnet.papers.varre.networks.students import Students, first_plateau, student
+from linnet.papers.varre.figures.curves import draw_singular_values
+from linnet.papers.varre.networks.students import Students, first_plateau, train_figure_students
 from linnet.reproduction import Check, Figure
 from linnet.reproduction.datasets import Dataset, labelled
 from linnet.reproduction.drawing import panel_axes
@@ -15,7 +15,7 @@ SHARE = 0.1
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
-    run = student(settings, "small")
+    run = train_figure_students(settings, "small")
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
     return labelled(
@@ -31,7 +31,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
 
 def plot(ds: Dataset) -> style.Picture:
     panels = ds.attrs["panels"].split(",")
-    seed = _drawn(ds)
+    seed = _drawn_seed(ds)
     at = int(ds["plateau"][seed])
     time = ds["time"].values
     with style.applied():
@@ -45,7 +45,7 @@ def plot(ds: Dataset) -> style.Picture:
                 axes["a"].legend()
         if "b" in axes:
             stop = at + 1 if at > 0 else len(time)
-            singular_values(axes["b"], time[1:stop], ds["values"][1:stop, seed], **style.ALONE)
+            draw_singular_values(axes["b"], time[1:stop], ds["values"][1:stop, seed], **style.ALONE)
             axes["b"].set(xscale="log", yscale="log", xlabel="time t (canonical)")
             axes["b"].set_ylabel("singular values of the hidden layer")
             axes["b"].set_title("b  Phase 1 learns one direction")
@@ -53,7 +53,7 @@ def plot(ds: Dataset) -> style.Picture:
         return picture
 
 
-def _drawn(ds: Dataset) -> int:
+def _drawn_seed(ds: Dataset) -> int:
     """Return the first seed with a plateau, or the first seed if none has one."""
     seeds = np.flatnonzero(ds["plateau"].values > 0)
     return int(seeds[0]) if seeds.size else 0

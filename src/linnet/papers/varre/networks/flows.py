@@ -26,9 +26,9 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     start's own frame P, and `off_frame`, what of them lies outside it; of the last: `whole_first`, `whole_second`, and
     `values`, all singular values of W1. `whole_cov` and `whole_cross` are the moments in the inputs' own coordinates.
     """
-    run = trained(kind, [seed, replicate], gamma)
+    run = flow_to_end(kind, [seed, replicate], gamma)
     problem, end = run.reduction.full_problem, run.weights_at(-1)
-    first, second, outside = projected(run, start(kind, [seed, replicate], gamma).first)
+    first, second, outside = project_on_start(run, draw_start(kind, [seed, replicate], gamma).first)
     return {
         "times": ("state", run.times),
         "loss": ("state", run.loss),
@@ -47,12 +47,12 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     }
 
 
-def trained(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
-    """Return the flow of one data set, to twice the time again and again until nothing of the loss is left.
+def flow_to_end(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
+    """Return the flow of one data set, followed to twice the time again and again until nothing of the loss is left.
 
     Its slowest mode decides how long that takes, and can be a hundred times slower for one data set than for another.
     """
-    problem, weights = ln.Problem.from_data(*data(kind, key)), start(kind, key, gamma)
+    problem, weights = ln.Problem.from_data(*draw_data(kind, key)), draw_start(kind, key, gamma)
     end = SHORTEST_TIME
     while True:
         times = np.geomspace(0.01, end, STATES)
@@ -63,8 +63,8 @@ def trained(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
         end *= 2
 
 
-def data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and outputs of one data set."""
+def draw_data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the inputs and outputs of one data set."""
     problem = ln.problems.gaussian_regression(key=key, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
     inputs, truth = np.asarray(problem.inputs), np.asarray(problem.truth)
     if kind == "scalar":
@@ -74,17 +74,17 @@ def data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return inputs, inputs @ truth.T
 
 
-def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
-    """Return the orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
+def draw_start(kind: str, key: list[int], gamma: float) -> ln.Weights:
+    """Draw the orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
     shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": WIDTH}
     if kind == "gaussian":
         return ln.inits.gaussian(key=key, first_std=float(np.sqrt(2 * gamma / WIDTH)), second_std=0.0, **shape)
     return ln.inits.orthogonal(key=key, scale=gamma, **shape)
 
 
-def projected(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest part
-    outside."""
+def project_on_start(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest
+    entry of what lies outside it, at the states `LIFTED`."""
     frame = np.linalg.qr(first)[0]
     frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed
     firsts, seconds, outside = [], [], 0.0

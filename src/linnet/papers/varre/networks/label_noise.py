@@ -16,7 +16,7 @@ def noisy_problem(seed: int, replicate: int) -> ln.Problem:
 
 @cell_by_cell
 def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: float, seed: int) -> Block:
-    """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
+    """Train a network on the data and from the start of its replicate, with label noise of its own.
 
     `start_values`, `half_values` and `end_values` are the singular values of the first layer before, halfway and after,
     `loss` that of the clean labels at the end.
@@ -34,11 +34,11 @@ def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: fl
     return {**{f"{name}_values": ("value", own) for name, own in values}, "loss": run.loss[-1], "time": time}
 
 
-def small_after_descent(
+def mean_log_after_descent(
     problem: ln.Problem, start: ln.Weights, *, rate: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
-    """Return mean of ln of the singular values of W1 but the largest, of those that the data reach, after label-noise
-    descent (path,).
+    """Return the mean of ln of the singular values of W1 but the largest, of those that the data reach, after
+    label-noise descent (path,).
 
     `noise` is s of the equation's noise s dB on the canonical clock: labels divided by sqrt(n), as the paper has them,
     get noise of standard deviation s/sqrt(rate).
@@ -49,18 +49,19 @@ def small_after_descent(
     run = ln.label_noise_descent(
         problem, many, learning_rate=rate, steps=steps, noise_std=std, key=key, save_every=ln.trajectories.last()
     )
-    return _small(run.reduced.first[-1], problem.in_dim)
+    return _mean_log_small_values(run.reduced.first[-1], problem.in_dim)
 
 
-def small_by_equation(
+def mean_log_by_equation(
     problem: ln.Problem, start: ln.Weights, *, step: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
-    """Return the same after the stochastic equation, by Euler-Maruyama with steps far below those of the descent."""
+    """Return the same mean after the stochastic equation, by Euler-Maruyama with steps far below those of the
+    descent."""
     run = ln.noise_sde(problem, start, times=[time], step=step, key=key, paths=paths, noise_std=noise)
-    return _small(run.reduced.first[-1], problem.in_dim)
+    return _mean_log_small_values(run.reduced.first[-1], problem.in_dim)
 
 
-def _small(first: np.ndarray, inputs: int) -> np.ndarray:
+def _mean_log_small_values(first: np.ndarray, inputs: int) -> np.ndarray:
     """Return the mean logarithm of the singular values but the largest, of those that the data reach."""
     # together, as each on its own has a corner where two of them meet, which schemes of first order see
     return np.log(np.linalg.svd(first, compute_uv=False)[..., 1:inputs]).mean(axis=-1)
@@ -94,11 +95,12 @@ def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rat
     return np.array(shares)
 
 
-def from_any_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:
-    """Return what label noise of delta = 1 leaves of the small singular values of W1, by its start (network, value).
+def late_shares_by_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:
+    """Return what label noise of delta = 1 leaves of the small singular values of W1 from time/2 to `time`, by the
+    start (network, value).
 
     One output and 5 whitened inputs at width 200, as in figure 1b: orthogonal starts of three scales, Gaussian layers
-    of two, and a second layer much larger than the first.
+    of standard deviation 0.1, and Gaussian ones with a second layer of ten times the first.
     """
     shape = {"in_dim": NOISY_INPUTS, "out_dim": 1, "width": WIDTH}
     keys = [[seed, network, 6] for network in range(networks)]
@@ -123,8 +125,8 @@ def from_any_start(seed: int, *, networks: int, rate: float, time: float) -> dic
 
 
 def sizes_under_noise(seed: int, *, noise: float, times: tuple[float, ...], paths: int, drift: bool) -> np.ndarray:
-    """|W1| by the stochastic equation at each time, three inputs and one output, with the drift or of noise alone, from
-    the orthogonal start gamma = 1 (time, path)."""
+    """Return |W1| by the stochastic equation at each time, three inputs and one output, with the drift or of noise
+    alone, from the orthogonal start gamma = 1 (time, path)."""
     problem = ln.problems.orthogonal_regression(key=[seed, 7], in_dim=3)
     start = ln.inits.orthogonal(key=[seed, 7], in_dim=3, out_dim=1, width=3, scale=1.0)
     run = ln.noise_sde(

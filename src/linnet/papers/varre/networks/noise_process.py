@@ -18,7 +18,7 @@ from linnet.reproduction.cells import Block, cell_by_cell
 
 @cell_by_cell
 def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, batch: int) -> Block:
-    """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
+    """Return statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
     At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, one entry of [w_1, a] without its sign, the sine
     of the angle of w_1 and a, the largest such sine of all rows, and the commutator [w_1, a] along its start. From
@@ -31,18 +31,18 @@ def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, ba
 
 
 def tilted_start(dim: int, seed: int) -> ln.Weights:
-    """W1 = I, and a random a of unit length."""
+    """Return W1 = I and a random a of unit length."""
     a = generator(seed, 7).standard_normal((1, dim))
     return ln.Weights(np.eye(dim), a / np.linalg.norm(a))
 
 
 def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
-    """Return what is kept of the paths of one cell, made `batch` at a time."""
+    """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name."""
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
     start = tilted_start(dim, seed) if tilted else ln.Weights(np.eye(dim), np.zeros((1, dim)))
     parts = [
-        _looked_at(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
+        _path_quantities(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
         for number in range(paths // batch)
     ]
     seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
@@ -62,7 +62,7 @@ def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, ba
     }
 
 
-def _looked_at(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
+def _path_quantities(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
     """Return the quantities of every path (moment, path), or (path,) where they belong to no moment."""
     from scipy.integrate import trapezoid
 
@@ -90,7 +90,7 @@ def _looked_at(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
 
 
 def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """[z, a] = z a^T - a z^T, with its signs (..., hidden, hidden)."""
+    """Return [z, a] = z a^T - a z^T, with its signs (..., hidden, hidden)."""
     outer = row[..., :, None] * second[..., None, :]
     return outer - np.swapaxes(outer, -1, -2)
 
@@ -108,14 +108,14 @@ def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Est
     return [mean_of_paths(row) for row in logs]
 
 
-def _paths(paths: int, dim: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """W1 = I (path, hidden, input) and a = 0 (path, hidden)."""
+def _repeated_start(paths: int, dim: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Return W1 = I (path, hidden, input) and a = 0 (path, hidden)."""
     return np.repeat(np.eye(dim)[None], paths, 0), np.zeros((paths, dim))
 
 
-def _moved(first: np.ndarray, a: np.ndarray, push: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both layers after one step of Euler's scheme, with the increments `push` (path, input) of the noise."""
-    return first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+def _euler_step(first: np.ndarray, a: np.ndarray, increment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both layers after one step of Euler's scheme, with the `increment` (path, input) of the noise."""
+    return first + a[:, :, None] * increment[:, None], a + np.einsum("phi,pi->ph", first, increment)
 
 
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
@@ -126,30 +126,31 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
     whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.
     """
     random = np.random.default_rng([seed, 43])
-    (first, a), logs = _paths(paths), np.zeros(paths)
+    (first, a), logs = _repeated_start(paths), np.zeros(paths)
     means, taken = [], 0
     for time in times:
         while taken < round(time / step):
             taken += 1
             tilt = np.linalg.solve(first, a[..., None])[..., 0]
-            push = np.sqrt(step) * random.standard_normal((paths, 2)) + step * tilt
-            logs += (0.5 * step * tilt**2 - tilt * push).sum(axis=1)
-            first, a = _moved(first, a, push)
+            increment = np.sqrt(step) * random.standard_normal((paths, 2)) + step * tilt
+            logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=1)
+            first, a = _euler_step(first, a, increment)
         areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
         means.append(mean_of_paths(areas))
     return means
 
 
 def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
-    """Growth of ln|W1| per unit of time, in the second half of it, that Euler's scheme itself has for two inputs."""
+    """Return the growth of ln|W1| per unit of time in the second half of `time` that Euler's scheme itself has for two
+    inputs, by its step."""
     rates = {}
     for step in steps:
         random = np.random.default_rng([seed, 44])
-        (first, a), logs = _paths(paths), np.zeros(paths)
+        (first, a), logs = _repeated_start(paths), np.zeros(paths)
         early = logs
         for number in range(round(time / step)):
-            push = np.sqrt(step) * random.standard_normal((paths, 2))
-            first, a = _moved(first, a, push)
+            increment = np.sqrt(step) * random.standard_normal((paths, 2))
+            first, a = _euler_step(first, a, increment)
             size = np.linalg.norm(first, axis=(1, 2))
             first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
@@ -157,9 +158,11 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
     return rates
 
 
-def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int) -> np.ndarray:
-    """ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which the noise
-    is of unit variance, for each delta^2 (strength, path); infinity is no drift.
+def log_norms_with_drift(
+    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int
+) -> np.ndarray:
+    """Return ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which
+    the noise is of unit variance, for each delta^2 (strength, path); infinity is no drift.
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """
@@ -168,8 +171,8 @@ def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], 
         random = np.random.default_rng([seed, 45])
         first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
         for _ in range(round(time / step)):
-            push = np.sqrt(step) * random.standard_normal((paths, 1, d))
-            push = push + step / strength * (problem.cross - a @ first @ problem.cov)
-            first, a = first + np.swapaxes(a, 1, 2) @ push, a + push @ np.swapaxes(first, 1, 2)
+            increment = np.sqrt(step) * random.standard_normal((paths, 1, d))
+            increment = increment + step / strength * (problem.cross - a @ first @ problem.cov)
+            first, a = first + np.swapaxes(a, 1, 2) @ increment, a + increment @ np.swapaxes(first, 1, 2)
         logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
     return np.array(logs)

@@ -39,6 +39,7 @@ class Path:
 
     @property
     def product(self) -> np.ndarray:
+        """The predictor A = W2 W1 along the flow."""
         return self.second @ self.first
 
     @property
@@ -79,14 +80,15 @@ class Path:
         return float(np.abs(self.off_solution).max())
 
     @property
-    def excess(self) -> float:
+    def nuclear_norm_excess(self) -> float:
         """Final squared norms of the layers over twice the nuclear norm of the solution, minus 1."""
         cost = 0.5 * (self.values**2).sum() + 0.5 * (self.second[-1] ** 2).sum()
         return float(cost / self.modes.sum() - 1)
 
     @property
-    def across(self) -> float:
-        """With one output, the part of the final first layer outside the direction of the predictor, of its norm."""
+    def share_across(self) -> float:
+        """With one output, the part of the final first layer across the direction of the solution, as a share of its
+        norm."""
         direction = self.solution[0] / np.linalg.norm(self.solution[0])
         along = np.linalg.norm(self.first[-1] @ direction) ** 2
         return float(np.sqrt(max(1 - along / (self.values**2).sum(), 0)))
@@ -104,15 +106,15 @@ class Path:
         return across / np.abs(along)
 
     def _neuron_parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of every neuron's input weights, the part along the predictor and the length of the rest."""
+        """Return, of every neuron's input weights, the part along the final predictor and the length of the rest."""
         predictor = self.whole_second[0] @ self.whole_first
         direction = predictor / np.linalg.norm(predictor)
         along = self.whole_first @ direction
         return along, np.linalg.norm(self.whole_first - along[:, None] * direction, axis=1)
 
     @property
-    def outside(self) -> float:
-        """The part of the final alpha outside the span of the data, of its norm, in all inputs."""
+    def alpha_outside_span(self) -> float:
+        """The part of the final alpha outside the span of the data, as a share of its norm, in all inputs."""
         a = self.whole_second @ self.whole_first @ np.linalg.inv(self.whole_first.T @ self.whole_first)
         eigenvalues, vectors = np.linalg.eigh(self.whole_cov)
         basis = vectors[:, eigenvalues > 1e-10 * eigenvalues[-1]]
@@ -120,13 +122,13 @@ class Path:
 
     @property
     def rank(self) -> int:
-        """Final singular values of the first layer above a tenth of the largest."""
+        """How many final singular values of the first layer are above a tenth of the largest."""
         return int(ln.observables.numerical_rank(self.values))
 
     @property
-    def turn(self) -> float:
-        """Largest sine between a singular vector of the predictor on the way and at the end, on either side, for modes
-        that arithmetic can tell apart."""
+    def largest_turn(self) -> float:
+        """Largest sine between a singular vector of the predictor on the way and that of the solution, on either side,
+        for modes that arithmetic can tell apart."""
         left, values, right = np.linalg.svd(self.product, full_matrices=False)
         last, _, final = np.linalg.svd(self.solution, full_matrices=False)
         sides = ((right, final), (transposed(left), last.T))
@@ -135,7 +137,7 @@ class Path:
 
 
 def transposed(matrices: np.ndarray) -> np.ndarray:
-    """Matrices with their rows and columns exchanged."""
+    """Return the transpose of each matrix."""
     return np.swapaxes(matrices, -1, -2)
 
 

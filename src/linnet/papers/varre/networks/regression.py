@@ -32,6 +32,7 @@ class Regression(Settings):
 
     @property
     def saved_times(self) -> np.ndarray:
+        """The times at which flows are saved, evenly spaced in their logarithm."""
         return np.geomspace(0.01, self.end_time, self.times)
 
 
@@ -53,9 +54,9 @@ class Flows:
     solution: np.ndarray
     off: np.ndarray
 
-    def predicted(self, gammas: Sequence[float], second_gammas: Sequence[float] | None = None) -> np.ndarray:
-        """Final singular values of W1 by Corollary 3.1 at the gammas of each start (seed, start, input); with
-        `second_gammas` for a second layer of that scale, which is ours."""
+    def predicted_values(self, gammas: Sequence[float], second_gammas: Sequence[float] | None = None) -> np.ndarray:
+        """Return the final singular values of W1 by Corollary 3.1 at the gammas of each start (seed, start, input);
+        with `second_gammas` for a second layer of that scale, which is ours."""
         modes, theory = np.linalg.svd(self.solution, compute_uv=False), ln.theories.spectral_bias
         pairs = zip(gammas, second_gammas or [0.0] * len(gammas), strict=True)
         inputs = self.values.shape[-1]
@@ -85,8 +86,8 @@ def flows_from(settings: Regression, starts: Callable[..., list[ln.Weights]], ti
     return Flows(values.reshape(len(times), *grid, values.shape[-1]), run.loss[-1].reshape(grid), solutions, off)
 
 
-def both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
-    """Flows from Gaussian starts of both layers, one for each variance of the second."""
+def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
+    """Follow the flows from Gaussian starts of both layers, one for each variance of the second."""
     std, variances = np.sqrt(settings.first_variance), settings.second_variances
     return flows_from(
         settings,
@@ -98,7 +99,7 @@ def both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
 def plain_flow(
     problem: ln.Problem, start: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> list[ln.Weights]:
-    """Gradient flow of one network by SciPy, every weight, no reduction: the states at `times`."""
+    """Integrate the gradient flow of one network by SciPy, every weight, no reduction; return the states at `times`."""
     from scipy.integrate import solve_ivp
 
     split, cov, cross = start.first.size, problem.cov, problem.cross
@@ -116,11 +117,10 @@ def plain_flow(
     return [ln.Weights(*layers(state)) for state in run.y.T]
 
 
-def two_frames(
+def orthogonal_layers(
     key: int | Sequence[int], *, in_dim: int, out_dim: int, width: int, first_gamma: float, second_gamma: float
 ) -> ln.Weights:
-    """Return both layers orthogonal, of scales first_gamma and second_gamma, and to each other: W2 W1 = 0 at the
-    start."""
+    """Draw two layers that are orthogonal, of scales first_gamma and second_gamma, also to each other: W2 W1 = 0."""
     frame = ln.inits.orthogonal(key=key, in_dim=in_dim + out_dim, out_dim=out_dim, width=width, scale=0.5).first
     return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :in_dim], np.sqrt(2 * second_gamma) * frame[:, in_dim:].T)
 
@@ -128,7 +128,7 @@ def two_frames(
 def plain_step(
     layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return one step of gradient descent of every weight."""
+    """Return both layers after one step of gradient descent of every weight."""
     first, second = layers
     residual = problem.cross - second @ first @ problem.cov
     return first + rate * second.T @ residual, second + rate * residual @ first.T

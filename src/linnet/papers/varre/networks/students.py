@@ -48,16 +48,16 @@ class Students(Settings):
     saves: PositiveInt = SAVES
 
 
-def student(settings: Students, name: str) -> ln.Trajectory:
-    """Train a student of each of the figures' teachers from the small or the large start."""
+def train_figure_students(settings: Students, name: str) -> ln.Trajectory:
+    """Train a student of each of the figures' teachers from the start of that name, "small" or "large"."""
     keys = range(settings.seed, settings.seed + settings.seeds)
     sizes = {name: getattr(settings, name) for name in ("samples", "inputs", "width", "saves")}
     rate, steps = (getattr(settings, f"{name}_{option}") for option in ("rate", "steps"))
     start: Start = {"std": getattr(settings, name), "rate": rate, "steps": steps}
-    return trained_students(keys, start, **sizes)
+    return train_students(keys, start, **sizes)
 
 
-def trained_students(
+def train_students(
     keys: Sequence[int] | Sequence[list[int]],
     start: Start,
     *,
@@ -81,7 +81,7 @@ def trained_students(
 
 
 def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start], seed: int) -> Block:
-    """Students of one start, side by side, each with the teacher and from the start of its replicate.
+    """Train students of one start, side by side, each with the teacher and from the start of its replicate.
 
     `values` are the singular values of the final first layer, `loss` is the final loss; `directions` the cosines of the
     hidden units with the teacher's neurons, one for each of these. `plateau` says
@@ -90,14 +90,14 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
     """
     (name,) = one_of_each(points, "start")
     keys, start = [[seed, replicate] for replicate in points["replicate"].tolist()], starts[name]
-    run = trained_students(keys, start)
+    run = train_students(keys, start)
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = [first_plateau(run.times, run.loss[:, index]) for index in range(len(keys))]
     ratios = [values[at, i, 1] / values[at, i, 0] if at > 0 else np.nan for i, at in enumerate(plateaus)]
     return {
         "values": (("value",), values[-1]),
         "loss": run.loss[-1],
-        "directions": (("neuron",), np.stack([_learned(key, run, i) for i, key in enumerate(keys)])),
+        "directions": (("neuron",), np.stack([_learned_cosines(key, run, i) for i, key in enumerate(keys)])),
         "plateau": np.array([at > 0 for at in plateaus]),
         "plateau_ratio": np.array(ratios),
         "std": np.full(len(seeds), start["std"]),
@@ -106,16 +106,17 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
 
 
 def teacher_directions(key: list[int]) -> np.ndarray:
-    """Unit vectors along the input weights of a teacher's neurons (neuron, input): the draw of `relu_teacher` again."""
+    """Return the unit vectors along the input weights of a teacher's neurons (neuron, input): the draw of
+    `relu_teacher` again."""
     random = generator(key, 2)
     random.standard_normal((POINTS, POINT_INPUTS))  # its inputs come first
     first = random.standard_normal((TEACHERS, POINT_INPUTS))
     return first / np.linalg.norm(first, axis=1, keepdims=True)
 
 
-def _learned(key: list[int], run: ln.Trajectory, index: int) -> np.ndarray:
-    """For each neuron of the teacher, the cosine to it of the student's units, weighted by |a_j||w_j|, of those that
-    are nearer to it than to the other neuron."""
+def _learned_cosines(key: list[int], run: ln.Trajectory, index: int) -> np.ndarray:
+    """Return, for each neuron of the teacher, the mean cosine to it of the student's units that are nearer to it than
+    to the other neuron, weighted by |a_j||w_j| (neuron,)."""
     directions = teacher_directions(key)
     units, outgoing = run.reduced.first[-1, index], run.reduced.second[-1, index, 0]
     lengths = np.linalg.norm(units, axis=1)

@@ -18,21 +18,22 @@ QR_INTERVAL_TIME = 0.2  # how often neurons are made orthogonal, and q looked at
 
 @cell_by_cell
 def growth_cells(key: int, *, dim: int, paths: int, step: float, time: float) -> Block:
-    """Growth rates of lengths, areas and outgoing weights, for the identity as D, each with its standard error."""
-    return growth(np.ones(dim), key, paths=paths, step=step, time=time)
+    """Return the growth rates of lengths, areas and outgoing weights, for the identity as D, each with its standard
+    error."""
+    return growth_rates(np.ones(dim), key, paths=paths, step=step, time=time)
 
 
-def growth(scales: np.ndarray, seed: int, *, paths: int, step: float, time: float) -> dict[str, float]:
+def growth_rates(scales: np.ndarray, seed: int, *, paths: int, step: float, time: float) -> dict[str, float]:
     """Return the mean growth per unit of time from `BURN_IN_TIME` to `time`, and standard errors (`..._error`).
 
     `length` is that of ln|w_1|, `second` that of ln(area of w_1 and w_2) less that of the length, `outgoing` that of
-    ln|(a_1, a_2)|; `ended` the mean of ln|w_1| at the end.
+    ln|(a_1, a_2)|.
     """
     process = Process(scales, seed, neurons=2, paths=paths, step=step)
     seen = []
     for until in (BURN_IN_TIME, time):
-        process.follow(until)
-        seen.append(_sizes(process.first, process.second))
+        process.advance(until)
+        seen.append(_log_sizes(process.first, process.second))
     gained = (seen[1] - seen[0]) / (time - BURN_IN_TIME)
     rates = {"length": gained[0], "second": gained[1] - gained[0], "outgoing": gained[2]}
     return {
@@ -55,8 +56,8 @@ class Process:
         self.inner = np.exp(-step / 4 * scales**2)[:, None, None]
         self.outer = np.exp(-step / 4 * (scales**2).sum())
 
-    def follow(self, until: float) -> None:
-        """Steps to the time `until`."""
+    def advance(self, until: float) -> None:
+        """Step all paths to the time `until`."""
         first, a = self.first, self.second
         while self.taken < round(until / self.step):
             self.taken += 1
@@ -73,16 +74,18 @@ class Process:
             a *= self.outer
 
 
-def volumes(scales: np.ndarray, seed: list[int], *, paths: int, step: float, time: float) -> dict[str, np.ndarray]:
-    """For k = 1 to d neurons, with u = D^-1 w: growth per unit of time of ln(volume of u_1, ..., u_k), and the mean of
-    q_k = a^T (U^T U)^-1 a, both from `BURN_IN_TIME` to `time` (k, path).
+def volume_growth(
+    scales: np.ndarray, seed: list[int], *, paths: int, step: float, time: float
+) -> dict[str, np.ndarray]:
+    """Return, for k = 1 to d neurons and with u = D^-1 w, the "growth" per unit of time of ln(volume of u_1, ..., u_k)
+    and the "clock", the mean of q_k = a^T (U^T U)^-1 a, both from `BURN_IN_TIME` to `time` (k, path).
 
     Neurons are made orthogonal again and again, which changes neither volumes, once counted, nor q_k.
     """
     process = Process(scales, seed, neurons=scales.size, paths=paths, step=step)
     logs, clocks, start = np.zeros((paths, scales.size)), [], np.zeros(0)
     for at in np.arange(QR_INTERVAL_TIME, time + QR_INTERVAL_TIME / 2, QR_INTERVAL_TIME):
-        process.follow(at)
+        process.advance(at)
         both = np.concatenate([process.first / scales[:, None, None], process.second[None]]).transpose(2, 0, 1)
         mixed = np.linalg.qr(both)
         logs += np.log(np.abs(np.diagonal(mixed.R, axis1=1, axis2=2)))
@@ -97,8 +100,8 @@ def volumes(scales: np.ndarray, seed: list[int], *, paths: int, step: float, tim
     return {"growth": (sizes - start).T / (time - BURN_IN_TIME), "clock": np.mean(clocks, axis=0).T}
 
 
-def _sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Logarithms of the length of w_1, of the area of w_1 and w_2, and of |a| (3, path)."""
+def _log_sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the length of w_1, of the area of w_1 and w_2, and of |a| (3, path)."""
     length = np.linalg.norm(first[:, 0], axis=0)
     along = first[:, 0] / length
     across = first[:, 1] - (along * first[:, 1]).sum(axis=0) * along
@@ -106,15 +109,15 @@ def _sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 
 def sampled_moments(scales: np.ndarray, seed: int, *, paths: int, steps: int, time: float) -> dict[str, np.ndarray]:
-    """Plain Euler-Maruyama with noise of scales D, from W = I and a tilted: per path at `time`, |W|^2 and the signed
-    commutators of every row with a over their starts (input, path)."""
+    """Sample paths by plain Euler-Maruyama with noise of scales D, from W = I and a random a of unit length: |W|^2 at
+    `time` (path,), and the signed commutators of every row with a over their starts (input, path)."""
     random, d, h = np.random.default_rng([seed, 3]), scales.size, time / steps
     start = random.standard_normal(d)
     start /= np.linalg.norm(start)
     first, a = np.repeat(np.eye(d)[:, :, None], paths, 2), np.repeat(start[:, None], paths, 1)
     for _ in range(steps):
-        push = np.sqrt(h) * scales[:, None] * random.standard_normal((d, paths))
-        first, a = first + push[:, None] * a[None], a + np.einsum("ihp,ip->hp", first, push)
+        increment = np.sqrt(h) * scales[:, None] * random.standard_normal((d, paths))
+        first, a = first + increment[:, None] * a[None], a + np.einsum("ihp,ip->hp", first, increment)
     ratios = []
     for i in range(d):
         at_start = np.outer(np.eye(d)[i], start) - np.outer(start, np.eye(d)[i])

@@ -28,17 +28,17 @@ def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
     return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
 
 
-def table(kind: str, *, name: str, title: str, columns: dict[str, Column], gamma: str = "gamma") -> Table:
+def flow_table(kind: str, *, name: str, title: str, columns: dict[str, Column], gamma: str = "gamma") -> Table:
     """Return the table of one kind of flow; its rows are `Path`s."""
     paths = partial(read, outputs=1 if kind == "scalar" else OUTPUTS)
     every: dict[str, Column] = {
         gamma: lambda rows: [f"{one:g}" for one in rows],
         "flows": lambda rows: [str(len(row)) for row in rows.values()],
-        "final loss": worst(lambda path: path.loss[-1], "{:.0e}"),
+        "final loss": worst_column(lambda path: path.loss[-1], "{:.0e}"),
         **columns,
     }
 
-    def of_results(results: Dataset) -> Columns:
+    def all_columns(results: Dataset) -> Columns:
         rows = by_gamma(paths(results))
         return {heading: column(rows) for heading, column in every.items()}
 
@@ -47,19 +47,19 @@ def table(kind: str, *, name: str, title: str, columns: dict[str, Column], gamma
         title=title,
         sweep=partial(sweep, name=name, kind=kind),
         read=paths,
-        columns=of_results,
+        columns=all_columns,
         note="Errors and losses: the largest of the flows; a range where they differ. Ranks count values above a tenth "
         "of the largest.",
     )
 
 
-def worst(of: Callable[[Path], Any], form: str = "{:.1e}") -> Column:
-    """Return the column of the largest of each gamma."""
+def worst_column(of: Callable[[Path], Any], form: str = "{:.1e}") -> Column:
+    """Return the column with the largest value of each gamma."""
     return lambda rows: [form.format(highest(of(path) for path in row)) for row in rows.values()]
 
 
-def between(of: Callable[[Path], Any], form: str = "{:.2g}") -> Column:
-    """Return the column of the least and the largest of each gamma, once if they read the same."""
+def range_column(of: Callable[[Path], Any], form: str = "{:.2g}") -> Column:
+    """Return the column with the least and the largest value of each gamma, once if they read the same."""
 
     def column(rows: dict[float, list[Path]]) -> list[str]:
         ends = [[form.format(end([of(path) for path in row])) for end in (lowest, highest)] for row in rows.values()]
@@ -68,32 +68,33 @@ def between(of: Callable[[Path], Any], form: str = "{:.2g}") -> Column:
     return column
 
 
-def final_values(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the singular values of both layers by Corollary 3.1."""
+def predicted_final_values(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the final singular values of both layers by Corollary 3.1."""
     return ln.theories.spectral_bias.final_singular_values(path.modes, path.gamma, INPUTS)
 
 
 def limit_error(path: Path) -> float:
     """Return the largest distance of the final singular values of both layers from Corollary 3.1."""
-    first, second = final_values(path)
+    first, second = predicted_final_values(path)
     measured = np.linalg.svd(path.second[-1], compute_uv=False)
     return highest(np.abs(path.values - first).max(), np.abs(measured - second).max())
 
 
 def predicted_excess(path: Path) -> float:
-    """Squared norms of both layers over twice the nuclear norm of the solution, minus 1, by Corollary 3.1."""
-    return float(sum((layer**2).sum() for layer in final_values(path)) / (2 * path.modes.sum()) - 1)
+    """Return the squared norms of both layers over twice the nuclear norm of the solution, minus 1, by Corollary
+    3.1."""
+    return float(sum((layer**2).sum() for layer in predicted_final_values(path)) / (2 * path.modes.sum()) - 1)
 
 
 def predicted_across(path: Path) -> float:
     """Return the part of W1 across the predictor that Corollary 3.1 gives."""
-    first = final_values(path)[0]
+    first = predicted_final_values(path)[0]
     return float(np.sqrt((first[1:] ** 2).sum() / (first**2).sum()))
 
 
-def predicted_fourth(path: Path) -> float:
-    """sigma_4/sigma_1 of W1 by Corollary 3.1, at the effective gamma."""
-    first = final_values(path)[0]
+def predicted_fourth_ratio(path: Path) -> float:
+    """Return sigma_4/sigma_1 of W1 by Corollary 3.1, at the effective gamma."""
+    first = predicted_final_values(path)[0]
     return float(first[OUTPUTS] / first[0])
 
 
@@ -104,56 +105,56 @@ def evolution_error(path: Path) -> float:
     return float(np.abs(np.linalg.svd(path.product, compute_uv=False) - expected).max())
 
 
-def bound_share(path: Path) -> float:
-    """With one output, the loss over its bound of Lemma C.8, where that is largest."""
+def loss_over_bound(path: Path) -> float:
+    """Return, with one output, the loss over its bound of Lemma C.8, where that is largest."""
     bound = ln.theories.spectral_bias.convergence_bound(path.solution[0], path.gamma, path.times)
     return float((path.loss / bound).max())
 
 
-LIMITS = table(
+LIMITS = flow_table(
     "regression",
     name="limits",
     title="Where the flow ends from orthogonal starts: Theorem 3.1, Corollary 3.1",
     columns={
-        "predictor to minimum-norm solution": worst(lambda path: path.solution_error),
-        "singular values to Corollary 3.1": worst(limit_error),
-        "squared norms / 2 nuclear norms - 1": worst(lambda path: path.excess),
-        "the same by Corollary 3.1": worst(predicted_excess),
-        "rank of W1": between(lambda path: path.rank, "{:.0f}"),
-        "turn of singular vectors (sine)": between(lambda path: path.turn),
+        "predictor to minimum-norm solution": worst_column(lambda path: path.solution_error),
+        "singular values to Corollary 3.1": worst_column(limit_error),
+        "squared norms / 2 nuclear norms - 1": worst_column(lambda path: path.nuclear_norm_excess),
+        "the same by Corollary 3.1": worst_column(predicted_excess),
+        "rank of W1": range_column(lambda path: path.rank, "{:.0f}"),
+        "turn of singular vectors (sine)": range_column(lambda path: path.largest_turn),
     },
 )
-ONE_OUTPUT = table(
+ONE_OUTPUT = flow_table(
     "scalar",
     name="one-output",
     title="One output: alignment of the neurons, and the loss under its bound",
     columns={
-        "predictor to minimum-norm solution": worst(lambda path: path.solution_error),
-        "part of W1 across the predictor": between(lambda path: path.across),
-        "the same by Corollary 3.1": between(predicted_across),
-        "sine of a neuron and the predictor, largest": worst(lambda path: path.neuron_sines.max()),
-        "loss / bound of Lemma C.8, largest": worst(bound_share, "{:.2g}"),
+        "predictor to minimum-norm solution": worst_column(lambda path: path.solution_error),
+        "part of W1 across the predictor": range_column(lambda path: path.share_across),
+        "the same by Corollary 3.1": range_column(predicted_across),
+        "sine of a neuron and the predictor, largest": worst_column(lambda path: path.neuron_sines.max()),
+        "loss / bound of Lemma C.8, largest": worst_column(loss_over_bound, "{:.2g}"),
     },
 )
-WHITENED = table(
+WHITENED = flow_table(
     "white",
     name="whitened",
     title="Whitened data: the whole course of the singular values (Theorems C.11, C.12)",
     columns={
-        "singular values to Theorem C.12, at all times": worst(evolution_error),
-        "turn of singular vectors (sine)": worst(lambda path: path.turn),
+        "singular values to Theorem C.12, at all times": worst_column(evolution_error),
+        "turn of singular vectors (sine)": worst_column(lambda path: path.largest_turn),
     },
 )
-GAUSSIAN_STARTS = table(
+GAUSSIAN_STARTS = flow_table(
     "gaussian",
     name="gaussian-starts",
     title="Gaussian starts: which standard deviation gives rank 3",
     gamma="effective gamma",
     columns={  # the fourth singular value decides the rank
         "std of W1(0)": lambda rows: [f"{np.sqrt(2 * gamma / WIDTH):g}" for gamma in rows],
-        "rank of W1": between(lambda path: path.rank, "{:.0f}"),
+        "rank of W1": range_column(lambda path: path.rank, "{:.0f}"),
         "rank 3": lambda rows: [f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}" for row in rows.values()],
-        "σ4/σ1": between(lambda path: path.values[3] / path.values[0]),
-        "the same by Corollary 3.1": between(predicted_fourth),
+        "σ4/σ1": range_column(lambda path: path.values[3] / path.values[0]),
+        "the same by Corollary 3.1": range_column(predicted_fourth_ratio),
     },
 )

@@ -7,7 +7,7 @@ from typing import Any
 import linnet as ln
 from linnet.papers.varre.networks.volumes import growth_cells
 from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
-from linnet.papers.varre.tables.noise import sampled, signed
+from linnet.papers.varre.tables.noise import format_signed, sampled_mean
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table, trial_sweep
@@ -30,21 +30,21 @@ def read(results: Dataset) -> Rates:
     dims = results["dim"].values.tolist()
     exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
     return {
-        **{name: {dim: sampled(results.sel(dim=dim), name) for dim in dims} for name in EXPONENTS},
+        **{name: {dim: sampled_mean(results.sel(dim=dim), name) for dim in dims} for name in EXPONENTS},
         **{f"{name}_theory": {dim: exponents[dim][place] for dim in dims} for name, place in EXPONENTS.items()},
     }
 
 
 def columns(results: Dataset) -> Columns:
-    """Measured growth rates beside the Lyapunov exponents."""
+    """Return the measured growth rates beside the Lyapunov exponents."""
     rows = read(results)
     first, second = rows["length_theory"], rows["second_theory"]
     return {
         "d": [str(dim) for dim in first],
-        "rate of ln ‖w‖": [signed(rate, 4) for rate in rows["length"].values()],
+        "rate of ln ‖w‖": [format_signed(rate, 4) for rate in rows["length"].values()],
         "first exponent": [f"{rate:+.4f}" for rate in first.values()],
-        "rate of ln ‖a‖": [signed(rate, 4) for rate in rows["outgoing"].values()],
-        "rate of ln(area/length)": [signed(rate, 4) for rate in rows["second"].values()],
+        "rate of ln ‖a‖": [format_signed(rate, 4) for rate in rows["outgoing"].values()],
+        "rate of ln(area/length)": [format_signed(rate, 4) for rate in rows["second"].values()],
         "second exponent": [f"{rate:+.4f}" for rate in second.values()],
         "commutator (sum)": [f"{first[dim] + second[dim]:+.4f}" for dim in first],
         "alignment (difference)": [f"{first[dim] - second[dim]:+.4f}" for dim in first],

@@ -15,7 +15,7 @@ NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Networks with label noise and without, the same data and starts for both."""
+    """Return networks with label noise and without, the same data and starts for both."""
     axes = {"delta": DELTAS, "rate": NOISY_RATES, "replicate": range(NETWORKS)}
     fixed = {"time": 400.0 if trial.quick else 800.0, "seed": trial.seed}
     return trial_sweep(trial, "varre-label-noise", noisy_cells, axes, fixed=fixed, together="replicate")
@@ -28,8 +28,8 @@ def read(results: Dataset) -> dict[tuple[float, float], np.ndarray]:
     return {(float(d), float(r)): left.sel(delta=d, rate=r).values for d in left["delta"] for r in left["rate"]}
 
 
-def decay(delta: float, rate: float, time: float) -> float:
-    """Return the predicted share exp(-eta delta^2 t/2), for small eta delta^2."""
+def predicted_decay(delta: float, rate: float, time: float) -> float:
+    """Return the share exp(-eta delta^2 t/2) that is predicted to be left at that time, for small eta delta^2."""
     return float(np.exp(-rate * delta**2 * time / 2))
 
 
@@ -49,7 +49,7 @@ def predicted_rates(seed: int, learning_rate: float, noise_std: float) -> np.nda
 
 
 def columns(results: Dataset) -> Columns:
-    """Return what is left of the small singular values."""
+    """Return what is left of the small singular values beside what is predicted, by delta and step."""
     rows, time = read(results), float(results["time"].max())
     losses = {(d, r): float(results["loss"].sel(delta=d, rate=r).max()) for d, r in rows}
     return {
@@ -61,7 +61,7 @@ def columns(results: Dataset) -> Columns:
         "small values, end / start: median": [f"{np.median(left):.2g}" for left in rows.values()],
         "smallest": [f"{left.min():.2g}" for left in rows.values()],
         "largest": [f"{left.max():.2g}" for left in rows.values()],
-        "exp(-eta delta^2 t/2)": [f"{decay(*key, time):.2g}" for key in rows],
+        "exp(-eta delta^2 t/2)": [f"{predicted_decay(*key, time):.2g}" for key in rows],
     }
 
 

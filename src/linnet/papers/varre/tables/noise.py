@@ -29,14 +29,14 @@ def read(results: Dataset) -> dict[tuple[int, str], Dataset]:
     }
 
 
-def sampled(paths: Dataset, name: str, moment: float | None = None) -> Estimate:
+def sampled_mean(paths: Dataset, name: str, moment: float | None = None) -> Estimate:
     """Return a mean over the paths and its standard error, at one time where it has several."""
     chosen = paths if moment is None else paths.sel(moment=moment)
     return Estimate(float(chosen[name]), float(chosen[f"{name}_error"]))
 
 
 def columns(results: Dataset) -> Columns:
-    """Growth, commutator, angle and lower singular values, each beside what is said of it."""
+    """Return growth, commutator, angle and lower singular values, each beside what is said of it."""
     from linnet.theories import noise
 
     rows = read(results)
@@ -44,30 +44,34 @@ def columns(results: Dataset) -> Columns:
     drifts = {key: noise.scale_drift(key[0]) * float(paths["clock"]) for key, paths in rows.items()}
     printed = {key: float(paths["area_start"]) * np.exp(-3.0) for key, paths in rows.items()}
 
-    def angles(entries: dict[tuple[int, str], str]) -> list[str]:  # one input has neither angle nor second value
+    def from_two_inputs(entries: dict[tuple[int, str], str]) -> list[str]:
+        """Return the entries, blank for one input, which has neither angle nor second value."""
         return [entry if dim > 1 else "" for (dim, _), entry in entries.items()]
 
-    def course(name: str) -> dict[tuple[int, str], str]:
+    def early_and_late(name: str) -> dict[tuple[int, str], str]:
+        """Return the values at t = 1 and 6 as text."""
         ends = {key: [float(paths[name].sel(moment=at)) for at in (1.0, 6.0)] for key, paths in rows.items()}
         return {key: f"{first:.2f} → {last:.2f}" for key, (first, last) in ends.items()}
 
-    second = {key: sampled(paths.isel(value=1), "log_value_change") for key, paths in rows.items()}
+    areas = {key: f"{sampled_mean(paths, 'area', 3.0):.3f}" for key, paths in rows.items()}
+    second = {key: sampled_mean(paths.isel(value=1), "log_value_change") for key, paths in rows.items()}
+    changes = {key: format_signed(change, 3) for key, change in second.items()}
     return {
         "d": [str(dim) for dim, _ in rows],
         "a(0)": [names[start] for _, start in rows],
         "paths": [str(int(paths["paths"])) for paths in rows.values()],
-        "growth of ln ‖w‖² to t = 3": [signed(sampled(paths, "growth"), 2) for paths in rows.values()],
+        "growth of ln ‖w‖² to t = 3": [format_signed(sampled_mean(paths, "growth"), 2) for paths in rows.values()],
         "(d - 2) times its clock": [f"{drift:+.2f}" for drift in drifts.values()],
-        "mean size of [w1, a] at t = 3": angles({key: f"{sampled(rows[key], 'area', 3.0):.3f}" for key in rows}),
-        "printed": angles({key: f"{area:.3f}" for key, area in printed.items()}),
-        "its median, t = 1 to 6": angles(course("area_median")),
-        "mean sine of w1 and a, t = 1 to 6": angles(course("sine")),
-        "mean change of ln σ2, t = 3 to 6": angles({key: signed(change, 3) for key, change in second.items()}),
+        "mean size of [w1, a] at t = 3": from_two_inputs(areas),
+        "printed": from_two_inputs({key: f"{area:.3f}" for key, area in printed.items()}),
+        "its median, t = 1 to 6": from_two_inputs(early_and_late("area_median")),
+        "mean sine of w1 and a, t = 1 to 6": from_two_inputs(early_and_late("sine")),
+        "mean change of ln σ2, t = 3 to 6": from_two_inputs(changes),
     }
 
 
-def signed(estimate: Estimate, digits: int) -> str:
-    """Return the value with its sign, and the error without."""
+def format_signed(estimate: Estimate, digits: int) -> str:
+    """Return an estimate as text: the value with its sign, the error without."""
     return f"{estimate.value:+.{digits}f} ± {estimate.error:.{digits}f}"
 
 

@@ -22,7 +22,7 @@ QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Students from starts of three scales, of the same teachers."""
+    """Return students from starts of three scales, of the same teachers."""
     starts = STARTS
     if trial.quick:
         starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
@@ -31,13 +31,13 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def ranks(students: Dataset, start: str) -> np.ndarray:
-    """Return the singular values above a tenth of the largest, of each student from this start."""
+    """Return how many singular values are above a tenth of the largest, for each student from this start."""
     values = students["values"].sel(start=start).transpose("replicate", "value").values
     return np.asarray(ln.observables.numerical_rank(values))
 
 
-def fitted(students: Dataset) -> np.ndarray:
-    """Return which seeds have students that have learned their samples, from every start (replicate,)."""
+def fitted_seeds(students: Dataset) -> np.ndarray:
+    """Return for each seed whether its students have learned their samples from every start (replicate,)."""
     return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)
 
 
