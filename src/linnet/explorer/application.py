@@ -75,6 +75,7 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
 
     @server.before_request
     def refuse_strangers() -> Response | None:
+        """Answer with status 403 and the reason, or with None to go on."""
         why = refusal_reason(
             request.host, request.headers.get("Origin"), only_local, fetch_site(request.headers, request.path)
         )
@@ -87,6 +88,7 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
 
     @server.errorhandler(Exception)
     def answer_failure(reason: Exception) -> Response:
+        """Answer an HTTP error by its name, and any other exception as a malformed request, which is logged."""
         if isinstance(reason, HTTPException):
             text = {413: f"A request may have at most {MAX_REQUEST_BYTES // 2**20} MiB."}.get(
                 reason.code or 500, reason.name + "."

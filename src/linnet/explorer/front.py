@@ -67,7 +67,10 @@ def fetch_site(headers: Mapping[str, str] | Headers, path: str) -> str | None:
 
 
 class Front:
-    """A WSGI application that hands everything to another one, `application.set_result(...)`, once that is there."""
+    """A WSGI application that hands requests to another one, which arrives later by `application.set_result(...)`.
+
+    Until then it sends Plotly's script and the heads of pages itself, and all other requests wait.
+    """
 
     def __init__(self, only_local: bool = True) -> None:
         self.application: Future[WSGIApplication] = Future()

@@ -84,7 +84,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Page:
-    """One page.
+    """A page of the explorer: its controls, the parts that are computed from them, and its words.
 
     - `name`: in the address, `/name`; `title`; `introduction`: its paragraphs
     - `card`: one sentence, on the first page

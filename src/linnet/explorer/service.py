@@ -41,7 +41,7 @@ class Answer(TypedDict, total=False):
 
 
 class Service:
-    """The pages, by name, and what computes them."""
+    """The pages by name; computes and draws their parts, `at_once` at a time, and keeps the datasets it computed."""
 
     def __init__(self, pages: tuple[Page, ...], *, at_once: int | None = None, cache_bytes: int = CACHE_BYTES) -> None:
         self.pages = {page.name: page for page in pages}

@@ -27,6 +27,7 @@ def warm_first_page(service: Service) -> threading.Thread:
     page = next(iter(service.pages.values()))
 
     def compute() -> None:
+        """Import and compute, and let other threads in more often meanwhile."""
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)  # a request in between is answered soon
         try:
@@ -47,6 +48,7 @@ def warm_other_pages(service: Service) -> threading.Thread:
     from linnet.explorer import controls as control
 
     def compute() -> None:
+        """Compute the first query of each page, then the second, ..., whenever the server is idle."""
         queries = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
         for _, page, query in sorted(queries, key=lambda one: one[0]):
             for part in page.parts:

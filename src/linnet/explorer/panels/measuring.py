@@ -60,6 +60,7 @@ def register(app: Dash, service: Service) -> None:
         State("claims-measured", "data"),
     )
     def measure(run: int, cancel: int, tick: int, name: str) -> tuple[Shown, bool, bool, bool]:
+        """Follow a click or a tick; a panel that was just laid out has no clicks, and only shows its claim."""
         return press_button(str(ctx.triggered_id or "") if run or cancel else "", name)
 
 

@@ -68,7 +68,7 @@ def register(app: Dash, service: Service) -> None:
         Input("your-data-sent", "data"),
         prevent_initial_call=True,
     )
-    def take(sent: object) -> tuple[object, ...]:
+    def receive(sent: object) -> tuple[object, ...]:
         return keep_upload(sent)
 
 
