@@ -25,7 +25,7 @@ def as_wrong_call() -> Iterator[None]:
         raise WrongCallError(str(reason)) from None
 
 
-def explain(reason: BaseException) -> tuple[str, int]:
+def line_and_status(reason: BaseException) -> tuple[str, int]:
     """Return the line to print and the exit status for the exception that ended a command."""
     if isinstance(reason, KeyboardInterrupt):  # in a program that calls `main`
         return interrupts.keep_results(), 130

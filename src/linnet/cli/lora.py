@@ -95,7 +95,7 @@ def _print_equivalent(
 ) -> None:
     """Print what a change of alpha or r (--from, --to) does to the rates; of alpha, the optimizer's groups as code."""
     old = _parse_settings("--from", before, {"alpha", "r", "lr"})
-    new = _parse_settings("--to", after, set(), may={"alpha", "r"})
+    new = _parse_settings("--to", after, set(), optional={"alpha", "r"})
     if not float(old["r"]).is_integer() or not float(new.get("r", 1)).is_integer():
         raise failures.WrongCallError("r takes a whole number.")
     plain = linnet.lora.Adapter(
@@ -170,14 +170,16 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
         terminal.echo(f"  {condition}")
 
 
-def _parse_settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:
+def _parse_settings(
+    option: str, text: str | None, needed: set[str], optional: Set[str] = frozenset()
+) -> dict[str, float]:
     """Parse settings written as name=number, with commas; refuse unknown and missing names."""
     try:
         given = {name.strip(): float(value) for name, value in (part.split("=") for part in (text or "").split(","))}
     except ValueError:
         given = {}
-    if not needed <= set(given) <= needed | may or any(not 0 < value < math.inf for value in given.values()):
-        example = ",".join(f"{name}=..." for name in sorted(needed or may))
+    if not needed <= set(given) <= needed | optional or any(not 0 < value < math.inf for value in given.values()):
+        example = ",".join(f"{name}=..." for name in sorted(needed or optional))
         raise failures.WrongCallError(f"{option} takes {example} with positive numbers: got {text!r}.")
     return given
 

@@ -94,6 +94,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK"):
             raise
-        line, status = failures.explain(reason)
+        line, status = failures.line_and_status(reason)
         terminal.echo_error(line)
     sys.exit(status if isinstance(status, int) else 0)

@@ -78,6 +78,7 @@ def verify(
     ):
 
         def report(outcome: Outcome) -> None:
+            """Keep an outcome and print it."""
             outcomes.append(outcome)
             results.add(outcome.claim.name, outcome.to_json())
             if not piped:
@@ -111,6 +112,7 @@ def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, 
     with _Results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
 
         def record(row: stability.Stability) -> None:
+            """Keep the verdicts of a claim at the seeds so far."""
             results.add(row.claim.name, row.to_json())
             advance(1)
 

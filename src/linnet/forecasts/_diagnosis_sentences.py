@@ -125,12 +125,13 @@ def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
         early, late = known[np.argmin(times[known])], known[np.argmax(times[known])]
         rate = diagnosis.forecast.learning_rate
 
-        def when(mode: int) -> str:
+        def when_half_learned(mode: int) -> str:
+            """Write the step at which a mode is half learned; before step 10, its time."""
             steps = times[mode] / rate
             return f"time {times[mode]:.2g} ({steps:.2g} steps)" if steps < 10 else f"step {half[mode]:.0f}"
 
-        last = f", mode {late + 1} at {when(late)}" if late != early else ""
-        lines.append(f"Mode {early + 1} is half learned at {when(early)}{last}.")
+        last = f", mode {late + 1} at {when_half_learned(late)}" if late != early else ""
+        lines.append(f"Mode {early + 1} is half learned at {when_half_learned(early)}{last}.")
     if left := len(half) - known.size:
         verb = "is" if left == 1 else "are"
         lines.append(f"{pluralize(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")

@@ -71,6 +71,7 @@ def _copy_note(table: DataTable, drop_option: DropOption) -> str:
         return ""
 
     def standardised(values: np.ndarray) -> np.ndarray:
+        """Return columns with mean zero and norm one; constant ones are zero."""
         largest = np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
         centred = values / largest - (values / largest).mean(axis=0)
         length = np.linalg.norm(centred, axis=0)

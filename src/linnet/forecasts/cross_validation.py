@@ -49,7 +49,7 @@ def cross_validate(
     - `longest`: the maximum number of steps
     - `least_time`: training without `steps` does not end before this time, in units of steps times rate
 
-    **Returns** `Curves`. Where a member diverges, or its training error rises on the way, the rate is halved for all
+    **Returns** `Curves`. Where a member diverges, or its training loss rises on the way, the rate is halved for all
     and training begins again; a rate that was asked for is kept, or refused where a member diverges.
 
     **Example:**
@@ -117,8 +117,8 @@ class _Training:
         return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
 
     def curves(self, rate: float, *, allow_restless: bool) -> Curves | None:
-        """Train at this rate; return None where a member diverges or, unless restless curves are allowed, where a
-        training error rises."""
+        """Train at this rate and return the curves; None where a member diverges or, unless restless curves are
+        allowed, where a training loss rises."""
         most = "longest" if self.steps is None else "steps"
         total = count(most, getattr(self, most), most=2**62)
         least = min(self.least_time / rate, float(total))

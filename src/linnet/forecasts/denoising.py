@@ -209,10 +209,10 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     return replace(result, matrix=labelled)
 
 
-def _denoise_complete(data: np.ndarray, given: float | None) -> Denoised:
+def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
     """Estimate a matrix without gaps, with rows and columns brought to one noise where theirs differ."""
-    plain = _apply_best_filter(data, given)
-    if given is not None or min(data.shape) < MIN_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
+    plain = _apply_best_filter(data, noise_std)
+    if noise_std is not None or min(data.shape) < MIN_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
         return plain
     misfit = bulk_misfit(plain.values, data.shape)
     most = max(MAX_MISFIT, MISFIT_TIMES_SIDE / min(data.shape))
@@ -235,7 +235,7 @@ def _denoise_complete(data: np.ndarray, given: float | None) -> Denoised:
     return replace(evened, matrix=matrix, noise_misfit=misfit, row_stds=rows * evened.noise_std, column_stds=columns)
 
 
-def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoised:
+def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | None) -> Denoised:
     """Estimate a matrix where entries are missing: they are filled with the estimate, in turns, until it settles."""
     if not (seen.any(axis=0).all() and seen.any(axis=1).all()):
         raise ValueError(
@@ -244,12 +244,12 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None)
     share = float(seen.mean())
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
-    noise = given
+    noise = noise_std
     result = _apply_best_filter(filled, noise)
     for turn in range(MAX_TURNS):
         before = np.asarray(result.matrix)
         residual = (data - before)[seen]
-        if given is None:  # what the filter leaves of the noise is not seen in the residuals: freedom is taken off
+        if noise_std is None:  # what the filter leaves of the noise is not seen in the residuals: freedom is taken off
             rows, columns = data.shape
             freedom = min(result.effective_rank * (rows + columns - result.effective_rank), 0.9 * seen.sum())
             level = float(np.sqrt((residual**2).sum() / (seen.sum() - freedom)))
@@ -264,10 +264,10 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None)
     return replace(result, noise_std=float(noise or 0.0), observed=share)
 
 
-def _apply_best_filter(data: np.ndarray, given: float | None) -> Denoised:
-    """Estimate a matrix by the filter of least estimated risk, for noise of one variance, `given` or estimated."""
+def _apply_best_filter(data: np.ndarray, noise_std: float | None) -> Denoised:
+    """Estimate a matrix by the filter of least estimated risk, for noise of one variance, given or estimated."""
     left, values, right = np.linalg.svd(data, full_matrices=False)
-    noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
+    noise, error = noise_level(values, data.shape) if noise_std is None else (noise_std, 0.0)
     if noise <= 1e-14 * values[0]:  # without noise the data are the truth: the network trained to its end
         path = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
         filtered = np.where(values > 1e-12 * values[0], values, 0.0)

@@ -102,6 +102,7 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
 
     def root_mean_square(values: np.ndarray, axis: int) -> np.ndarray:
+        """Return root mean squares over an axis, none below a millionth of that of all: one may divide by them."""
         sizes = np.sqrt((values**2).mean(axis=axis))
         return np.maximum(sizes, 1e-6 * np.sqrt((sizes**2).mean()) + np.finfo(float).tiny)
 
