@@ -105,7 +105,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
         *([page.above_controls()] if page.above_controls else []),
         *_controls(page, state),
     ]
-    results = [*[_part(page, part, state) for part in page.parts], _script(page)]
+    results = [*[_part(page, part, state) for part in page.parts], _script_box(page)]
     return html.Section(
         [
             _div("top", *heading, _div("buttons", *buttons)),
@@ -193,7 +193,7 @@ def _box_and_slider(one: Control, ident: str, text: str) -> Component:
 
 
 def view_id(page: Page, view: View) -> str:
-    """Return the id of a view's picture."""
+    """Return the id of a view's picture; style sheets of assets/ name some of them."""
     return f"{page.name}-view-{view.name}"
 
 
@@ -246,7 +246,7 @@ def _save_button(view: View, ident: str, kind: str) -> Component:
     return html.Button(kind.upper(), type="button", className="small", **data)
 
 
-def _script(page: Page) -> Component:
+def _script_box(page: Page) -> Component:
     """Lay out where the script is shown and copied."""
     ident = f"{page.name}-script"
     return html.Details(

@@ -55,7 +55,10 @@ class View:
 
 
 def view(title: str, about: str = "", **more: Any) -> Callable[[Draw], View]:
-    """Decorate a function that draws: it becomes a `View` with the function's name; `more` are fields of `View`."""
+    """Decorate a function that draws: it becomes a `View` with the function's name; `more` are fields of `View`.
+
+    The name is part of the picture's id (see `layout.view_id`).
+    """
     return lambda draw: View(draw.__name__, title, draw, about, **more)
 
 
