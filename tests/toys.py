@@ -170,7 +170,7 @@ class Verdicts:
         from linnet.reproduction.verdicts import ClaimRow
         from linnet.reproduction.verification import verify
 
-        return [ClaimRow.of(outcome.to_json()) for outcome in verify(CLAIMS.values(), self.trial)]
+        return [ClaimRow.from_outcome(outcome.to_json()) for outcome in verify(CLAIMS.values(), self.trial)]
 
     def stop(self) -> None:
         """Nothing is going on."""

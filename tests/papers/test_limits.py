@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linnet.reproduction import AllOf, Below, Claim, Estimate, Falls, Trial, Verdict, Within, claims, record, verify
-from linnet.reproduction.numbers import filled
+from linnet.reproduction.numbers import fill_template
 from linnet.reproduction.rules import Leaf, Rule
 
 CLAIMS = list(claims().values())
@@ -94,7 +94,9 @@ def check_other_verdicts(claim: Claim, sound: dict[str, Any]) -> None:
         mended = [case for case in (met(c, claim.corrected) for c in cases) if not claim.holds.met(case)]
         assert mended, "no numbers are right with the correction alone"
         for case in mended:
-            assert claim.verdict(case) == Verdict.CORRECTED and filled(claim.correction, case) in claim.conclusion(case)
+            assert claim.verdict(case) == Verdict.CORRECTED and fill_template(
+                claim.correction, case
+            ) in claim.conclusion(case)
             for leaf in claim.corrected.leaves():
                 for turned in broken(case, leaf):
                     assert claim.verdict(turned) != Verdict.CORRECTED, leaf.requirement

@@ -33,7 +33,8 @@ CLAIMS = [
 def page_file(toys: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report")
     results = [
-        runner.make(FigureRequest.of(toys.FIGURES[name], quick=True), out) for name in ("watanabe-fig1", "tu-fig1")
+        runner.make(FigureRequest.from_figure(toys.FIGURES[name], quick=True), out)
+        for name in ("watanabe-fig1", "tu-fig1")
     ]
     failure = FigureFailure(
         "tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2", "it did not fit into memory " * 5

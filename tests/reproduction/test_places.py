@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linnet.reproduction.places import joined
+from linnet.reproduction.places import joined_places
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ from linnet.reproduction.places import joined
     ],
 )
 def test_places_are_joined(places: list[str], text: str) -> None:
-    assert joined(places) == text
+    assert joined_places(places) == text

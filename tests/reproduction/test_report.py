@@ -58,7 +58,10 @@ FAILURE = FigureFailure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig
 def results(toys: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
     out = tmp_path_factory.mktemp("report")
     strict: dict[str, dict[str, Any]] = {"watanabe-fig2": {"limit": 1e-12}}
-    return [runner.make(FigureRequest.of(f, quick=True, **strict.get(f.name, {})), out) for f in toys.FIGURES.values()]
+    return [
+        runner.make(FigureRequest.from_figure(f, quick=True, **strict.get(f.name, {})), out)
+        for f in toys.FIGURES.values()
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from linnet.reproduction import (
     Verdict,
     Within,
 )
-from linnet.reproduction.numbers import fields, filled
+from linnet.reproduction.numbers import fill_template, template_fields
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_limit_needs_its_reason_and_a_shared_one_brings_it():
 
 def test_templates_print_lists_mappings_and_estimates():
     numbers = {"means": {"d = 2": Estimate(0.4819, 0.007)}, "list": [1.0, 2.5], "n": 3, "text": "words"}
-    assert filled("{means:.3f}; {list:.1f}; {n} {text}", numbers) == "d = 2: 0.482 ± 0.007; 1.0, 2.5; 3 words"
-    assert filled("{list.lowest:g} {list.highest:g} {list.last:g} {list.count}", numbers) == "1 2.5 2.5 2"
-    assert fields("{a:.3f} and {b.last:g} and {a}") == ["a", "b"]
+    assert fill_template("{means:.3f}; {list:.1f}; {n} {text}", numbers) == "d = 2: 0.482 ± 0.007; 1.0, 2.5; 3 words"
+    assert fill_template("{list.lowest:g} {list.highest:g} {list.last:g} {list.count}", numbers) == "1 2.5 2.5 2"
+    assert template_fields("{a:.3f} and {b.last:g} and {a}") == ["a", "b"]
     with pytest.raises(ValueError, match="which was not measured"):
-        filled("{absent}", numbers)
+        fill_template("{absent}", numbers)
 
 
 def test_estimates_are_compared_in_their_own_errors() -> None:

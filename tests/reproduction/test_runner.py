@@ -40,7 +40,7 @@ def counted(toys: ModuleType) -> tuple[Figure, Counted]:
 
 
 def test_a_run_leaves_dataset_pictures_and_marked_result(toys: ModuleType, tmp_path: Path) -> None:
-    done = runner.make(FigureRequest.of(toys.FIGURES["watanabe-fig1"], quick=True, seed=3), tmp_path)
+    done = runner.make(FigureRequest.from_figure(toys.FIGURES["watanabe-fig1"], quick=True, seed=3), tmp_path)
     names = {path.name for path in done.folder.iterdir()}
     assert names == {"data.nc", "figure.png", "figure.svg", "figure.pdf", "result.json"}
     assert done.folder == tmp_path / "watanabe-fig1-quick-seed3"
@@ -57,8 +57,8 @@ def test_a_run_leaves_dataset_pictures_and_marked_result(toys: ModuleType, tmp_p
 
 def test_finished_work_is_reused_and_the_same(counted: tuple[Figure, Counted], tmp_path: Path) -> None:
     figure, compute = counted
-    first = runner.make(FigureRequest.of(figure, quick=True), tmp_path)
-    again = runner.make(FigureRequest.of(figure, quick=True), tmp_path)
+    first = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
+    again = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     assert compute.calls == 1
     assert not first.reused and again == replace(first, reused=True)
 
@@ -67,31 +67,31 @@ def test_other_settings_other_code_and_fresh_run_again(
     counted: tuple[Figure, Counted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figure, compute = counted
-    runner.make(FigureRequest.of(figure, quick=True), tmp_path)
-    runner.make(FigureRequest.of(figure, quick=True, rate=2.0), tmp_path)
-    runner.make(FigureRequest.of(figure, quick=True, panels=("a",)), tmp_path)
+    runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
+    runner.make(FigureRequest.from_figure(figure, quick=True, rate=2.0), tmp_path)
+    runner.make(FigureRequest.from_figure(figure, quick=True, panels=("a",)), tmp_path)
     assert compute.calls == 3 and len(list(tmp_path.iterdir())) == 3
-    runner.make(FigureRequest.of(figure, quick=True), tmp_path, fresh=True)
+    runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path, fresh=True)
     assert compute.calls == 4
     monkeypatch.setattr(request, "_fingerprint", lambda figure: "other code")
-    runner.make(FigureRequest.of(figure, quick=True), tmp_path)
+    runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     assert compute.calls == 5 and len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("lost", ["data.nc", "figure.svg", "result.json"])
 def test_incomplete_work_is_not_reused(counted: tuple[Figure, Counted], tmp_path: Path, lost: str) -> None:
     figure, compute = counted
-    (runner.make(FigureRequest.of(figure, quick=True), tmp_path).folder / lost).unlink()
-    assert runner.make(FigureRequest.of(figure, quick=True), tmp_path).folder.joinpath(lost).exists()
+    (runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path).folder / lost).unlink()
+    assert runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path).folder.joinpath(lost).exists()
     assert compute.calls == 2
 
 
 def test_a_damaged_mark_is_not_trusted(counted: tuple[Figure, Counted], tmp_path: Path) -> None:
     figure, compute = counted
-    done = runner.make(FigureRequest.of(figure, quick=True), tmp_path)
+    done = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     mark = done.folder / "result.json"
     mark.write_text(mark.read_text()[:40])
-    runner.make(FigureRequest.of(figure, quick=True), tmp_path)
+    runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     assert compute.calls == 2
 
 
@@ -100,17 +100,17 @@ def test_a_run_that_breaks_leaves_the_finished_one(
     counted: tuple[Figure, Counted], tmp_path: Path, breaks: BaseException
 ) -> None:
     figure, compute = counted
-    done = runner.make(FigureRequest.of(figure, quick=True), tmp_path)
+    done = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     compute.breaks = breaks  # type: ignore[assignment]
     with pytest.raises(type(breaks), match=r"no|^$"):
-        runner.make(FigureRequest.of(figure, quick=True), tmp_path, fresh=True)
-    assert result.finished(FigureRequest.of(figure, quick=True), tmp_path) == replace(done, reused=True)
+        runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path, fresh=True)
+    assert result.find_finished(FigureRequest.from_figure(figure, quick=True), tmp_path) == replace(done, reused=True)
 
 
 def test_an_interrupted_grid_goes_on_where_it_was(toys: ModuleType, tmp_path: Path) -> None:
     pytest.importorskip("zarr", reason="grids are kept only where Zarr is installed")
     toys.CALLS.clear()
-    grid = FigureRequest.of(replace(toys.FIGURES["tu-fig1"], compute=toys.compute_grid), quick=True)
+    grid = FigureRequest.from_figure(replace(toys.FIGURES["tu-fig1"], compute=toys.compute_grid), quick=True)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         runner.make(grid, tmp_path)
     assert toys.CALLS == [1.0, 2.0, -1.0]
@@ -124,10 +124,10 @@ def test_a_picture_that_fails_is_not_finished_work(toys: ModuleType, tmp_path: P
     def refuse(data: xr.Dataset) -> Any:
         raise ValueError("cannot draw")
 
-    broken = FigureRequest.of(replace(toys.FIGURES["watanabe-fig1"], plot=refuse), quick=True)
+    broken = FigureRequest.from_figure(replace(toys.FIGURES["watanabe-fig1"], plot=refuse), quick=True)
     with pytest.raises(ValueError, match="cannot draw"):
         runner.make(broken, tmp_path)
-    assert result.finished(broken, tmp_path) is None
+    assert result.find_finished(broken, tmp_path) is None
 
 
 def test_the_picture_reads_only_what_was_stored(toys: ModuleType, tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_the_picture_reads_only_what_was_stored(toys: ModuleType, tmp_path: Path
         seen.append(data)
         return figure.plot(data)
 
-    done = runner.make(FigureRequest.of(replace(figure, plot=spy), quick=True), tmp_path)
+    done = runner.make(FigureRequest.from_figure(replace(figure, plot=spy), quick=True), tmp_path)
     xr.testing.assert_identical(seen[0], datafile.read(done.folder / "data.nc"))
 
 
 def test_command_and_folder_name_every_change(toys: ModuleType) -> None:
-    made = FigureRequest.of(
+    made = FigureRequest.from_figure(
         toys.FIGURES["watanabe-fig1"], panels=("b",), quick=True, seed=2, rate=0.5, scales=(1, 3), data="a b"
     )
     assert made.command == (
@@ -177,6 +177,6 @@ def test_dataset_file_keeps_values_and_odd_attributes(tmp_path: Path) -> None:
 def test_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot write to the folder"):
-        runner.writable(tmp_path / "file" / "below")
-    runner.writable(tmp_path / "new" / "deep")
+        runner.check_writable(tmp_path / "file" / "below")
+    runner.check_writable(tmp_path / "new" / "deep")
     assert list((tmp_path / "new" / "deep").iterdir()) == []

@@ -22,7 +22,7 @@ def check_can_draw_and_write(out: Path) -> None:
     """Refuse, before any work, to go on without matplotlib or with a folder that cannot be written."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
-    runner.writable(out)
+    runner.check_writable(out)
 
 
 def run(

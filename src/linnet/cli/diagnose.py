@@ -42,7 +42,7 @@ def diagnose(
     from linnet.forecasts.diagnosing import diagnose_table
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import read
-    from linnet.reproduction.runner import writable
+    from linnet.reproduction.runner import check_writable
 
     settings = Settings(
         width=width,
@@ -57,7 +57,7 @@ def diagnose(
     )
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
     new = not out.exists()
-    writable(out)  # before the work, which may take minutes
+    check_writable(out)  # before the work, which may take minutes
     if new:
         out.rmdir()  # it comes with the page, and not for a wrong call
     diagnosis = diagnose_table(table, settings)

@@ -30,7 +30,7 @@ def reproduce(
     ] = True,
 ) -> None:
     """Make every figure of the papers, measure every claim, and write one page that shows them all."""
-    requests = [FigureRequest.of(figure, quick=quick) for figure in registry.figures().values()]
+    requests = [FigureRequest.from_figure(figure, quick=quick) for figure in registry.figures().values()]
     batch.check_can_draw_and_write(out)
     with (
         one_thread() if quick else nullcontext(),

@@ -47,7 +47,7 @@ def run(
             figure, panels = registry.find_figure(name)
             changes = {} if seed is None else {"seed": seed}
             changes |= _given_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
-            requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
+            requests.append(FigureRequest.from_figure(figure, panels=panels, quick=quick, **changes))
     batch.check_can_draw_and_write(out)
     with nullcontext() if compiled is None else linnet.precision.compilation_cache(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)

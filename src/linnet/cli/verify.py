@@ -20,8 +20,8 @@ from linnet.cli.options import Quick, Seed
 from linnet.reproduction import parallel, stability
 from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.registry import select_claims
-from linnet.reproduction.runner import writable
-from linnet.reproduction.verification import Outcome, in_words
+from linnet.reproduction.runner import check_writable
+from linnet.reproduction.verification import Outcome, verdict_and_text
 from linnet.reproduction.verification import verify as measure
 
 _COLUMN_WIDTHS = [5, 26, 25]
@@ -61,11 +61,11 @@ def verify(
     if to_json is not None and not piped:
         if to_json.is_dir():
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
-        writable(to_json.parent)
+        check_writable(to_json.parent)
     if seeds is not None:
         return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
     if store is not None:
-        writable(store)
+        check_writable(store)
     table = terminal.interactive() and terminal.width() >= 110
     if table and not piped:
         terminal.echo_row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
@@ -185,7 +185,7 @@ class _Results:
 
 def _print_outcome(outcome: Outcome, table: bool) -> None:
     """Print one claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
-    claim, (verdict, measured) = outcome.claim, in_words(outcome)
+    claim, (verdict, measured) = outcome.claim, verdict_and_text(outcome)
     if not outcome.as_expected:
         measured += f" (expected: {claim.expected})"
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
@@ -206,7 +206,7 @@ def _print_summary(outcomes: list[Outcome]) -> None:
     """Print the count of every verdict, and the claims that do not simply hold."""
     names: dict[str, list[str]] = {}
     for outcome in outcomes:
-        names.setdefault(in_words(outcome)[0], []).append(outcome.claim.name)
+        names.setdefault(verdict_and_text(outcome)[0], []).append(outcome.claim.name)
     names = dict(sorted(names.items(), key=lambda item: -len(item[1])))
     counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
     for verdict, claims in names.items():

@@ -41,13 +41,13 @@ def labelled(
     import xarray as xr
 
     described, axes = (
-        {name: (dims, values, words_of(*words)) for name, (dims, values, *words) in group.items()}
+        {name: (dims, values, variable_attributes(*words)) for name, (dims, values, *words) in group.items()}
         for group in (variables, coords or {})
     )
     return xr.Dataset(described, axes, dict(attrs or {}))
 
 
-def words_of(text: str, units: str = "") -> dict[str, str]:
+def variable_attributes(text: str, units: str = "") -> dict[str, str]:
     """Return the attributes of a variable: what it is in words, and its units if any."""
     return {"long_name": text, **({"units": units} if units else {})}
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from linnet._arguments import count, flag, of_kind, shown
 from linnet.reproduction.kinds import check_kinds
-from linnet.reproduction.numbers import Estimate, Numbers, fields, filled
+from linnet.reproduction.numbers import Estimate, Numbers, fill_template, template_fields
 from linnet.reproduction.rules import Leaf, Rule
 
 
@@ -175,7 +175,7 @@ class Claim:
     def names(self) -> list[str]:
         """The numbers that its rules and its sentence read."""
         read = [name for _, leaf in self.limits() for name in leaf.names]
-        return list(dict.fromkeys(read + [name for words in self._templates for name in fields(words)]))
+        return list(dict.fromkeys(read + [name for words in self._templates for name in template_fields(words)]))
 
     def verdict(self, numbers: Numbers) -> Verdict:
         """What the numbers say of the claim, by its rules alone."""
@@ -199,7 +199,7 @@ class Claim:
         missed = self.holds.conclusion(numbers)
         if verdict == Verdict.CORRECTED:
             assert self.corrected is not None
-            right = f"{filled(self.correction, numbers)} ({self.corrected.conclusion(numbers)})"
+            right = f"{fill_template(self.correction, numbers)} ({self.corrected.conclusion(numbers)})"
             return f"It does not hold as printed: {missed}. Right is: {right}."
         also = f"; nor does its correction: {self.corrected.conclusion(numbers)}" if self.corrected else ""
         if verdict == Verdict.OUTSIDE:
@@ -213,7 +213,7 @@ class Claim:
         of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
         numbers = self.measure(trial)
         check_kinds(self.name, (leaf for _, leaf in self.limits()), self._templates, numbers)
-        sentence = f"{filled(self.reads, numbers)}. {self.conclusion(numbers)}"
+        sentence = f"{fill_template(self.reads, numbers)}. {self.conclusion(numbers)}"
         value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
         if isinstance(value, Estimate):
             value, uncertainty = value

@@ -43,8 +43,8 @@ class Settings(Model):
     seed: NonNegativeInt = 0
 
     @model_validator(mode="after")
-    def _sizes(self) -> Self:
-        """Refuses numbers of points, runs or dimensions that no computer takes; hidden units cost nothing."""
+    def _check_sizes(self) -> Self:
+        """Refuse numbers of points, runs or dimensions that no computer takes; hidden units cost nothing."""
         for name in type(self).model_fields:
             value = getattr(self, name)
             for size in value if isinstance(value, tuple) else (value,):

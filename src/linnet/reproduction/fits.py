@@ -8,7 +8,7 @@ import numpy as np
 
 
 def line(x: object, y: object) -> tuple[float, float]:
-    """Slope of the least-squares line and its standard error, NaN for two points: they leave nothing to judge it by."""
+    """Return the slope of the least-squares line and its standard error, which is NaN for two points."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     centred = x - x.mean()
     slope = float(centred @ y / (centred @ centred))
@@ -19,7 +19,7 @@ def line(x: object, y: object) -> tuple[float, float]:
 
 
 def exponent(x: Any, y: Any) -> tuple[float, float]:
-    """The p of y ~ x^p, from the line through the logarithms, and its standard error.
+    """Return the p of y ~ x^p, from the line through the logarithms, and its standard error.
 
     Where each `x` has several `y` (x, ...), every one of them is a point.
     """
@@ -34,14 +34,17 @@ def slopes(x: Any, y: Any) -> tuple[float, float]:
 
 
 def joint_limit(points: int, trials: int, probability: float = 0.01) -> float:
-    """What the largest of `points` Student's t of `trials` draws exceeds with at most this probability (Bonferroni)."""
+    """Return what the largest of `points` Student's t of `trials` draws exceeds with at most this probability.
+
+    By Bonferroni's inequality.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(trials - 1, 1 - probability / (2 * points)))
 
 
-def within(fit: tuple[float, float]) -> str:
-    """A fitted number with its standard error, for a sentence; alone where it has none."""
+def with_standard_error(fit: tuple[float, float]) -> str:
+    """Return a fitted number with its standard error, for a sentence; alone where it has none."""
     return f"{fit[0]:.3f}" if np.isnan(fit[1]) else f"{fit[0]:.3f} ± {fit[1]:.3f}"
 
 

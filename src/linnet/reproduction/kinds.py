@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import shown
-from linnet.reproduction.numbers import Estimate, Numbers, entries, fields, filled
+from linnet.reproduction.numbers import Estimate, Numbers, entries, fill_template, template_fields
 from linnet.reproduction.rules import Falls, Leaf, Within
 
 
@@ -26,7 +26,9 @@ def check_kinds(name: str, leaves: Iterable[Leaf], templates: Iterable[str], num
     if not isinstance(numbers, Mapping):
         raise ValueError(f"the claim {name!r} must measure numbers by name, as a mapping: got {shown(numbers)}.")
     leaves, templates = list(leaves), list(templates)
-    read = [read for leaf in leaves for read in leaf.names] + [said for text in templates for said in fields(text)]
+    read = [read for leaf in leaves for read in leaf.names] + [
+        said for text in templates for said in template_fields(text)
+    ]
     for number in read:
         if number not in numbers:
             raise ValueError(f"the claim {name!r} reads {number!r}, which its measurement does not return.")
@@ -35,7 +37,7 @@ def check_kinds(name: str, leaves: Iterable[Leaf], templates: Iterable[str], num
         _check_rule(name, leaf, numbers)
     for text in templates:  # all of them, also those that this verdict does not print
         try:
-            filled(text, numbers)
+            fill_template(text, numbers)
         except (TypeError, ValueError) as reason:
             raise ValueError(f"the claim {name!r} cannot print {text!r} with what it measured: {reason}") from reason
 

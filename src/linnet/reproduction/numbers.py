@@ -81,7 +81,7 @@ def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
 
 
 def entries(number: object) -> list[tuple[str, Any]]:
-    """The entries of a number with their labels: one for a scalar, all of a list, an array or a mapping."""
+    """Return the entries of a number with their labels: one for a scalar, all of a list, an array or a mapping."""
     if isinstance(number, (Estimate, str)):
         return [("", number)]
     if isinstance(number, Mapping):
@@ -93,14 +93,14 @@ def entries(number: object) -> list[tuple[str, Any]]:
     return [("", number)]
 
 
-def fields(template: str) -> list[str]:
-    """The names of the numbers that a template prints."""
+def template_fields(template: str) -> list[str]:
+    """Return the names of the numbers that a template prints."""
     parsed = (name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
     return list(dict.fromkeys(name.split(".")[0] for name in parsed))
 
 
-def filled(template: str, numbers: Numbers) -> str:
-    """The template with its numbers."""
+def fill_template(template: str, numbers: Numbers) -> str:
+    """Return the template with its numbers filled in."""
     return _SENTENCES.vformat(template, (), numbers)
 
 

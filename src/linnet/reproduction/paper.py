@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from linnet._arguments import count, shown
 from linnet.reproduction.declaration import Claim
 from linnet.reproduction.figure import Figure
-from linnet.reproduction.places import joined
+from linnet.reproduction.places import joined_places
 from linnet.reproduction.table import Table
 
 Part = TypeVar("Part", Figure, Table, Claim)
@@ -188,14 +188,14 @@ class Paper:
         if places and claim.where:
             raise ValueError(
                 f"the claim {claim.name!r} of {self.name} must not have a `where`, got {claim.where!r}: "
-                f"the statements that name it say where it stands, {joined(places)!r}."
+                f"the statements that name it say where it stands, {joined_places(places)!r}."
             )
         if not (places or claim.where):
             raise ValueError(
                 f"the claim {claim.name!r} of {self.name} stands nowhere: name it in a statement, under `checked`, "
                 "or give it a `where`."
             )
-        return replace(claim, where=joined(places)) if places else claim
+        return replace(claim, where=joined_places(places)) if places else claim
 
     def _with_paper_name(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
         """Put the paper's name before those of its parts; refuse two of one name."""

@@ -20,7 +20,7 @@ from typing import Any
 from linnet._files import temporary_folder
 from linnet.reproduction import record
 from linnet.reproduction.declaration import Claim, Trial
-from linnet.reproduction.verification import Outcome, from_json, verify
+from linnet.reproduction.verification import Outcome, outcome_from_json, verify
 
 POLL_SECONDS = 0.2  # seconds between looks at what the workers have measured
 # Allocations between garbage collections, and collections between those of older objects. Importing and compiling make
@@ -38,7 +38,7 @@ class Batch:
 
 
 def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
-    """One batch for each paper, the one that took longest when it was last measured first: so a short one ends last."""
+    """Return one batch for each paper, first the one that took longest when it was last measured."""
     known = record.last_measured()
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
@@ -48,7 +48,7 @@ def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
 
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
-    """The outcomes of all batches, one by one as they come, from at most `workers` processes.
+    """Measure all batches and yield the outcomes as they come, from at most `workers` processes.
 
     Each batch has a file of its own, to which its worker adds every outcome at once: what was measured before a worker
     was killed is given before the error that says so.
@@ -61,10 +61,10 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
     with environment_restored(ENVIRONMENT), temporary_folder() as folder:
         files = [_OutcomeLines(folder / str(number)) for number in range(len(work))]
 
-        def new() -> Iterator[tuple[Trial, Outcome]]:
+        def new_outcomes() -> Iterator[tuple[Trial, Outcome]]:
             for batch, file in zip(work, files):
-                for values in file.new():
-                    yield batch.trial, from_json(known[values["name"]], values)
+                for values in file.new_lines():
+                    yield batch.trial, outcome_from_json(known[values["name"]], values)
 
         with interrupts_later():  # its semaphores are watched by a process that must not warn of them
             pool = ProcessPoolExecutor(
@@ -78,7 +78,7 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
             while pending:
                 done, pending = wait(pending, timeout=POLL_SECONDS)
-                yield from new()
+                yield from new_outcomes()
                 for future in done:
                     future.result()
                 if any(process.exitcode for process in _processes(pool)):
@@ -86,7 +86,7 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
         except BrokenProcessPool:
             _terminate(pool)  # nothing is added any more
             pool.shutdown(wait=True, cancel_futures=True)
-            yield from new()
+            yield from new_outcomes()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
                 "kept; measure the rest again, with fewer --workers."
@@ -104,6 +104,7 @@ def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
 
 
 def _terminate(pool: ProcessPoolExecutor) -> None:
+    """End the processes of the pool at once, whatever they are doing."""
     for process in _processes(pool):
         process.terminate()
 
@@ -127,8 +128,8 @@ class _OutcomeLines:
     def __init__(self, path: Path) -> None:
         self.path, self._read = path, 0
 
-    def new(self) -> Iterator[dict[str, Any]]:
-        """What was added since the last look."""
+    def new_lines(self) -> Iterator[dict[str, Any]]:
+        """Yield what was added since the last call, read from JSON; half a line waits until it is whole."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:

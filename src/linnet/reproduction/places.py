@@ -12,26 +12,28 @@ _ITEM = re.compile(r"(.+?)( ?)(\((?:[ivx]+|[a-h])\))")  # Theorem 3.1(i), Lemma 
 _RUN = re.compile(r"\((.*?)(\d+)\)(?:-\(\1(\d+)\))?")  # (9), (C.14)-(C.15)
 
 
-def joined(places: Iterable[str]) -> str:
-    """The places, each once: theorems and equations first, parts of one place together, consecutive numbers as a run.
+def joined_places(places: Iterable[str]) -> str:
+    """Return the places as one text, each once.
+
+    Theorems and equations come first, parts of one place together, consecutive numbers as a run.
 
     **Example:**
 
-        >>> from linnet.reproduction.places import joined
-        >>> joined(["Abstract", "Eq. (9)", "Eqs. (10)-(11)", "Theorem 2, lazy", "Theorem 2, active", "Eq. (13)"])
+        >>> from linnet.reproduction.places import joined_places
+        >>> joined_places(["Abstract", "Eq. (9)", "Eqs. (10)-(11)", "Theorem 2, lazy", "Theorem 2, active", "Eq. (13)"])
         'Eqs. (9)-(11), (13); Theorem 2, lazy, active; Abstract'
     """
     separators: dict[str, str] = {}
     parts: dict[str, list[str]] = {}
     for place in places:
-        head, separator, inside = _split(place)
+        head, separator, inside = _split_place(place)
         separators[head] = separators.get(head) or separator
         parts.setdefault(head, []).extend(inside)
     ordered = sorted(parts, key=lambda head: _NUMBERED.match(head) is None)
-    return "; ".join(_text(head, separators[head], _runs(dict.fromkeys(parts[head]))) for head in ordered)
+    return "; ".join(_place_text(head, separators[head], _runs(dict.fromkeys(parts[head]))) for head in ordered)
 
 
-def _split(place: str) -> tuple[str, str, list[str]]:
+def _split_place(place: str) -> tuple[str, str, list[str]]:
     """Return the place, what separates it from its parts, and the part or the equations that are named of it."""
     if equations := _EQUATIONS.fullmatch(place):
         return "Eqs.", " ", equations[1].split(", ")
@@ -61,7 +63,7 @@ def _runs(parts: Iterable[str]) -> list[str]:
     return texts
 
 
-def _text(head: str, separator: str, parts: list[str]) -> str:
+def _place_text(head: str, separator: str, parts: list[str]) -> str:
     """Write a place with its parts, "Eq." where it is one equation."""
     single = head == "Eqs." and len(parts) == 1 and "-" not in parts[0]
     return ("Eq." if single else head) + separator + ", ".join(parts)

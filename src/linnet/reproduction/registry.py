@@ -42,14 +42,14 @@ class PluginWarning(UserWarning):
 
 
 @dataclass
-class _Shelf:
+class _PaperCatalog:
     """Papers by name, and where each comes from."""
 
     papers: dict[str, Paper] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)  # of papers and of their parts
 
-    def put(self, paper: object, origin: str) -> None:
-        """Take a paper; refuse one whose names are taken."""
+    def add(self, paper: object, origin: str) -> None:
+        """Add a paper; refuse one whose names are taken."""
         if not isinstance(paper, Paper):
             raise TypeError(f"it is a {type(paper).__name__}, not a linnet.reproduction.Paper")
         names = [paper.name, *paper.names]
@@ -68,19 +68,19 @@ def papers() -> dict[str, Paper]:
 
 def load_papers() -> dict[str, Paper]:
     """Load linnet's papers and those of installed packages anew: one may have been installed since."""
-    shelf = _Shelf()
+    catalog = _PaperCatalog()
     for name in _own_names():
         module = importlib.import_module(f"linnet.papers.{name}")
-        shelf.put(module.PAPER, module.__name__)
+        catalog.add(module.PAPER, module.__name__)
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist is not None else entry.value
         origin = f"{entry.value} of the package {package}"
         try:
-            shelf.put(entry.load(), origin)
+            catalog.add(entry.load(), origin)
         except Exception as reason:  # whatever a foreign package does must not take the others down
             why = " ".join(str(reason).split()) or type(reason).__name__
             warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=3)
-    return shelf.papers
+    return catalog.papers
 
 
 def papers_of(names: Iterable[str]) -> list[Paper]:

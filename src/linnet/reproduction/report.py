@@ -73,7 +73,7 @@ formula. Each comes with what was measured in it, above all the distance between
 
 
 def _paper_position(paper: str) -> int:
-    """Where a paper stands in the order; one that is not known comes last."""
+    """Return where a paper stands in the order; one that is not known comes last."""
     order = list(papers())
     return order.index(paper) if paper in order else len(order)
 
@@ -118,7 +118,7 @@ def _contents(made: Iterable[Result | FigureFailure]) -> str:
 
 
 def _card(item: Result | FigureFailure) -> str:
-    """A figure in the list: how it looks, what it shows, its name."""
+    """Write a figure of the list: a small picture, what it shows, its name."""
     small = page.thumbnail((item.folder / "figure.png").read_bytes()) if isinstance(item, Result) else "not made"
     inside = f'<span class="small">{small}</span>{escape(item.title)} <span class="name">{escape(item.name)}</span>'
     return f'<a href="#{escape(item.name)}"{_alarm_class(item)}>{inside}</a>'
@@ -152,7 +152,7 @@ def _figure_section(result: Result, out: Path) -> str:
 {hint}<figcaption>{escape(result.caption)}</figcaption>
 </figure>
 <h4>Measured</h4>
-<ul class="checks">{"".join(map(_check, result.checks))}</ul>
+<ul class="checks">{"".join(map(_check_item, result.checks))}</ul>
 <h4>To make just this one (seed {result.seed})</h4>
 {_command(result.command)}
 <details><summary>Parameters</summary><table>{"".join(_row(term, value) for term, value in rows)}</table></details>
@@ -177,7 +177,7 @@ def _heading(item: Result | FigureFailure) -> str:
     return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
 
 
-def _check(check: Check) -> str:
+def _check_item(check: Check) -> str:
     """Write one check, with the word that says whether it is within its limit."""
     kind, word = {True: ("good", "✓ within"), False: ("bad", "✗ beyond"), None: ("soft", "measured")}[check.passed]
     text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(check.text))
@@ -213,7 +213,7 @@ def _provenance(results: Sequence[Result]) -> str:
 
 
 def _short_commit(commit: str) -> str:
-    """Twelve digits of a commit, and whether files differed from it."""
+    """Return twelve digits of a commit, and whether files differed from it."""
     digits, *rest = commit.split("-")
     return "-".join([digits[:12], *rest])
 

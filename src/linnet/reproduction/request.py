@@ -35,10 +35,10 @@ class FigureRequest:
     changes: Mapping[str, Any]
 
     @classmethod
-    def of(
+    def from_figure(
         cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: object
     ) -> FigureRequest:
-        """A request with the paper's settings, or the quick ones, and `changes` on top."""
+        """Return a request with the paper's settings, or the quick ones, and `changes` on top."""
         chosen = figure.panels if panels is None else panels
         return cls(figure, chosen, figure.configure(quick=quick, **changes), quick, changes)
 

@@ -41,8 +41,8 @@ class Result:
     reused: bool = False
 
     @classmethod
-    def of(cls, request: FigureRequest, folder: Path, **measured: Any) -> Result:
-        """The result of a request; `measured` is what only the run itself knows."""
+    def from_request(cls, request: FigureRequest, folder: Path, **measured: Any) -> Result:
+        """Return the result of a request; `measured` is what only the run itself knows."""
         figure = request.figure
         return cls(
             name=request.name,
@@ -65,15 +65,17 @@ class Result:
 
 
 def store(result: Result) -> None:
-    """Writes `result.json` whole or not at all, with a digest of every file that belongs to it."""
+    """Write `result.json` whole or not at all, with a digest of every file that belongs to it."""
     content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
     content["files"] = {name: _digest_of_file(result.folder / name) for name in _file_names()}
     write_whole(result.folder / RESULT_FILE, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def finished(request: FigureRequest, out: Path) -> Result | None:
-    """The result of an earlier run of this request, if its configuration and code are the same and its files are whole:
-    one that is missing, truncated or changed since is not believed."""
+def find_finished(request: FigureRequest, out: Path) -> Result | None:
+    """Return the result of an earlier run of this request, None where there is none to reuse.
+
+    Its configuration and code must be the same, and its files whole: not missing, truncated or changed since.
+    """
     folder = out / request.folder_name
     try:
         stored = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))

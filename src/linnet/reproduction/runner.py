@@ -32,15 +32,15 @@ from linnet.trajectories._dataset import provenance
 
 
 def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
-    """Runs the request into its folder below `out`, or returns finished work of the same settings and code."""
-    if not fresh and (finished := result.finished(request, out)) is not None:
+    """Run the request into its folder below `out`, or returns finished work of the same settings and code."""
+    if not fresh and (finished := result.find_finished(request, out)) is not None:
         return finished
     start = time.perf_counter()
     folder = out / request.folder_name
     folder.mkdir(parents=True, exist_ok=True)
     work = folder / f"work-{request.key[:8]}"
-    _clear(folder, keep=None if fresh else work)
-    with _keeping(work):
+    _remove_work_folders(folder, keep=None if fresh else work)
+    with _keep_cells_in(work):
         data = request.figure.compute(request.settings, request.panels)
     settings = request.settings.model_dump(mode="json")
     described = {
@@ -62,14 +62,16 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     checks = tuple(
         Check(*map(json_value, (one.text, one.value, one.limit, one.passed))) for one in request.figure.check(data)
     )
-    done = Result.of(request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin)
+    done = Result.from_request(
+        request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin
+    )
     result.store(done)
-    _clear(folder, keep=None)
+    _remove_work_folders(folder, keep=None)
     return done
 
 
-def writable(out: Path) -> None:
-    """Makes `out` and tries it, so that an unwritable folder is known before hours of work, not after."""
+def check_writable(out: Path) -> None:
+    """Make the folder `out`, and refuse one that cannot be written to before hours of work, not after."""
     probe = out / f".writable-{os.getpid()}"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -79,15 +81,15 @@ def writable(out: Path) -> None:
         raise ValueError(f"cannot write to the folder {str(out)!r}: {reason.strerror}. Choose another one.") from None
 
 
-def _keeping(work: Path) -> AbstractContextManager[Any]:
-    """Grids inside the block keep their finished cells in `work`; without Zarr they are kept in memory."""
+def _keep_cells_in(work: Path) -> AbstractContextManager[Any]:
+    """Let grids inside the block keep their finished cells in the folder `work`; without Zarr, in memory."""
     if importlib.util.find_spec("zarr") is None:
         return nullcontext()
     return linnet.sweeps.keeping(work)
 
 
-def _clear(folder: Path, keep: Path | None) -> None:
-    """Remove the work folders that interrupted runs have left."""
+def _remove_work_folders(folder: Path, keep: Path | None) -> None:
+    """Remove the work folders of a figure, that of this run or of interrupted ones, but for the one to `keep`."""
     for old in folder.glob("work-*"):
         if old != keep:
             shutil.rmtree(old, ignore_errors=True)

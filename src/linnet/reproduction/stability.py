@@ -10,7 +10,7 @@ from typing import Any
 from linnet.reproduction import parallel
 from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.rules import Limit
-from linnet.reproduction.verification import NO_VERDICT, Outcome, in_words, verify
+from linnet.reproduction.verification import NO_VERDICT, Outcome, verdict_and_text, verify
 
 MIN_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
 
@@ -67,7 +67,7 @@ def survey(
     """
     by_name = {claim.name: Stability(claim) for claim in chosen}
     for trial, outcome in _outcomes(chosen, seeds, quick, workers):
-        by_name[outcome.claim.name].add(trial.seed, *in_words(outcome))
+        by_name[outcome.claim.name].add(trial.seed, *verdict_and_text(outcome))
         report(by_name[outcome.claim.name])
     return list(by_name.values())
 

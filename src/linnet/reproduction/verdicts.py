@@ -36,8 +36,8 @@ class ClaimRow:
     as_expected: bool
 
     @classmethod
-    def of(cls, outcome: Mapping[str, Any]) -> ClaimRow:
-        """From one object of `linnet verify --json`."""
+    def from_outcome(cls, outcome: Mapping[str, Any]) -> ClaimRow:
+        """Return the row of one object of `linnet verify --json`."""
         verdict = outcome["verdict"] or NO_VERDICT
         measured = outcome["measured"] or outcome["error"] or ""
         rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
@@ -53,8 +53,10 @@ class MissingClaimsError(RuntimeError):
 
 
 class Verdicts:
-    """Verdicts under way: `rows()` waits for them. What an earlier run measured with the same code is not measured
-    again, even where that run was interrupted or killed."""
+    """Verdicts that another process is measuring: `rows()` waits for them.
+
+    What an earlier run measured with the same code is not measured again, even where it was interrupted or killed.
+    """
 
     def __init__(self, out: Path, *, quick: bool, fresh: bool = False) -> None:
         self._file = out / (f"quick-{OUTCOMES_FILE}" if quick else OUTCOMES_FILE)
@@ -65,7 +67,7 @@ class Verdicts:
         self._said: str | None = None  # what the process has said, once it has ended
         missing = [name for name in claims() if name not in self._outcomes]
         if not self._outcomes or missing:
-            self._keep()
+            self._store_measured()
             some = missing if self._outcomes else []  # without names, `verify` measures all
             words = ["verify", *(["--quick"] if quick else []), *some, "--json", str(self._draft)]
             self._process = subprocess.Popen(
@@ -83,31 +85,31 @@ class Verdicts:
         return self._process is None
 
     def rows(self) -> list[ClaimRow]:
-        """Waits until all are measured."""
+        """Wait until all are measured, and return them; raise `MissingClaimsError` where some could not be."""
         if self._process is not None:
             if self._said is None:
                 self._said = self._process.communicate()[1] or ""
-            self._keep()
+            self._store_measured()
             missing = claims().keys() - self._outcomes.keys() if self._process.returncode else ()
             if missing or not self._outcomes:
                 why = " ".join(self._said.split()[-40:]) or "the process ended early"
                 which = f"{len(missing)} claims were not" if self._outcomes else "the claims could not be"
-                raise MissingClaimsError(f"{which} measured: {why}", self._rows())
-        return self._rows()
+                raise MissingClaimsError(f"{which} measured: {why}", self._claim_rows())
+        return self._claim_rows()
 
     def stop(self) -> None:
-        """Ends the measuring, if it is still going on; what it measured is kept."""
+        """End the measuring, if it is still going on; what it measured is kept."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.communicate()  # waits, and closes the pipe
-        self._keep()
+        self._store_measured()
 
-    def _rows(self) -> list[ClaimRow]:
+    def _claim_rows(self) -> list[ClaimRow]:
         """Return all outcomes as rows of the page."""
-        return [ClaimRow.of(outcome) for outcome in self._outcomes.values()]
+        return [ClaimRow.from_outcome(outcome) for outcome in self._outcomes.values()]
 
-    def _keep(self) -> None:
-        """Moves what the process has measured to the file that lasts."""
+    def _store_measured(self) -> None:
+        """Move what the process has measured to the file that lasts."""
         self._outcomes |= self._read_measured()
         if self._draft.exists():
             kept = [outcome for outcome in self._outcomes.values() if outcome["verdict"]]  # others are tried again
@@ -116,16 +118,16 @@ class Verdicts:
 
     def _read_kept(self) -> dict[str, Any]:
         """Read the outcomes that an earlier run kept; none where they are of other code."""
-        stored = _read(self._file)
+        stored = _read_json(self._file)
         same = isinstance(stored, dict) and stored.get("key") == self._key
-        return _by_name(stored.get("outcomes")) if same else {}
+        return _whole_outcomes(stored.get("outcomes")) if same else {}
 
     def _read_measured(self) -> dict[str, Any]:
         """Read the outcomes that the process has written so far."""
-        return _by_name(_read(self._draft))
+        return _whole_outcomes(_read_json(self._draft))
 
 
-def _read(file: Path) -> Any:
+def _read_json(file: Path) -> Any:
     """Read a file of outcomes; None where it is absent or damaged."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
@@ -133,18 +135,18 @@ def _read(file: Path) -> Any:
         return None
 
 
-def _by_name(outcomes: object) -> dict[str, Any]:
-    """Outcomes that are whole, by the names of their claims."""
+def _whole_outcomes(outcomes: object) -> dict[str, Any]:
+    """Return the outcomes that are whole, by the names of their claims."""
     whole = {}
     for outcome in outcomes if isinstance(outcomes, list) else ():
         with suppress(KeyError, TypeError):
-            whole[ClaimRow.of(outcome).name] = outcome
+            whole[ClaimRow.from_outcome(outcome).name] = outcome
     return whole
 
 
 @contextmanager
 def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdicts]:
-    """Starts measuring every claim; whatever happens in the block, the process is gone after it."""
+    """Start measuring every claim; whatever happens in the block, the process is gone after it."""
     verdicts = Verdicts(out, quick=quick, fresh=fresh)
     try:
         yield verdicts
@@ -153,7 +155,7 @@ def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdic
 
 
 def fingerprint(quick: bool) -> str:
-    """A digest of all of linnet's code and of the claims there are: verdicts are reused only where it is the same."""
+    """Return a digest of linnet's code and of the claims there are; verdicts are reused where it is the same."""
     digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
     for path in sorted(Path(linnet.__file__).parent.rglob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

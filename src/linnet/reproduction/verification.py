@@ -56,7 +56,7 @@ class Outcome:
         return {**claim, **measured, **rest}
 
 
-def from_json(claim: Claim, values: Mapping[str, Any]) -> Outcome:
+def outcome_from_json(claim: Claim, values: Mapping[str, Any]) -> Outcome:
     """Return the outcome that `Outcome.to_json` has written; its numbers are plain ones."""
     measurement = None
     if values["verdict"] is not None:
@@ -65,7 +65,7 @@ def from_json(claim: Claim, values: Mapping[str, Any]) -> Outcome:
     return Outcome(claim, measurement, values["seconds"], values["error"])
 
 
-def in_words(outcome: Outcome) -> tuple[str, str]:
+def verdict_and_text(outcome: Outcome) -> tuple[str, str]:
     """Return the verdict and what was measured; where measuring broke down, that and the reason."""
     if outcome.measurement is None:
         return NO_VERDICT, outcome.error or ""
@@ -107,7 +107,7 @@ def verify(
         try:
             measurement = claim.measurement(trial)
         except Exception as reason:  # a broken measurement is a red claim, not the end of the others
-            if _is_of_the_machine(reason):
+            if _is_machine_failure(reason):
                 raise
             error = f"{type(reason).__name__}: {reason}"
         outcomes.append(Outcome(claim, measurement, time.perf_counter() - start, error))
@@ -115,8 +115,8 @@ def verify(
     return outcomes
 
 
-def _is_of_the_machine(reason: Exception) -> bool:
-    """Whether a full disk, a lock or the like is to blame, which says nothing of a claim."""
+def _is_machine_failure(reason: Exception) -> bool:
+    """Return whether a full disk, a lock or the like is to blame, which says nothing of a claim."""
     from linnet.sweeps.errors import ExecutorError, StoreError
 
     return isinstance(reason, (StoreError, ExecutorError, OSError))

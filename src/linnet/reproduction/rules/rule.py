@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from linnet.reproduction.numbers import Estimate, Numbers, entries, filled
+from linnet.reproduction.numbers import Estimate, Numbers, entries, fill_template
 
 
 class Limit(float):
@@ -164,12 +164,12 @@ class Leaf(Rule):
         label, value = self._worst(measured, numbers) if measured else ("", math.nan)
         place = f" ({label})" if label and len(measured) > 1 else ""
         limit = f"{self.relation} {self._limit_words(numbers)}"
-        return self._sentence(f"{printed(value, self.form)}{place}", limit, met, numbers)
+        return self._sentence(f"{formatted(value, self.form)}{place}", limit, met, numbers)
 
     def _sentence(self, shown: str, limit: str, met: bool, numbers: Numbers) -> str:
         """What was measured, on which side of the limit, and what that means."""
         said, meaning = f"{self.what} {shown}, {'' if met else 'not '}{limit}", self.then if met else self.otherwise
-        return f"{said}: {filled(meaning, numbers)}" if meaning else said
+        return f"{said}: {fill_template(meaning, numbers)}" if meaning else said
 
     def example(self, *, met: bool) -> dict[str, Any]:
         """Numbers on the asked side of the limit, for the test that looks at every limit of every claim."""
@@ -183,10 +183,12 @@ class Leaf(Rule):
     def _limit_words(self, numbers: Numbers | None = None) -> str:
         """Write the limit; with `numbers`, times the measured number that multiplies it."""
         if not self.times:
-            return printed(float(self.limit), self.form)
+            return formatted(float(self.limit), self.form)
         name = self.times.replace("_", " ")
         words = f"{float(self.limit):g} times {name}"
-        return words if numbers is None else f"{printed(self.limit * self._limit_factor(numbers), self.form)} ({words})"
+        return (
+            words if numbers is None else f"{formatted(self.limit * self._limit_factor(numbers), self.form)} ({words})"
+        )
 
     def _is_met_by(self, value: object, numbers: Numbers) -> bool:
         """Return whether one entry of the number lies on the right side of the limit."""
@@ -206,7 +208,7 @@ def value_of(entry: object) -> Any:
     return entry.value if isinstance(entry, Estimate) else entry
 
 
-def printed(value: Any, form: str) -> str:
+def formatted(value: Any, form: str) -> str:
     """Return the number in the form that the rule prints it in; text and mappings as they are."""
     if isinstance(value, (Mapping, str)):
         return str(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from linnet.reproduction.numbers import Estimate, Numbers, entries
-from linnet.reproduction.rules.rule import Leaf, printed, value_of
+from linnet.reproduction.rules.rule import Leaf, formatted, value_of
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Within(Leaf):
         place = f" ({label})" if label and len(pairs) > 1 else ""
         share = " times that" if self.relative else ""
         either = f" or {self.errors:g} standard errors" if self.errors else ""
-        limit = f"within {self._limit_words(numbers)}{share}{either} of {printed(target, self.form)}"
-        return self._sentence(f"{printed(value, self.form)}{place}", limit, self.met(numbers), numbers)
+        limit = f"within {self._limit_words(numbers)}{share}{either} of {formatted(target, self.form)}"
+        return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return a number at half the allowed distance from the target, or at twice it."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linnet.reproduction.numbers import Numbers, entries
-from linnet.reproduction.rules.rule import Leaf, printed, value_of
+from linnet.reproduction.rules.rule import Leaf, formatted, value_of
 
 
 class Falls(Leaf):
@@ -37,8 +37,8 @@ class Falls(Leaf):
 
     def words(self, numbers: Numbers) -> str:
         """All entries, and whether they go the right way."""
-        shown = ", ".join(printed(value, self.form) for _, value in entries(numbers[self.number]))
-        by = f" by more than {printed(float(self.limit), self.form)} each" if self.limit else ""
+        shown = ", ".join(formatted(value, self.form) for _, value in entries(numbers[self.number]))
+        by = f" by more than {formatted(float(self.limit), self.form)} each" if self.limit else ""
         return self._sentence(shown, f"{self.relation.split()[0]}{by}", self.met(numbers), numbers)
 
     def _example_number(self, met: bool) -> dict[str, Any]:

@@ -31,25 +31,25 @@ class Reader:
     def __init__(self, tokens: list[Token], at: int) -> None:
         self.tokens, self.at, self.depth = tokens, at, 0
 
-    def next(self, ahead: int = 0) -> Token:
-        """Return a token ahead without taking it; `END` behind the last."""
+    def peek(self, ahead: int = 0) -> Token:
+        """Return the token so many ahead, without taking it; `END` behind the last."""
         place = self.at + ahead
         return self.tokens[place] if place < len(self.tokens) else END
 
     def is_next(self, *texts: str) -> bool:
         """Whether one of these follows without a space."""
-        return self.next().text in texts and not self.next().spaced
+        return self.peek().text in texts and not self.peek().spaced
 
     def take(self) -> Token:
         """Take the next token; there must be one."""
-        token = self.next()
+        token = self.peek()
         if token is END:
             raise NoFormulaError
         self.at += 1
         return token
 
-    def attempts(self, read: Callable[[], str], *, after: int = 0) -> str | None:
-        """What a method reads after so many tokens; None, and nothing is taken, where it cannot."""
+    def try_read(self, read: Callable[[], str], *, after: int = 0) -> str | None:
+        """Return what a method reads after so many tokens; None, and no token is taken, where it reads no formula."""
         at = self.at
         self.at += after
         try:
@@ -61,23 +61,23 @@ class Reader:
     def relation(self) -> str:
         """Read sums with =, <, -> and the like between them."""
         tex = self.sum()
-        while (token := self.next()).kind == "relation" and (right := self.attempts(self.sum, after=1)):
+        while (token := self.peek()).kind == "relation" and (right := self.try_read(self.sum, after=1)):
             tex += f" {RELATIONS[token.text]} {right}"
         return tex
 
     def sum(self) -> str:
         """Read products with signs between them."""
         sign = ""
-        if self.next().text in ("-", "+-", "+"):
-            if self.next(1).spaced:
+        if self.peek().text in ("-", "+-", "+"):
+            if self.peek(1).spaced:
                 raise NoFormulaError
             sign = SIGNS[self.take().text]
             sign += " " if sign.startswith("\\") else ""
         tex = sign + self.product()
-        while (token := self.next()).text in ("+", "-", "+-"):
-            if token.spaced != self.next(1).spaced:  # a dash, a hyphen or a sign of what follows
+        while (token := self.peek()).text in ("+", "-", "+-"):
+            if token.spaced != self.peek(1).spaced:  # a dash, a hyphen or a sign of what follows
                 break
-            right = self.attempts(self.product, after=1)
+            right = self.try_read(self.product, after=1)
             if right is None:
                 break
             tex += f" {SIGNS[token.text]} {right}"
@@ -86,11 +86,11 @@ class Reader:
     def product(self) -> str:
         """Read powers that are multiplied or divided, with a sign or without."""
         tex = self.power()
-        while (token := self.next()) is not END:
+        while (token := self.peek()) is not END:
             signed = token.text in ("/", "*") or self.is_times(token)
             if not signed and not self.multiplies(token):
                 break
-            right = self.attempts(self.power, after=int(signed))
+            right = self.try_read(self.power, after=int(signed))
             if right is None:
                 break
             tex += f"/{right}" if token.text == "/" else f" {SIGNS[token.text]} {right}" if signed else f" {right}"
@@ -98,14 +98,14 @@ class Reader:
 
     def is_times(self, token: Token) -> bool:
         """Whether an x stands between two numbers: `40 x 40`."""
-        return token.text == "x" and self.tokens[self.at - 1].kind == "number" == self.next(1).kind
+        return token.text == "x" and self.tokens[self.at - 1].kind == "number" == self.peek(1).kind
 
     def multiplies(self, token: Token) -> bool:
         """Whether what follows without a sign is a factor: `sigma^2 w`, `2 (1 - x)`, never an English word."""
         if token.kind == "word":
             if token.text not in ARTICLES:
                 return True
-            after = self.next(1)
+            after = self.peek(1)
             tied = after.text in "^_'*" and not after.spaced
             return tied or is_letter(after) or after.kind in ("sign", "bar")
         if token.kind == "open":
@@ -115,7 +115,7 @@ class Reader:
     def holds_letters(self) -> bool:
         """Whether the parentheses that open here hold a formula and not a reference or a remark."""
         at = self.at
-        group = self.attempts(self.group)
+        group = self.try_read(self.group)
         used = self.tokens[at : self.at]
         self.at = at
         return group is not None and any(token.kind == "sign" for token in used)
@@ -125,7 +125,7 @@ class Reader:
         tex = self.atom()
         if self.is_next("*") and self.is_star():
             self.take()
-            tex = f"{{{tex}^*}}" if self.next().text == "^" else f"{tex}^*"
+            tex = f"{{{tex}^*}}" if self.peek().text == "^" else f"{tex}^*"
         return tex + self.superscript()
 
     def superscript(self) -> str:
@@ -137,13 +137,13 @@ class Reader:
 
     def is_star(self) -> bool:
         """Whether a star belongs to the letter before it: `A* + E`, not `a*b`."""
-        after = self.next(1)
+        after = self.peek(1)
         return after.spaced or after.kind in ("close", "bar", "sign", "relation") or after.text in "^,.;:"
 
     def exponent(self) -> str:
         """Read what follows a ^."""
-        sign = self.take().text if self.next().text in ("-", "+") else ""
-        token = self.next()
+        sign = self.take().text if self.peek().text in ("-", "+") else ""
+        token = self.peek()
         if token.spaced:
             raise NoFormulaError
         grouped = token.kind == "open" or (token.kind == "number" and sign == "-")  # d^-1/2 is d^(-1/2)
@@ -152,7 +152,7 @@ class Reader:
             return r"\top"
         at = self.at
         tex = self.atom()
-        slash, under = self.next(), self.next(1)
+        slash, under = self.peek(), self.peek(1)
         if slash.text == "/" and under.kind == "number" and grouped:
             self.at += 2
             return f"{sign}{tex}/{under.text}"
@@ -182,12 +182,12 @@ class Reader:
         raise NoFormulaError
 
     def pair(self, token: Token) -> str:
-        """A scalar product: `<w, x>`."""
+        """Read a scalar product: `<w, x>`."""
         sides = []
         for side in token.text[1:-1].split(", "):
             inner = Reader(tokens_of(side), 0)
             sides.append(inner.sum())
-            if inner.next() is not END:
+            if inner.peek() is not END:
                 raise NoFormulaError
         return rf"\langle {sides[0]}, {sides[1]} \rangle"
 
@@ -198,7 +198,7 @@ class Reader:
             raise NoFormulaError
         self.depth += 1
         inside = [self.relation()]
-        while self.next().text == ",":
+        while self.peek().text == ",":
             self.take()
             inside.append(self.relation())
         closing = self.take()
@@ -251,7 +251,7 @@ class Reader:
         if self.is_next("("):
             return tex + self.group()
         tex += self.subscript()
-        after = self.next()
+        after = self.peek()
         if after.kind in ("number", "bar") or (after.kind == "word" and self.multiplies(after)):
             return f"{tex} {self.power()}"
         if tex == FUNCTIONS["tr"]:  # the trace of what a paper has only one of
@@ -280,12 +280,12 @@ class Reader:
 
 
 def _script(mark: str, text: str) -> str:
-    """A sub- or superscript, with braces where it is more than one sign."""
+    """Return a sub- or superscript, with braces where it is more than one sign."""
     return f"{mark}{text}" if len(text) == 1 or re.fullmatch(r"\\[A-Za-z]+", text) else f"{mark}{{{text}}}"
 
 
 def _encloses(tex: str) -> bool:
-    """Whether the first parenthesis closes at the end."""
+    """Return whether the first parenthesis closes at the end."""
     depth = 0
     for place, sign in enumerate(tex):
         depth += (sign in "([") - (sign in ")]")

@@ -26,24 +26,24 @@ def typeset(text: str) -> str:
     tokens = tokens_of(text)
     pieces, at, index = [], 0, 0
     while index < len(tokens):
-        formula = _formula(tokens, index)
+        formula = _longest_formula(tokens, index)
         if formula is None:
             index += 1
             continue
         tex, after = formula
-        pieces += [_plain(text[at : tokens[index].at]), f"${tex}$"]
+        pieces += [_escape_markdown(text[at : tokens[index].at]), f"${tex}$"]
         at, index = tokens[after - 1].end, after
-    return "".join([*pieces, _plain(text[at:])])
+    return "".join([*pieces, _escape_markdown(text[at:])])
 
 
-def _plain(text: str) -> str:
-    """Text outside formulas, in which Markdown must not find marks of its own."""
+def _escape_markdown(text: str) -> str:
+    """Return text outside formulas, in which Markdown must not find marks of its own."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"([*_$<|\\])", r"\\\1", part) for part in parts)
 
 
-def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
-    """The longest formula that begins at a token, with the place after it; None where there is none."""
+def _longest_formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
+    """Return the longest formula that begins at a token, with the place after it; None where there is none."""
     first = tokens[start]
     if first.kind not in ("number", "word", "rate", "pair", "open", "bar", "sign"):
         return None
@@ -62,7 +62,7 @@ def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
     except NoFormulaError:
         return None
     used = tokens[start : reader.at]
-    after = reader.next()
+    after = reader.peek()
     if not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
         return None
     item = before.text == "(" and after.text == ")" and len(used) == 1  # (a) is a part of what stands before it

@@ -10,7 +10,7 @@ from linnet.papers.huang.figures import images, panels
 from linnet.papers.huang.figures.fig2 import stage_checks
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import Dataset, words_of
+from linnet.reproduction.datasets import Dataset, variable_attributes
 
 
 class ReluSettings(images.ImageSettings):
@@ -23,7 +23,7 @@ class ReluSettings(images.ImageSettings):
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
     ds, run = images.train_for_figure(settings, pictures.relu_network, "ReLU network", chosen)
-    words = words_of("cosine to the target-aligned kernel between images on one side of the feature", "1")
+    words = variable_attributes("cosine to the target-aligned kernel between images on one side of the feature", "1")
     return ds.assign(gated_cosine=("step", run.gated_cosine, words))
 
 
