@@ -23,7 +23,7 @@ NAMES = ("loss", "test_loss", "stable_rank", "steps")
 
 def computed(platform: str, store: Path) -> xr.Dataset:
     """The sweep on one platform."""
-    command = [sys.executable, "-m", "linnet.cli.main", "sweep", str(CONFIG), "--store", str(store)]
+    command = [sys.executable, "-m", "linnet", "sweep", str(CONFIG), "--store", str(store)]
     subprocess.run(command, env={**os.environ, "JAX_PLATFORMS": platform}, check=True)
     return xr.open_zarr(store).load()
 
