@@ -49,7 +49,7 @@ def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "",
         frame, targets = example_frame(table)
         return from_frame(frame, target=target or targets, drop=drop or None, missing=missing)
     if not upload:
-        raise ValueError("No table is uploaded yet: choose a file below the controls, or an example.")
+        raise ValueError("No table is uploaded yet: choose a file above the controls, or an example.")
     held = UPLOADS.get(upload)
     read = from_frame(held.frame, target=target or None, drop=drop or None, missing=missing)
     if held.note:
