@@ -49,6 +49,7 @@ SMALLER = (1.0, 0.1, 0.01)
 )
 def turning(trial: Trial) -> Numbers:
     def kernel_at_first_time(smaller: float) -> Numbers:
+        """Return how the kernel has grown and turned from the start to t1, and its share of the final norm there."""
         run = train_inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
         times, norms, gaps = run.history.times, run.history.kernel_norm, 1 - run.history.kernel_cosine
         norm, gap = (np.interp(run.first_time(), times, values) for values in (norms, gaps))

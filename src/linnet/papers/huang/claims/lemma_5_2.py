@@ -87,6 +87,7 @@ def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:
     (signal, draw) each."""
 
     def kernel_constant(signal: float, draw: int) -> Numbers:
+        """Train one network and return these numbers at its best time."""
         size = settings.size(trial.quick)
         run = train_inside([trial.seed, draw], **size, signal=signal, smaller=smaller, growth_times=1.0, states=100_000)
         m, n, data, gamma = run.width, run.data.samples, run.data, run.history.gamma
@@ -112,6 +113,7 @@ def _least_distance(kernels: np.ndarray, target: np.ndarray) -> float:
     before, at, after = kernels[best - 1 : best + 2]
 
     def distance(t: float) -> float:
+        """Return the relative distance to the target `t` steps after the nearest kernel."""
         between = at + t * (after - before) / 2 + t**2 * (after - 2 * at + before) / 2
         return float(np.linalg.norm(between - target, 2) / np.linalg.norm(target, 2))
 

@@ -105,6 +105,7 @@ def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> dict[str, di
     final = np.sqrt(gamma**1.5 / data.trace / gamma)
 
     def state_at_half_loss(size: float) -> Numbers:
+        """Train from a start of that size and return these numbers where half the loss is gone."""
         magnitude = size * final
         growth = 0.02 * data.samples / (np.sqrt(gamma) + magnitude**2 * data.trace)  # stable for both kinds
         steps = int(30 / 0.02 if size > 0.3 else 20 / (growth * np.sqrt(gamma) / data.samples))

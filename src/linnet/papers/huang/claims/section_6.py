@@ -180,7 +180,7 @@ def images_kernel(trial: Trial) -> Numbers:
     "alone: {grams:.3f}",
 )
 def relu(trial: Trial) -> Numbers:
-    def read(run: PictureRun) -> Numbers:
+    def read_kernel(run: PictureRun) -> Numbers:
         history, gram, target = run.history, run.stages.gram, run.history.target
         return {
             "distances": history.kernel_distance[_states_to_compare(run)],
@@ -189,7 +189,7 @@ def relu(trial: Trial) -> Numbers:
             "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),
         }
 
-    numbers = _read_on_pictures(trial, relu_until_half, read)
+    numbers = _read_on_pictures(trial, relu_until_half, read_kernel)
     return {"value": lowest(each[-1] / each[0] for each in numbers["distances"].values()), **numbers}
 
 

@@ -19,7 +19,8 @@ SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
+    """Return the sweep over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
+    smaller networks."""
     axes, seeds = {"law": LAWS, "smaller": SMALLER}, 3 if trial.quick else 5
     return trial_sweep(
         trial, "huang-convergence", convergence_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT

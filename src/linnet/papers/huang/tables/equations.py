@@ -26,7 +26,8 @@ SETTINGS = (SECTION_SIX, *INSIDE)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Section 6 and five ratios inside the assumption with 8 draws of data and start; in quick mode 3, smaller."""
+    """Return the sweep over section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
+    3, of smaller networks."""
     options = {"seeds": 3 if trial.quick else 8, "fixed": settings.size(trial.quick), "apart": ["setting"]}
     options |= {"block": SWEPT["block"], "coords": {**SWEPT["coords"], "stage": [1, 2]}}
     return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, **options)
@@ -140,7 +141,7 @@ def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
 
 
 def columns(dataset: Dataset) -> Columns:
-    """Return the table as docs/errata.md has it: the median over the draws, and their range."""
+    """Return the errors of every equation in each stage of each setting: the median over the draws, and their range."""
     starts = [equation.start for equation in EQUATIONS.values()]
     table: Columns = {"equation": list(EQUATIONS), "from": starts}
     for setting, runs in read(dataset).items():

@@ -19,7 +19,7 @@ FORM, GAMMA, GAMMA_PROOF = (0.5, 2.0), (0.5, 1.5), (0.125, 2.25)  # bounds of A.
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Ten times 100 draws of every number of samples and noise; in quick mode 3 times."""
+    """Return the sweep over numbers of samples and noises, ten times 100 draws of each; in quick mode 3 times."""
     axes, seeds = {"n": SAMPLES, "noise": NOISES}, 3 if trial.quick else 10
     fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
     options = {"seeds": seeds, "fixed": fixed, "block": 10, "apart": list(axes), "dtype": None}

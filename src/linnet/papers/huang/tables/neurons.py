@@ -17,7 +17,8 @@ from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Six ratios, two margins, with 8 draws of data and start; in quick mode 6, of smaller networks."""
+    """Return the sweep over six ratios and two margins, 8 draws of data and start; in quick mode 6, of smaller
+    networks."""
     axes, seeds = {"ratio": settings.RATIOS, "margin": settings.MARGINS}, 6 if trial.quick else 8
     return trial_sweep(
         trial, "huang-neurons", neurons_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT

@@ -17,7 +17,8 @@ from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller networks."""
+    """Return the sweep over four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
+    networks."""
     axes, seeds = {"signal": settings.SIGNALS, "margin": settings.MARGINS}, 2 if trial.quick else 4
     return trial_sweep(
         trial, "huang-region", region_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT

@@ -56,7 +56,7 @@ def case_name(name: str, value: float) -> str:
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
+    """Return the sweep over all cases with 32 replicates; in quick mode every second value of each quantity, with 4."""
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = dict.fromkeys(["base", *(case_name(name, v) for name, values in AXES.items() for v in values[::step])])
     cases |= dict.fromkeys([*(case_name("ratio", ratio) for ratio in RATIOS), case_name(*CORNER)])

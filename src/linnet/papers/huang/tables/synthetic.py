@@ -11,7 +11,7 @@ from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Twelve draws of data and start at the paper's size; in quick mode 3."""
+    """Return the sweep over twelve draws of data and start at the paper's size; in quick mode 3."""
     options = {**SWEPT, "block": 1, "seeds": 3 if trial.quick else 12}
     return trial_sweep(trial, "huang-synthetic", synthetic_cells, {}, **options)
 

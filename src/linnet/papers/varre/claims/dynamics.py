@@ -49,6 +49,7 @@ def gradients(trial: Trial) -> Numbers:
     random = generator(trial.seed, 27)
 
     def errors(size: float) -> Numbers:
+        """Return the relative errors of (2.4), of a plain step and of the trainer's, for weights of that size."""
         layers = size * random.standard_normal((12, INPUTS)), size * random.standard_normal((OUTPUTS, 12))
         wanted = [-slopes for slopes in _derivatives(layers, x, y)]
         scale = highest(np.abs(part).max() for part in wanted)

@@ -55,6 +55,7 @@ def decays(trial: Trial) -> Numbers:
     half = float(results["time"].max()) / 2
 
     def late_rate(delta: float, rate: float) -> Numbers:
+        """Return the rate in the second half of the time over eta delta^2/2, measured and to second order."""
         each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.predicted_decay(delta, rate, half))
         leading, second = label_noise.predicted_rates(trial.seed, rate, delta)
         known = np.isfinite(second)

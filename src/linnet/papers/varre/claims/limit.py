@@ -71,6 +71,7 @@ def gaussian_aligns(trial: Trial) -> Numbers:
     rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
 
     def distances(row: list[Path]) -> tuple[float, list[float]]:
+        """Return the largest distance of a value that grows, and the least and largest of the predictor."""
         away = highest(np.abs(path.values / predicted_final_values(path)[0] - 1)[:OUTPUTS].max() for path in row)
         off = [_relative_solution_error(path) for path in row]
         return away, [lowest(off), highest(off)]

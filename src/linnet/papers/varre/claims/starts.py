@@ -238,6 +238,7 @@ def second_layer(trial: Trial) -> Numbers:
     off, size = (np.linalg.norm(matrices, axis=(-1, -2)) for matrices in (flows.off, flows.solution))
 
     def distance(expected: np.ndarray) -> float:
+        """Return the largest relative distance of a value that grows from the expected one."""
         return float(np.abs(end / expected - 1)[..., :OUTPUTS].max())
 
     return {

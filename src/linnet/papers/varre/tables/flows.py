@@ -22,7 +22,7 @@ Column = Callable[[dict[float, list[Path]]], list[str]]  # from the flows of eac
 
 
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
-    """Return the flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
+    """Return the sweep over the flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
     gammas, replicates = FLOW_GRIDS[kind][trial.quick]
     axes, fixed = {"gamma": gammas, "replicate": range(replicates)}, {"kind": kind, "seed": trial.seed}
     return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
@@ -39,6 +39,7 @@ def flow_table(kind: str, *, name: str, title: str, columns: dict[str, Column], 
     }
 
     def all_columns(results: Dataset) -> Columns:
+        """Return the columns of the table, an entry for each gamma."""
         rows = by_gamma(paths(results))
         return {heading: column(rows) for heading, column in every.items()}
 

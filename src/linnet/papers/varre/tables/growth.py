@@ -17,7 +17,7 @@ EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, 
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return every dimension in a block of its own."""
+    """Return the sweep over the dimensions, each in a block of its own."""
     paths, step, time = GROWTH[trial.quick]
     fixed = {"paths": paths, "step": step, "time": time}
     return trial_sweep(trial, "varre-growth", growth_cells, {"dim": GROWTH_DIMS}, fixed=fixed, block=1)

@@ -15,7 +15,7 @@ NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return networks with label noise and without, the same data and starts for both."""
+    """Return the sweep over label noises, none among them, and steps, with the same data and starts for all."""
     axes = {"delta": DELTAS, "rate": NOISY_RATES, "replicate": range(NETWORKS)}
     fixed = {"time": 400.0 if trial.quick else 800.0, "seed": trial.seed}
     return trial_sweep(trial, "varre-label-noise", noisy_cells, axes, fixed=fixed, together="replicate")

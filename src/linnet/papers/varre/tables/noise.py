@@ -13,7 +13,7 @@ from linnet.reproduction.table import Columns, Table, trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return every dimension from both starts, each in a block of its own."""
+    """Return the sweep over the dimensions from both starts, each in a block of its own."""
     paths, step = NOISE[trial.quick]
     axes, fixed = {"dim": DIMS, "start": STARTS}, {"paths": paths, "step": step, "batch": BATCH}
     moments = {"moment": list(MOMENTS)}

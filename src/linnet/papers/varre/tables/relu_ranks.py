@@ -22,7 +22,7 @@ QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return students from starts of three scales, of the same teachers."""
+    """Return the sweep over students from starts of three scales, of the same teachers."""
     starts = STARTS
     if trial.quick:
         starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
