@@ -17,7 +17,7 @@ _INT32 = np.iinfo(np.int32)  # netCDF 3 has no larger whole numbers
 
 
 def write(data: xr.Dataset, path: Path) -> None:
-    """Writes the dataset whole or not at all; attributes that the format cannot hold become JSON text."""
+    """Write the dataset whole or not at all; attributes that the format cannot hold become JSON text."""
     data = data.copy()
     data.attrs = _storable_attributes(data.attrs)
     for name, variable in data.variables.items():
@@ -30,7 +30,7 @@ def write(data: xr.Dataset, path: Path) -> None:
 
 
 def read(path: Path) -> xr.Dataset:
-    """The dataset, in memory; the file is closed again."""
+    """Return the dataset, in memory; the file is closed again."""
     import xarray as xr
 
     return xr.load_dataset(path, engine="scipy", decode_times=False)

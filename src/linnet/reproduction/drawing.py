@@ -50,5 +50,5 @@ def cell_map(
 
 
 def around_zero(reach: float) -> dict[str, Any]:
-    """The colours of a signed quantity between -reach and reach."""
+    """Return the colours of a signed quantity between -reach and reach."""
     return {"cmap": style.DIVERGING, "vmin": -reach, "vmax": reach}

@@ -12,7 +12,7 @@ TEMPLATE_ENDING = ".template"
 
 
 def write(name: str, out: Path) -> Path:
-    """Writes the package `linnet-NAME` into the folder NAME below `out`, and returns that folder.
+    """Write the package `linnet-NAME` into the folder NAME below `out`, and return that folder.
 
     **Arguments:** `name` is the paper's name on the command line: lower-case letters and digits, a letter first.
     """

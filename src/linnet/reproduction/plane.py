@@ -40,7 +40,7 @@ def grid(
     widths: tuple[float, float] = WIDTH_EXPONENTS,
     variances: tuple[float, float] = VARIANCE_EXPONENTS,
 ) -> dict[str, list[float]]:
-    """Exponents of a grid over the plane, or a part of it, `points` along each side."""
+    """Return the exponents of a grid over the plane, or a part of it, `points` along each side."""
     return {
         "gamma_width": np.linspace(*widths, points).tolist(),
         "gamma_variance": np.linspace(*variances, points).tolist(),
@@ -48,7 +48,7 @@ def grid(
 
 
 def width_of(dim: int, power: float) -> int:
-    """The width at an exponent."""
+    """Return the width at an exponent."""
     return max(1, round(float(dim) ** float(power)))
 
 
@@ -74,7 +74,7 @@ def step_size(
 
 
 def task(dim: int, replicate: int, seed: int, *, rank: int = RANK, noise_std: float = NOISE_STD) -> Problem:
-    """The task of a replicate, the same in every cell of the plane: a truth of low rank in noise."""
+    """Return the task of a replicate, the same in every cell of the plane: a truth of low rank in noise."""
     from linnet.problems import low_rank_plus_noise
 
     return low_rank_plus_noise(dim, rank=rank, noise_std=noise_std, key=[seed, replicate])
@@ -123,14 +123,14 @@ def trained_cells(
 
 
 def learned_rule(dim: int) -> Rule:
-    """The end of a run whose train error is below 1e-3 per entry."""
+    """Return the rule that ends a run whose train error is below 1e-3 per entry."""
     from linnet.trainers import stopping
 
     return stopping.LossBelow(LEARNED_ERROR * dim**2 / 2)
 
 
 def published_rule(dim: int) -> Rule:
-    """Where the public loop ends a run, whatever comes first; `MAX_STEPS` bounds it besides.
+    """Return the rule by which the public loop ends a run, whatever comes first; `MAX_STEPS` bounds it besides.
 
     The test error rose two steps running (after step 3); the train error is below 1e-3; or it changed by less than
     2e-4 in a step and has fallen by more than 1e-2, so that the plateau a small start begins with is no end.

@@ -44,7 +44,7 @@ class Recorded:
 
 @cache
 def shares() -> dict[str, Share]:
-    """The record over seeds by claim, from `linnet verify --quick --seeds N --json`.
+    """Return the record over seeds by claim, from `linnet verify --quick --seeds N --json`.
 
     >>> from linnet.reproduction.record import shares
     >>> share = shares()["watanabe-eq6"]
@@ -56,7 +56,7 @@ def shares() -> dict[str, Share]:
 
 @cache
 def last_measured() -> dict[str, Recorded]:
-    """The last measurement by claim, from `linnet verify --quick --json`.
+    """Return the last measurement by claim, from `linnet verify --quick --json`.
 
     >>> from linnet.reproduction.record import last_measured
     >>> last_measured()["watanabe-eq6"].verdict

@@ -98,7 +98,7 @@ def papers_of(names: Iterable[str]) -> list[Paper]:
 
 
 def _own_names() -> list[str]:
-    """The names of linnet's own papers in their order, found without loading them."""
+    """Return the names of linnet's own papers in their order, found without loading them."""
     folder = importlib.import_module("linnet.papers")
     names = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
     return sorted(names, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(names), name))
@@ -182,7 +182,7 @@ def find_figure(name: str, known: Mapping[str, Figure] | None = None) -> tuple[F
 
 
 def find_table(name: str) -> Table:
-    """The table of this name."""
+    """Return the table of this name."""
     known = {table.name: table for paper in papers_of([name]) for table in paper.tables}
     if name not in known:
         known = tables()

@@ -42,7 +42,7 @@ def write(
     claims: Sequence[ClaimRow] = (),
     missing: str = "",
 ) -> Path:
-    """Writes the page into `out`, whole or not at all, and returns where it is; `missing` says which claims are not."""
+    """Write the page into `out`, whole or not at all; return its path. `missing` says which claims are not on it."""
     return page.write(out / PAGE, build(results, failures, out, claims, missing))
 
 
@@ -53,7 +53,7 @@ def build(
     claims: Sequence[ClaimRow] = (),
     missing: str = "",
 ) -> str:
-    """The page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
+    """Return the page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
     made: list[Result | FigureFailure] = [*results, *failures]
     named = {m.paper for m in made} | {row.paper for row in claims}
     order = {name: index for index, name in enumerate(sorted(named, key=_paper_position))}

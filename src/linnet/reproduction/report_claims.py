@@ -22,7 +22,7 @@ def script() -> str:
 
 
 def filters(rows: Sequence[ClaimRow]) -> str:
-    """Buttons for the verdicts and a field to search in."""
+    """Write buttons for the verdicts and a field to search in."""
     if not rows:
         return ""
     counts = Counter(row.verdict for row in rows)
@@ -48,7 +48,7 @@ def filters(rows: Sequence[ClaimRow]) -> str:
 
 
 def answers(paper: Paper, rows: Sequence[ClaimRow]) -> str:
-    """One line for each theorem of the paper: whether it is true, and the claims that say so."""
+    """Write one line for each theorem of the paper: whether it is true, and the claims that say so."""
     known = {row.name for row in rows}
     lines = ""
     for one in paper.answers:
@@ -65,7 +65,7 @@ def answers(paper: Paper, rows: Sequence[ClaimRow]) -> str:
 
 
 def table(rows: Sequence[ClaimRow]) -> str:
-    """The claims of one paper: sentence, requirement, measured, verdict."""
+    """Write the claims of one paper: sentence, requirement, measured, verdict."""
     if not rows:
         return ""
     body = "".join(map(_row, rows))

@@ -39,7 +39,7 @@ class Stability:
         return self.share >= MIN_SHARE
 
     def add(self, seed: int, verdict: str, measured: str) -> None:
-        """Counts the verdict of one seed."""
+        """Count the verdict of one seed."""
         self.verdicts[verdict] += 1
         if verdict != self.claim.expected and not self.example:
             self.example = f"seed {seed}: {measured}"

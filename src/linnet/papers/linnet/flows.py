@@ -42,7 +42,7 @@ def least_errors(
     speeds: np.ndarray,
     horizon: float | np.ndarray,
 ) -> LeastError:
-    """Trains networks from their starts, (run, hidden, input) and (run, output, hidden), on one target.
+    """Train networks from their starts, (run, hidden, input) and (run, output, hidden), on one target.
 
     `speeds` bound the rates of the flow, (run,); no run is called flat or late before `horizon`, one for all or (run,).
     """

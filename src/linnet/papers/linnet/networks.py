@@ -13,7 +13,7 @@ PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, bet
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed: int) -> dict[str, Any]:
-    """Least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
+    """Return the least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
     `gamma_variance`, `gamma_width` and `replicate`."""
     from linnet.trainers import stopping  # JAX: only where something is trained
 

@@ -45,7 +45,7 @@ def task(number: int, seed: int, sides: tuple[int, int]) -> ln.Problem:
 
 
 def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
-    """Random cells of a task over the whole plane, their widths spread evenly over its exponents."""
+    """Return random cells of a task over the whole plane, their widths spread evenly over its exponents."""
     draw = generator([seed, number, 1])
     powers = plane.WIDTH_EXPONENTS[1] * (np.arange(cells) + draw.uniform(size=cells)) / cells
     variances = float(dim) ** draw.uniform(*plane.VARIANCE_EXPONENTS, size=cells)
@@ -57,7 +57,7 @@ def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
 def cells(
     points: dict[str, np.ndarray], seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]
 ) -> dict[str, Any]:
-    """Trains all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
+    """Train all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
 
     `starts` are those of networks of up to six units, of up to as many units as inputs, and of wider ones; the others
     are NaN. Of each: the least test loss until the training loss is flat, its time, the stable rank then, and whether

@@ -75,7 +75,7 @@ class Within(Leaf):
         return numbers | ({self.of: target} if isinstance(self.of, str) else {})
 
     def _distances(self, numbers: Numbers) -> list[tuple[str, Any, float, float]]:
-        """Label, value, target, and the distance over the allowed one."""
+        """Return label, value, target, and the distance over the allowed one."""
         measured = entries(numbers[self.number])
         if isinstance(self.of, str):
             targets = entries(numbers[self.of])

@@ -153,7 +153,10 @@ def label_noise_corners(trial: Trial) -> Numbers:
 def _skewed_problem(
     outputs: int, eigenvalues: tuple[float, ...], values: tuple[float, ...], *, key: list[int]
 ) -> ln.Problem:
-    """As many samples as inputs, a covariance with these eigenvalues, a solution with these singular values."""
+    """Return a problem with these eigenvalues of its covariance and singular values of its solution.
+
+    It has as many samples as inputs.
+    """
     random, d = np.random.default_rng(key), len(eigenvalues)
     left, right = (np.linalg.qr(random.normal(size=(d, d)))[0] for _ in range(2))
     X = np.sqrt(d) * left @ (right * np.sqrt(eigenvalues) @ right.T)
@@ -163,7 +166,7 @@ def _skewed_problem(
 
 
 def _late_rates(problem: ln.Problem, steps: int, *, key: list[int], corner: Corner) -> np.ndarray:
-    """Rates of the small singular values of W1 over the second half of the run (network, value)."""
+    """Return the rates of the small singular values of W1 over the second half of the run (network, value)."""
     d, k = problem.in_dim, problem.out_dim
     start = _start(problem, corner, key)
     run = ln.label_noise_descent(

@@ -85,7 +85,7 @@ def start_scale(trial: Trial) -> Numbers:
 
 
 def _gains(cells: Iterable[tuple[float, float, float, tuple[int, int]]]) -> dict[str, float]:
-    """Gains in the limit by spike, alignment, signal to noise, and inputs with samples."""
+    """Return the gains in the limit by spike, alignment, signal to noise, and inputs with samples."""
     return {
         f"spike {spike:g}, alignment {alignment:g}, signal to noise {power:g}, d/n = {dim / samples:g}": (
             gain_in_the_limit(spike, alignment, dim, samples, power)
@@ -182,7 +182,7 @@ def no_shortcut(trial: Trial) -> Numbers:
 
 
 def _steps_to_levels(problem: ln.Problem, threshold: float) -> np.ndarray:
-    """Time to each of the `LEVELS` times the largest curvature of the loss until then."""
+    """Return the time to each of the `LEVELS` times the largest curvature of the loss until then."""
     times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
     path = ln.theories.one_output.flow(problem, threshold, times)
     errors = np.asarray(problem.test_loss(path[:, None]))
@@ -191,7 +191,7 @@ def _steps_to_levels(problem: ln.Problem, threshold: float) -> np.ndarray:
 
 
 def _largest_curvature(problem: ln.Problem, threshold: float, path: np.ndarray, end: int) -> float:
-    """The largest curvature of the loss at some 25 states of the path until `end`."""
+    """Return the largest curvature of the loss at some 25 states of the path until `end`."""
     curvature = 0.0
     for b in path[: end + 1][:: max(1, end // 25)]:
         size = float(np.linalg.norm(b))

@@ -18,7 +18,7 @@ FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Random cells of every task: as many starts as there are where networks are narrow, fewer where they are wide."""
+    """Return the grid of random cells of every task; wide networks take fewer starts than narrow ones."""
     tasks, number, starts, sides = (6, 12, [60, 24, 16], [16, 24]) if trial.quick else (9, 60, [48, 24, 8], [60, 200])
     axes = {"task": range(tasks), "cell": range(number), "start": range(max(starts))}
     fixed = {"seed": trial.seed, "sides": sides, "cells": number, "starts": starts}
@@ -72,7 +72,7 @@ def read(networks: Dataset) -> Compared:
 
 
 def columns(networks: Dataset) -> Columns:
-    """Task by task: how far the formula is from the trained networks."""
+    """Return a row for each task: how far the formula is from the trained networks."""
     compared, problems = read(networks), tasks_of(networks).values()
     error = [np.abs(off)[covered] for off, covered in zip(compared.off["best_test"], compared.covered, strict=True)]
     return {

@@ -14,7 +14,7 @@ AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Wide cells on both sides of the lazy border, at several dimensions."""
+    """Return the grid of wide cells on both sides of the lazy border, at several dimensions."""
     dims, replicates = ([16, 32, 64], 5) if trial.quick else ([25, 50, 100, 200, 400], 2)
     axes = {
         "dim": dims,
@@ -27,13 +27,13 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(networks: Dataset) -> np.ndarray:
-    """Relative error of the formula, (dim, cell and task)."""
+    """Return the relative error of the formula, (dim, cell and task)."""
     trained = networks["best_test"].transpose(*AXES).values
     return np.abs(predicted_best_test(networks, int(networks.attrs["seed"])) / trained - 1).reshape(len(trained), -1)
 
 
 def columns(networks: Dataset) -> Columns:
-    """Dimension by dimension."""
+    """Return a row for each dimension: how far the formula is from the trained networks."""
     errors = read(networks)
     return {
         "d": [str(dim) for dim in networks["dim"].values],

@@ -68,7 +68,7 @@ def read(networks: Dataset) -> Widths:
 
 
 def columns(networks: Dataset) -> Columns:
-    """Distances of the Gram matrices to the self-consistent ones for every width, the largest of its networks.
+    """Return distances of the Gram matrices to the self-consistent ones for every width, the largest of its networks.
 
     The cubic equation's residual is in units of sigma^4 w^2 |C1|.
     """

@@ -37,7 +37,7 @@ FRACTIONS = (0.5, 2 / 3, 0.8, 0.9)  # of t1
 
 
 def sigmoids(run: Networks) -> np.ndarray:
-    """(17) from each network's own u(0) (time, seed)."""
+    """Return (17) from each network's own u(0) (time, seed)."""
     return np.stack([run.theory.early(u0, run.times) for u0 in run.u0], axis=1)
 
 

@@ -40,7 +40,7 @@ def numeric_gradient(
 
 
 def printed_flow(theory: TwoPhase, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """dW/dt (hidden, input) and da/dt (hidden,) by (9)-(12), in the adapted basis; tau = 1."""
+    """Return dW/dt (hidden, input) and da/dt (hidden,) by (9)-(12), in the adapted basis; tau = 1."""
     along = second @ first
     one = theory.lambda1 * along[0] - theory.nu * along[1]
     two = -theory.nu * along[0] + theory.lambda2 * along[1]
@@ -53,7 +53,7 @@ def printed_flow(theory: TwoPhase, first: np.ndarray, second: np.ndarray) -> tup
 def sample_descent(
     X: np.ndarray, y: np.ndarray, weights: ln.Weights, eta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """W and a after full-batch gradient descent on (5) itself, sample by sample, with the paper's learning rate."""
+    """Return W and a after full-batch gradient descent on (5), sample by sample, with the paper's learning rate."""
     first, second = np.array(weights.first), np.array(weights.second[0])
     for _ in range(steps):
         miss = 2 * (X @ first.T @ second - y) / len(X)  # dL/df at every sample
@@ -62,17 +62,17 @@ def sample_descent(
 
 
 def empirical_moments(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(8): the empirical covariance and input-output correlation."""
+    """Return (8): the empirical covariance and input-output correlation."""
     return X.T @ X / len(X), y @ X / len(X)
 
 
 def time_constant(eta: float) -> float:
-    """tau of (6)-(7)."""
+    """Return tau of (6)-(7)."""
     return 1 / (2 * eta)
 
 
 def label_power(spike: float, alignment: float) -> float:
-    """E[y^2] by the line below (27), unit variance."""
+    """Return E[y^2] by the line below (27), unit variance."""
     return 1 + spike * alignment**2
 
 

@@ -132,12 +132,12 @@ def ridge_risk(trial: Trial) -> Numbers:
 
 
 def ridgeless_limits(ratio: float) -> tuple[float, float]:
-    """(26): kappa and its derivative in lambda as lambda falls to zero, unit variance."""
+    """Return, by (26), kappa and its derivative in lambda as lambda falls to zero, unit variance."""
     return ratio - 1, ratio / (ratio - 1)
 
 
 def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float:
-    """kappa of (24) for the spiked spectrum of finite size, by bisection."""
+    """Return kappa of (24) for the spiked spectrum of finite size, by bisection."""
     from scipy.optimize import brentq
 
     n = dim / ratio

@@ -22,7 +22,7 @@ class PlaneSettings(PairSettings):
 
 
 def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
-    """Trains the network on samples and on the population; the field and the nullclines are those of (18)-(19)."""
+    """Train the network on samples and on the population; the field and the nullclines are those of (18)-(19)."""
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     times = np.linspace(0, 1.6 * theory.later_time(settings.scale, settings.delta), settings.points)
     run = figure_runs.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)

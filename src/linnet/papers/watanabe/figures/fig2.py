@@ -13,7 +13,7 @@ from linnet.reproduction.datasets import Dataset, labelled
 
 
 def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
-    """Trains the network; eq. (17) starts from the network's own u(0)."""
+    """Train the network; eq. (17) starts from the network's own u(0)."""
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     first, second = theory.early_time(settings.scale), theory.later_time(settings.scale, settings.delta)
     times = np.linspace(0, 1.6 * second, settings.points)
@@ -37,7 +37,7 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """Loss on the right axis, components on the left, both times as vertical lines."""
+    """Draw the loss on the right axis, components on the left, both times as vertical lines."""
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.5, ratio=0.62))
         right = axis.twinx()
@@ -82,7 +82,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def check(ds: Dataset) -> list[Check]:
-    """Eq. (17) while the second component is small, and the two times against those of the trained network."""
+    """Measure eq. (17) while the second component is small, and the two times against those of the trained network."""
     first, second = ds.components.values.T
     young = second < 0.02 * ds.attrs["limit_2"]
     gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])

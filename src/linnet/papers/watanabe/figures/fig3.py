@@ -76,7 +76,7 @@ def panel_title(ds: Dataset, panel: str) -> str:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """Loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
+    """Draw the loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
     panels = ds.attrs["panels"].split(",")
     with style.applied():
         size = style.column(len(panels), ratio=1.35 / len(panels))
@@ -105,7 +105,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def check(ds: Dataset) -> list[Check]:
-    """Order of the curves, and the marked times against those of the networks."""
+    """Check the order of the curves, and the marked times against those of the networks."""
     checks = []
     for panel in ds.attrs["panels"].split(","):
         name, word = ("spike_a", "spike") if panel == "a" else ("alignment_b", "alignment")

@@ -71,7 +71,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
 
 
 def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
-    """Trains every network of the wanted panels; the theory is beside them, on the same ratios and a fine grid."""
+    """Train every network of the wanted panels; the theory is beside them, on the same ratios and a fine grid."""
     import xarray as xr
 
     panels = panels or FIGURE.panels
@@ -110,7 +110,7 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
 
 
 def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law: str = "predicted") -> float:
-    """Eq. (27) as corrected (`predicted`), as printed, or the finite spectrum's own risk; normalised."""
+    """Return eq. (27) as corrected (`predicted`), as printed, or the finite spectrum's own risk; normalised."""
     rho, cosine = (value, settings.alignment) if panel == "a" else (settings.spike, value)
     power = 1 + rho * cosine**2
     if law == "finite":
@@ -131,7 +131,7 @@ def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float,
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """Marks with standard deviations over the trials, lines of eq. (27)."""
+    """Draw marks with standard deviations over the trials, lines of eq. (27)."""
     panels = ds.attrs["panels"].split(",")
     with style.applied():
         picture, axes = panel_axes(panels, ratio=0.95, sharey=True)

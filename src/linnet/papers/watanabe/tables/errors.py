@@ -15,7 +15,7 @@ RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Networks on their own data at every ratio, spike and alignment, those of one point in a block."""
+    """Return the grid of the table: every ratio, spike and alignment, the networks of one point in a block."""
     dim, trials = (240, 30) if trial.quick else (1200, 20)
     axes = {"ratio": RATIOS, "spike": SPIKES[: 3 if trial.quick else 4], "alignment": ALIGNMENTS}
     fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
@@ -32,14 +32,14 @@ def read(networks: Dataset) -> DataArray:
 
 
 def laws(errors: DataArray) -> dict[str, np.ndarray]:
-    """(27) with the spike in its bracket, and as printed, at every point of the table."""
+    """Return (27) with the spike in its bracket, and as printed, at every point of the table."""
     g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
     right = np.asarray(spiked.generalization_error(rho, A, g))
     return {"right": right, "printed": misprints.generalization_error(A, g)}
 
 
 def columns(networks: Dataset) -> Columns:
-    """Trained networks beside both forms of (27)."""
+    """Return a row for each point: trained networks beside both forms of (27)."""
     errors = read(networks)
     axes = ("ratio", "spike", "alignment")
     points = errors.to_dataset(name="error").assign({name: (axes, law) for name, law in laws(errors).items()})

@@ -36,7 +36,7 @@ TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {comma_list(TIGHT_ALIGNMENTS)}"
 
 
 def pair_sweep(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
-    """`SEEDS` networks for every pair, those of one pair in a block."""
+    """Return the sweep of `SEEDS` networks for every pair, those of one pair in a block."""
     cells, axes = "linnet.papers.watanabe.networks.phases:phase_cells", {"spike": spikes, "alignment": alignments}
     fixed = {"dim": DIM, "width": WIDTH, "scale": SCALE}
     return trial_sweep(trial, name, cells, axes, seeds=SEEDS, fixed=fixed, together="seed")
@@ -55,18 +55,18 @@ def _extra_cells(trial: Trial, name: str, spikes: tuple[float, ...], alignments:
 
 
 def tight_cells(trial: Trial) -> list[Dataset]:
-    """Pairs beside the table: one strong spike, ever better aligned, where w1 hardly changes in the later phase."""
+    """Train pairs beside the table: a strong spike, ever better aligned, where w1 hardly changes later."""
     return read(_extra_cells(trial, "watanabe-tight", (TIGHT_SPIKE,), TIGHT_ALIGNMENTS))
 
 
 def corner_cells(trial: Trial) -> list[Dataset]:
-    """Pairs beside the table: spikes nearly orthogonal to the target, weak ones and such that (1 + rho) A is 1.5."""
+    """Train pairs beside the table: spikes nearly orthogonal to the target, weak ones and with (1 + rho) A = 1.5."""
     weak = read(_extra_cells(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
     return weak + read(_extra_cells(trial, "watanabe-border", (20.5, 23.5), (0.07,)))
 
 
 def strong_cells(trial: Trial) -> list[Dataset]:
-    """Pairs beside the table: a strong spike, and a stronger one."""
+    """Train pairs beside the table: a strong spike, and a stronger one."""
     spikes, alignments = ((20.0, 200.0), (0.3, 0.9)) if trial.quick else ((20.0, 1000.0), (0.1, 0.3, 0.5, 0.9))
     return read(_extra_cells(trial, "watanabe-strong", spikes, alignments))
 
@@ -87,7 +87,7 @@ def by_pair(cells: Iterable[Dataset], of: Callable[[Dataset], float]) -> dict[st
 
 
 def neighbours(cells: Iterable[Dataset], along: str) -> list[tuple[Dataset, Dataset]]:
-    """Pairs of cells that follow each other `along` the spikes or alignments, at equal values of the other one."""
+    """Return pairs of cells that follow each other `along` spikes or alignments, at equal values of the other."""
     other = "alignment" if along == "spike" else "spike"
     ordered = sorted(cells, key=lambda cell: (float(cell[other]), float(cell[along])))
     return [(weaker, stronger) for weaker, stronger in pairwise(ordered) if weaker[other] == stronger[other]]
