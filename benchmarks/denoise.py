@@ -69,15 +69,15 @@ def compared(shape: tuple[int, int], rank: int, strength: float, draws: int) -> 
         left, s, right = np.linalg.svd(noisy, full_matrices=False)
         held, power = np.einsum("im,im->m", left, truth @ right.T), (truth**2).sum()
         best = power - (np.maximum(held, 0) ** 2).sum()
-        filters = {
-            "ours": ln.denoise(noisy, noise_std=1.0).filtered,
-            "ours, noise estimated": ln.denoise(noisy).filtered,
-            "optimal shrinkage": unit * shrunk(s / unit, ratio),
-            "hard threshold": unit * hard(s / unit, ratio),
-            "soft threshold": unit * soft(s / unit, ratio),
+        estimates = {
+            "ours": np.asarray(ln.denoise(noisy, noise_std=1.0).matrix),
+            "ours, noise estimated": np.asarray(ln.denoise(noisy).matrix),
+            "optimal shrinkage": (left * (unit * shrunk(s / unit, ratio))) @ right,
+            "hard threshold": (left * (unit * hard(s / unit, ratio))) @ right,
+            "soft threshold": (left * (unit * soft(s / unit, ratio))) @ right,
         }
-        for name, f in filters.items():
-            ratios.setdefault(name, []).append(float((f * f - 2 * f * held).sum() + power) / best)
+        for name, estimate in estimates.items():
+            ratios.setdefault(name, []).append(float(((estimate - truth) ** 2).sum() / best))
     return {name: float(np.mean(values)) for name, values in ratios.items()}
 
 

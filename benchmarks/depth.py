@@ -94,7 +94,7 @@ def rows_of(inputs, outputs, width, depth, steps, on):
         exact, full = descend(start.layers, target, steps, on)
         yield row(sizes, "all (full)", start.layers, full)
     by = [{"order": order} for order in ORDERS[depth]] if inputs == outputs else []
-    path = ln.reductions.deep.Path(np.full(steps, RATE))
+    path = ln.reductions.deep.StepSizes(np.full(steps, RATE))
     by += [{"rtol": rtol, "paths": [path]} for rtol in (1e-4, 1e-8)] if on else []
     for chosen in by:
         begun = time.perf_counter()

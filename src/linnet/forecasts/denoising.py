@@ -26,6 +26,9 @@ MIN_SIDE = 40  # of a matrix whose bulk is tested
 # of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
 MAX_MISFIT = 0.08
 MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
+# of the median of rows or columns: where signals fill a third of the spectrum, the directions of the profile can take
+# all of a row, and its noise falls to nothing turn by turn
+MIN_PROFILE = 0.01
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
@@ -223,7 +226,9 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
     rows, columns = noise_profile(data)
     evened = _apply_best_filter(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
-    if after > most or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
+    collapsed = any((stds < MIN_PROFILE * np.median(stds)).any() for stds in (rows, columns))
+    # quiet rows or columns would pass for signal
+    if collapsed or after > most or not 0 < evened.rank <= careful.rank:
         warnings.warn(
             f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
             "the law of such noise. A larger noise is taken, so that the rank is not overestimated; give `noise_std` "
