@@ -135,6 +135,8 @@ def test_scaling_does_what_it_says(choice):
         assert_allclose(scaler(X, choice).undo(done), X)
     if choice == "whiten":
         assert_allclose(done.T @ done / 200, np.eye(3), atol=1e-12)
+        with pytest.raises(ValueError, match="scaled one by one: these were whitened"):
+            scaler(X, choice).undo(X)
     with pytest.raises(ValueError, match="`scale` must be one of none, std, whiten"):
         scaler(X, "robust")
 

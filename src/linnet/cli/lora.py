@@ -107,7 +107,7 @@ def _print_equivalent(
         clip=clip,
     )
     if new.get("r", old["r"]) != old["r"]:
-        _print_rank_matches(plain, int(new["r"]), new.get("alpha"))
+        _print_matched_alphas(plain, int(new["r"]), new.get("alpha"))
         return
     if "alpha" not in new:
         raise failures.WrongCallError(f"--to takes alpha=... or r=..., another than in --from: got {after!r}.")
@@ -130,7 +130,7 @@ def _print_equivalent(
         terminal.echo(f"  if {condition}")
 
 
-def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
+def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> None:
     """Print what an adapter of another rank can share with this one, and with which alpha."""
     terminal.echo(
         f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "

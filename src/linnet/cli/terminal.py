@@ -50,7 +50,8 @@ def _wrap(text: str, indent: int) -> list[str]:
 
 
 def write(text: str) -> None:
-    """Write a text to standard output, without its colours where that is no terminal or `NO_COLOR` is set."""
+    """Write a text to standard output, without its colours where that is no terminal or `NO_COLOR` is set; a command
+    that was interrupted ends here."""
     interrupts.stop_if_interrupted()
     try:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)

@@ -198,7 +198,7 @@ def view_id(page: Page, view: View) -> str:
 
 
 def _part(page: Page, part: Part, state: State) -> Component:
-    """Lay out the views of a part, its files, and where its answers arrive."""
+    """Lay out the views of a part, its files, and where its answers arrive; `callbacks` names the same ids."""
     key = f"{page.name}-{part.name}"
     what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
     views = [_view(page, view) for view in part.views]

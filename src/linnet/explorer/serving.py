@@ -63,7 +63,8 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
 
 
 def _load_application(front: Front, server: Any) -> None:
-    """Make the application and hand it to the front; what fails ends the server, and is raised there."""
+    """Make the application and hand it to the front, then warm the pages, in a thread of its own; what fails before
+    ends the server, and is raised there."""
     try:
         from linnet.explorer.application import create_app
         from linnet.explorer.pages import PAGES

@@ -79,7 +79,8 @@ def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOptio
 def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, target: bool) -> None:
     """Refuse columns of text or dates, all at once, with the one command that leaves them out.
 
-    Columns that count the rows or are constant go with them: they would be the next to be noticed.
+    Columns that count the rows or are constant go with them: they would be the next to be noticed. Text in a `target`
+    is not to be left out; a table without rows has no types, and is refused as such.
     """
     wrong = [n for n, kind in zip(names, frame.dtypes, strict=True) if not _is_numeric_type(kind)]
     if not wrong:

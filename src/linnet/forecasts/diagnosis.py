@@ -142,7 +142,7 @@ class Diagnosis:
 
     def to_dataset(self) -> xr.Dataset:
         """The forecast's dataset, with the curves, the rivals and the learning curve along `cv_step`, `fold`, `seed`
-        and `rows`."""
+        and `rows`; docs/schema.md lists the names."""
         import xarray as xr
 
         c, s = self.curves, self.samples

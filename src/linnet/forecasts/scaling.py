@@ -42,7 +42,9 @@ class Scaler:
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
-        """Columns in their own units again; not for whitened ones."""
+        """Columns in their own units again; whitened ones are refused, as directions may have been left out."""
+        if self.matrix is not None:
+            raise ValueError("`undo` needs columns that were scaled one by one: these were whitened.")
         return self._columns_array(values) * self.scale + self.mean
 
     def _columns_array(self, values: object) -> np.ndarray:

@@ -169,9 +169,16 @@ def integrate_flow(
 
 
 def _advance_round(
-    objective: ProductObjective, runs: list[FlowRun], solve_round: Any, steps: int, share: float
+    objective: ProductObjective,
+    runs: list[FlowRun],
+    solve_round: Callable[..., Any],
+    steps: int,
+    steps_used_share: float,
 ) -> None:
-    """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
+    """Integrate one more round of unfinished `runs`, in place: in one batch if these are more than half, else singly.
+
+    `steps` are the steps of a round, `steps_used_share` the share of all allowed ones that are used after it.
+    """
     pending = [index for index, run in enumerate(runs) if run.pending]
     together = 2 * len(pending) > len(runs) > 1
     for chosen in [list(range(len(runs)))] if together else [[index] for index in pending]:
@@ -179,7 +186,7 @@ def _advance_round(
         results = [np.asarray(value) for value in solve_round(own, *_solver_arguments(group))]
         for position, run in enumerate(group):
             if run.pending:
-                run.store_round([value[position] for value in results], steps, share)
+                run.store_round([value[position] for value in results], steps, steps_used_share)
 
 
 def _steps_per_round(*layers: Array) -> int:

@@ -70,7 +70,10 @@ def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds:
 
 
 def _cached_comparison(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
-    """Compare other methods in the same folds, once for a table: a slider of the network does not change them."""
+    """Compare other methods in the same folds, once for a table: a slider of the network does not change them.
+
+    The key of the cache is all that `compare` reads: the rows, the folds, and of the settings `scale` and `key`.
+    """
     digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
     key = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
     if (comparison := _COMPARISONS.get(key)) is None:

@@ -112,7 +112,8 @@ class _Network:
         np.subtract(target, self.product, out=self.residual)
 
     def move(self, rate: np.floating, sequential: bool) -> None:
-        """Step both layers, in place; `sequential` moves the second along the new first."""
+        """Step both layers in place from the residual of `evaluate`, which is overwritten; `sequential` moves the
+        second along the new first."""
         scaled_residual = np.multiply(self.residual, rate, out=self.residual)
         np.dot(scaled_residual.T, self.second, out=self.first_move)
         if sequential:
