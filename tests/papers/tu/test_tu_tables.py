@@ -99,15 +99,15 @@ def test_full_rank_targets_are_noise_and_low_rank_ones_are_not() -> None:
 
 def test_a_crossing_is_found_between_two_thresholds_and_nowhere_else() -> None:
     thresholds, powers = np.array([1.0, 10.0, 100.0]), np.array([2.0, 1.0, 0.5])
-    middle = tu_border.crossing(thresholds, tu_border.PREFERRED**powers)
+    middle = tu_border.lazy_threshold(thresholds, tu_border.PREFERRED**powers)
     np.testing.assert_allclose(middle, 10.0)
     np.testing.assert_allclose(
-        tu_border.crossing(thresholds, tu_border.PREFERRED ** np.array([2.0, 1.5, 0.5])), 10**1.5
+        tu_border.lazy_threshold(thresholds, tu_border.PREFERRED ** np.array([2.0, 1.5, 0.5])), 10**1.5
     )
     with pytest.raises(RuntimeError, match="every threshold is lazy"):
-        tu_border.crossing(thresholds, np.ones(3))
+        tu_border.lazy_threshold(thresholds, np.ones(3))
     with pytest.raises(RuntimeError, match="no threshold is lazy"):
-        tu_border.crossing(thresholds, np.full(3, 2.0))
+        tu_border.lazy_threshold(thresholds, np.full(3, 2.0))
 
 
 # Cells of the phase diagram
@@ -224,10 +224,10 @@ def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
 
 def test_a_crossing_of_a_level_is_found_between_states() -> None:
     times = np.array([0.0, 1.0, 2.0, 3.0])
-    assert tu_timeline.crossing(times, np.array([0.0, 1.0, 3.0, 4.0]), 2.0) == pytest.approx(1.5)
-    assert tu_timeline.crossing(times, np.array([2.5, 1.0, 3.0, 4.0]), 2.0) == pytest.approx(1.5)  # the last one
+    assert tu_timeline.last_rise_time(times, np.array([0.0, 1.0, 3.0, 4.0]), 2.0) == pytest.approx(1.5)
+    assert tu_timeline.last_rise_time(times, np.array([2.5, 1.0, 3.0, 4.0]), 2.0) == pytest.approx(1.5)  # the last one
     with pytest.raises(RuntimeError, match="is not reached"):
-        tu_timeline.crossing(times, times, 5.0)
+        tu_timeline.last_rise_time(times, times, 5.0)
 
 
 def test_stages_follow_each_other() -> None:

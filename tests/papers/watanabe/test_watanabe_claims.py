@@ -6,7 +6,7 @@ import pytest
 import linnet as ln
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims import alignment, bound, curves, early, equations, error, proofs
-from linnet.papers.watanabe.networks.figure_runs import plane_distance
+from linnet.papers.watanabe.networks.figure_runs import directed_hausdorff
 from linnet.papers.watanabe.networks.phases import moments, pair_moments
 from linnet.papers.watanabe.tables.phase_times import allowed_from, settling_time
 from linnet.reproduction import Verdict
@@ -44,8 +44,8 @@ def test_distance_in_the_plane_is_blind_to_time():
     curve = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     later = np.stack([np.cos(angles**2 / np.pi), np.sin(angles**2 / np.pi)], axis=-1)
     assert np.abs(curve - later).max() > 0.5
-    assert plane_distance(curve, later) < 1e-3
-    assert plane_distance(curve, 1.1 * later) == pytest.approx(0.1, abs=1e-3)
+    assert directed_hausdorff(curve, later) < 1e-3
+    assert directed_hausdorff(curve, 1.1 * later) == pytest.approx(0.1, abs=1e-3)
 
 
 def test_settling_time_of_an_exponential_is_exact():

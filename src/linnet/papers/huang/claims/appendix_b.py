@@ -44,7 +44,7 @@ def _train_with_every_step(trial: Trial, ratio: float | None, growth_times: floa
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     run = _train_with_every_step(trial, None, 1.0)
     history, gamma = run.history, run.history.gamma
-    until = run.first_time_state()
+    until = run.first_state_at_t1()
     growth, v0 = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples, history.magnitudes[0]
     rho, v = (history.alignments[:until] * v0)[1:], (history.magnitudes[:until] * v0)[1:]
     unit, steps = run.data.trace / gamma**1.5, run.steps[1:until]  # gamma_u = gamma (1 + C unit)^2
@@ -88,7 +88,7 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     def needed_constant(ratio: float | None, draw: int) -> float:
         """Return the least C with which every neuron keeps the bound through stage 1."""
         run = _train_with_every_step(trial, ratio, 1.0, draw)
-        stage = slice(1, run.first_time_state())
+        stage = slice(1, run.first_state_at_t1())
         shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
         return shares.max() * run.history.gamma**2 / run.data.trace
 
@@ -109,7 +109,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     def failing_share(ratio: float | None) -> float:
         """Return the share of neurons for which the inequality fails at some step of stage 1."""
         run = _train_with_every_step(trial, ratio, 1.0)
-        products = (run.history.alignments * run.history.magnitudes)[1 : run.first_time_state()]
+        products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state_at_t1()]
         return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
 
     failing = {name: failing_share(ratio) for name, ratio in RATIOS.items()}
@@ -127,7 +127,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
 )
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     run = _train_with_every_step(trial, None, 1.0)
-    at = run.first_time_state()
+    at = run.first_state_at_t1()
     W, signs = run.trajectory.weights_at(at).first, np.sign(run.history.magnitudes[at])
     up, down = (np.flatnonzero(signs == sign)[:200] for sign in (1, -1))
     pairs = min(len(up), len(down))
@@ -188,7 +188,7 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     """Return the share of neurons whose proxy ceases to exist in stage 2, the least and the most growth of the others
     in a step, and the largest factor of a step over the printed bound."""
     history, gamma = run.history, run.history.gamma
-    stage = slice(run.first_time_state(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
+    stage = slice(run.first_state_at_t1(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
     proxy = misprints.appendix_proxy(history.alignments[stage], gamma=gamma, trace=run.data.trace)
     growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
     exists = np.isfinite(proxy).all(axis=0)

@@ -88,7 +88,7 @@ class FeatureRun:
             raise RuntimeError("the median |rho| never reaches 1: the run is too short for what is measured on it")
         return time
 
-    def first_time_state(self) -> int:
+    def first_state_at_t1(self) -> int:
         """Return the index of the first saved state at t1 or later."""
         return int(np.searchsorted(self.history.times, self.first_time()))
 

@@ -53,7 +53,7 @@ def weak_bound(trial: Trial) -> Numbers:
 )
 def strong_bound(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
-    apart, constants = runs.distances, runs.constants
+    apart, constants = runs.distances, runs.theorem_1_constants
     early, late = (exponent(runs.ratios, apart[state])[0] for state in (0, -1))
     return {"trend": exponent(runs.ratios, constants)[0], "early": early, "late": late, "value": highest(constants)}
 
@@ -112,7 +112,7 @@ def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
 def bound_at_other_scales(trial: Trial) -> Numbers:
     lazy, active, sizes, shares = dict[str, float](), {}, [], []
     for (dim, share), run in flows_over_scales(trial).items():
-        apart, size = run.distances[-1], run.sizes[-1]
+        apart, size = run.distances[-1], run.relative_gram_norms[-1]
         scaled = apart / size * np.sqrt(RATIOS)[:, None]
         if share == SHARES[0]:
             lazy |= {f"d = {dim}, w = {ratio:g} d": highest(own) for ratio, own in zip(RATIOS, scaled, strict=True)}

@@ -31,8 +31,8 @@ class Flows:
         return np.maximum(gap.first, gap.second) / self.threshold
 
     @property
-    def sizes(self) -> np.ndarray:
-        """|C1| over sigma^2 w: (time, network)."""
+    def relative_gram_norms(self) -> np.ndarray:
+        """|C1| = |W1^T W1| over sigma^2 w: (time, network)."""
         return np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1)) / self.threshold
 
 

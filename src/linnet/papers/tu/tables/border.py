@@ -32,7 +32,7 @@ def read(networks: Dataset) -> Dataset:
 def read_target(network: Dataset) -> Numbers:
     """Return the threshold at which one target turns lazy."""
     thresholds = network["threshold"].values
-    threshold = crossing(thresholds, network["preference"].values)
+    threshold = lazy_threshold(thresholds, network["preference"].values)
     return {"threshold": threshold, "share": threshold / (thresholds[-1] / LEVELS[-1])}
 
 
@@ -41,7 +41,7 @@ def threshold_exponent(thresholds: DataArray) -> Estimate:
     return Estimate(*exponent(thresholds["dim"], thresholds))
 
 
-def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
+def lazy_threshold(thresholds: np.ndarray, preference: np.ndarray) -> float:
     """Return the threshold at which training stops preferring the leading mode."""
     above = first_index(preference < PREFERRED, "no threshold is lazy")
     if above == 0:

@@ -66,11 +66,11 @@ def read_network(network: Dataset) -> Numbers:
     leading, last, noise = values[:, 0], values[:, rank - 1], values[:, rank]
     apart = np.abs(values[:, :rank] / goals[:rank] - 1).max(axis=1)
     reached = {
-        "t1": crossing(times, leading, threshold * ratio**-0.25),
-        "T1": crossing(times, leading, threshold),
-        "T2": crossing(times, leading, threshold * ratio**SECOND_POWER),
-        "T3": crossing(times, last, 0.5 * smallest),
-        "T5": crossing(times, -apart, -SETTLED),
+        "t1": last_rise_time(times, leading, threshold * ratio**-0.25),
+        "T1": last_rise_time(times, leading, threshold),
+        "T2": last_rise_time(times, leading, threshold * ratio**SECOND_POWER),
+        "T3": last_rise_time(times, last, 0.5 * smallest),
+        "T5": last_rise_time(times, -apart, -SETTLED),
     }
     after = times >= reached["T3"]
 
@@ -79,8 +79,8 @@ def read_network(network: Dataset) -> Numbers:
 
     growth, half_noise = reached["T3"] - reached["T1"], at("T3", noise)
     own_growth = ln.theories.mixed.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
-    begun, passed = (crossing(times, leading, threshold * share) for share in (1 / NEAR, NEAR))
-    settled = crossing(times, -apart, -np.log(dim) / dim) - reached["T3"]
+    begun, passed = (last_rise_time(times, leading, threshold * share) for share in (1 / NEAR, NEAR))
+    settled = last_rise_time(times, -apart, -np.log(dim) / dim) - reached["T3"]
     return {
         "reached": [dim * reached[stage] for stage in STAGES],
         "defect": [*(at(stage, defect) for stage in STAGES), defect[times >= reached["T1"]].max(), defect[-1]],
@@ -100,7 +100,7 @@ def read_network(network: Dataset) -> Numbers:
     }
 
 
-def crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
+def last_rise_time(times: np.ndarray, values: np.ndarray, level: float) -> float:
     """Return when the values rise through `level` for the last time; raise where they never do."""
     time = last_crossing(times, values - level)
     if not time > times[0]:

@@ -47,16 +47,16 @@ class Widths(Flows):
         return float(np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max())
 
     @property
-    def constants(self) -> np.ndarray:
+    def theorem_1_constants(self) -> np.ndarray:
         """The constant that Theorem 1 needs, with its minimum of sigma^2 w and sqrt(d/w) |C1|: (width,)."""
-        bounds = np.minimum(1.0, self.sizes / np.sqrt(self.ratios)[:, None])
+        bounds = np.minimum(1.0, self.relative_gram_norms / np.sqrt(self.ratios)[:, None])
         return (self.distances / bounds).max(axis=(0, 2))
 
     @property
     def cubic_misses(self) -> np.ndarray:
         """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
         residual, _ = ln.theories.mixed.cubic_residuals(self.first, self.second, self.threshold)
-        return (residual / (self.sizes * self.threshold**3)).max(axis=(0, 2))
+        return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
 
 
 def read(networks: Dataset) -> Widths:
@@ -80,7 +80,7 @@ def columns(networks: Dataset) -> Columns:
         "distance over σ²w at the start": [f"{value:.4f}" for value in worst[0]],
         "at most": [f"{value:.4f}" for value in worst.max(axis=0)],
         "at the end": [f"{value:.4f}" for value in worst[-1]],
-        "at most, over the minimum of Theorem 1": [f"{constant:.2f}" for constant in runs.constants],
+        "at most, over the minimum of Theorem 1": [f"{constant:.2f}" for constant in runs.theorem_1_constants],
         "cubic equation missed by, at most": [f"{miss:.4f}" for miss in runs.cubic_misses],
     }
 

@@ -6,14 +6,14 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks.figure_runs import plane_distance
+from linnet.papers.watanabe.networks.figure_runs import directed_hausdorff
 from linnet.papers.watanabe.networks.phases import (
     Networks,
     pair_moments,
     phase_grid,
     runs_by_scale,
+    scale_exponents,
     scales,
-    slopes_everywhere,
     train_batch,
     trained_networks,
 )
@@ -53,7 +53,7 @@ def one_direction(trial: Trial) -> Numbers:
         second, first = run.deviations
         return float(np.sqrt((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2))).max())
 
-    overall, least, sizes = slopes_everywhere(trial, deviation)
+    overall, least, sizes = scale_exponents(trial, deviation)
     return {"value": least, "slope": overall, "last": sizes[-1], "scale": scales(trial)[-1]}
 
 
@@ -90,7 +90,7 @@ def span(trial: Trial) -> Numbers:
     "{scale:g}",
 )
 def rank_one(trial: Trial) -> Numbers:
-    overall, least, _ = slopes_everywhere(
+    overall, least, _ = scale_exponents(
         trial, lambda run: float(np.linalg.svd(run.first[::20], compute_uv=False)[..., 1].max())
     )
     values = np.linalg.svd(runs_by_scale(trial)[-1].first[::20][-1], compute_uv=False)
@@ -156,7 +156,7 @@ def sampled(trial: Trial) -> Numbers:
     for i in range(2 if trial.quick else SEEDS):
         curve, u0 = run.components[:, i], run.u0[i]
         reduced = run.theory.reduced(u0, run.times)
-        plane.append(highest(plane_distance(curve, reduced), plane_distance(reduced, curve)))
+        plane.append(highest(directed_hausdorff(curve, reduced), directed_hausdorff(reduced, curve)))
         in_time.append(np.abs(curve - reduced).max())
         own.append(np.abs(curve - aligned_flow(run.problem, u0, run.times) @ run.moments.basis[:2].T).max())
     return {"value": highest(plane), "in time": highest(in_time), "own": highest(own)}
@@ -222,7 +222,7 @@ def conserved(trial: Trial) -> Numbers:
 
     return {
         "value": np.abs(imbalance - imbalance[0]).max() / size,
-        "slope": slopes_everywhere(trial, excess)[1],
+        "slope": scale_exponents(trial, excess)[1],
         "moved": np.abs(square - square[0]).max() / size,
     }
 

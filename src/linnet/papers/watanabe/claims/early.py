@@ -8,8 +8,8 @@ from linnet.papers.watanabe.networks.phases import (
     Networks,
     gaussian_start,
     runs_by_scale,
+    scale_exponents,
     scales,
-    slopes_everywhere,
     train_batch,
     trained_networks,
 )
@@ -201,7 +201,7 @@ def other_components(trial: Trial) -> Numbers:
         growths.append(float((norms / norms[0]).max()))
         return float(norms.max())
 
-    overall, least, _ = slopes_everywhere(trial, size)
+    overall, least, _ = scale_exponents(trial, size)
     return {"value": overall, "least": least, "growth": highest(growths)}
 
 

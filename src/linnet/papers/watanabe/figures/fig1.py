@@ -116,7 +116,7 @@ def check(ds: Dataset) -> list[Check]:
     sampled = float(np.abs(ds.trained_components - ds.reduced_components).max())
     n, rate = ds.attrs["samples"], ds.attrs["learning_rate"]
     reduced, descent = ds.reduced_components.values, ds.descent_components.values
-    plane = max(figure_runs.plane_distance(descent, reduced), figure_runs.plane_distance(reduced, descent))
+    plane = max(figure_runs.directed_hausdorff(descent, reduced), figure_runs.directed_hausdorff(reduced, descent))
     return [
         Check.below("population: reduced dynamics against the network, max error", ideal, limit, form=".1e"),
         Check.below(

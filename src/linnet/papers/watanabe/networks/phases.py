@@ -183,7 +183,7 @@ def runs_by_scale(trial: Trial) -> list[Networks]:
     return [trained_networks(trial, scale=scale) for scale in scales(trial)]
 
 
-def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
+def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
     """Return the power of the start's scale that a size follows, the least between neighbouring scales and at the
     corners of the plane of spike and alignment, and the sizes."""
     sizes = [size(run) for run in runs_by_scale(trial)]
