@@ -24,6 +24,14 @@ def gradients(x, y, first, second):
     return -back.T @ x / n, -error.T @ hidden / n, 0.5 * (error**2).sum() / n
 
 
+def test_steps_may_be_a_number_of_jax():
+    import jax.numpy as jnp
+
+    x, y, start = setting()
+    runs = [relu_descent((x, y), start, learning_rate=0.1, steps=steps) for steps in (3, jnp.asarray(3))]
+    assert np.array_equal(runs[0].loss, runs[1].loss)
+
+
 def test_steps_by_hand():
     x, y, start = setting()
     run = relu_descent((x, y), start, learning_rate=0.1, steps=25, save_every=5)

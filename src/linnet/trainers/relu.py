@@ -76,10 +76,8 @@ def relu_descent(
     """
     problem = _problem_of_samples(data)
     check_match(problem, weights)
-    throw = flag("throw", throw)
-    run = DiscreteRun(
-        problem, weights, learning_rate, count("steps", steps), save_every, stop, dtype, device, False, layer_rates
-    )
+    throw, steps = flag("throw", throw), count("steps", steps)
+    run = DiscreteRun(problem, weights, learning_rate, steps, save_every, stop, dtype, device, False, layer_rates)
     trajectory = run.train(
         "relu_descent",
         _relu_step,

@@ -83,7 +83,7 @@ def phase_times(
 
 
 def directed_hausdorff(curve: np.ndarray, other: np.ndarray) -> float:
-    """Return the farthest that a point of `curve` (time, 2) is from the polyline through `other`, whatever the times."""
+    """Return the farthest that a point of `curve` (time, 2) is from the polyline through `other`, at any time."""
     ahead = np.diff(other, axis=0)
     shares = np.einsum("pqk,qk->pq", curve[:, None] - other[:-1], ahead) / np.maximum((ahead**2).sum(-1), 1e-300)
     nearest = other[:-1] + np.clip(shares, 0, 1)[..., None] * ahead
