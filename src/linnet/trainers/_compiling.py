@@ -21,7 +21,7 @@ WHOLE: Options = {"xla_cpu_parallel_codegen_split_count": "1"} if _TRIED and cor
 # for a flow; the steps take as long. Not so those of `function_flow`, which take twice as long by the older way.
 QUICK_COMPILATION: Options = {"xla_cpu_use_fusion_emitters": False, **WHOLE} if _TRIED else {}
 # Most of the time of compiling a generator of random numbers goes into optimizing it, for a tenth of its steps' time.
-_LIGHT_COMPILATION: Options = {**QUICK_COMPILATION, "xla_backend_optimization_level": "1"}
+_LIGHT_COMPILATION: Options = {**QUICK_COMPILATION, "xla_backend_optimization_level": "1"} if _TRIED else {}
 
 
 class JitDrawing:
