@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -33,6 +34,7 @@ def reproduce(
     batch.check_can_draw_and_write(out)
     with (
         one_thread() if quick else nullcontext(),
+        rare_garbage_collection() if quick else nullcontext(),
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
     ):
         results, failed = batch.run(requests, out, fresh=fresh)
@@ -57,6 +59,20 @@ def one_thread() -> Iterator[None]:
     """
     with environment_restored(ONE_THREAD), ONE_BLAS_THREAD:
         yield
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Run Python's garbage collection seldom in the block, and almost never over objects that have survived it.
+
+    JAX and matplotlib keep a million objects, and Python would visit all of them a dozen times.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 10, 10_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
