@@ -54,7 +54,7 @@ def test_section_6_reference_numbers(run):
 
 def test_plane_tracks_every_neuron_from_the_start(run):
     history = run.history
-    zero = np.zeros(run.width)
+    zero = np.zeros(run.start.width)
     predicted = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
     assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
     assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
@@ -66,9 +66,9 @@ def test_plane_tracks_every_neuron_from_the_start(run):
 
 def test_first_times_on_data_inside_the_assumption():
     run = train_inside(1, dim=2000, width=128)
-    checked = ln.theories.feature_learning.assumption(run.data, width=128, epsilon=0.01, **run.scales)
+    checked = ln.theories.feature_learning.assumption(run.data, epsilon=0.01, **run.scales)
     assert checked.holds, str(checked)
-    assert misprints.assumption(run.data, width=128, epsilon=0.01, **run.scales).holds
+    assert misprints.assumption(run.data, epsilon=0.01, **run.scales).holds
     measured = run.history.alignment_time()
     assert_allclose(run.stages.first_time(), measured, rtol=0.01)
     printed = misprints.first_time(run.scales["magnitude"], samples=10, signal=run.data.signal, trace=run.data.trace)

@@ -11,8 +11,14 @@ import xarray as xr
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import equations_cells, train_to_share
 from linnet.papers.huang.networks.cells.inside import LAWS, law_data, neurons_cells
-from linnet.papers.huang.networks.cells.scalings import lemmas_cells, scaling_data, scalings_cells
-from linnet.papers.huang.networks.runs import spectrum, stages_of_spectrum, train_inside, train_section_six
+from linnet.papers.huang.networks.cells.scalings import (
+    SHARES,
+    case_settings,
+    lemmas_cells,
+    scaling_data,
+    scalings_cells,
+)
+from linnet.papers.huang.networks.runs import theory_inputs, theory_of, train_inside, train_section_six
 from linnet.papers.huang.tables import convergence, equations, lemmas, neurons, region, scalings
 from linnet.reproduction import Trial
 from linnet.sweeps import Sweep
@@ -55,7 +61,7 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     points = {"case": np.array([case]), "replicate": np.array([3])}
     fixed = {**scalings.sweep(QUICK).fixed, "seed": 7, "dim": 40}
     cell = {k: v[0] for k, (_, v) in scalings_cells(points, np.zeros(1, int), **fixed).items()}
-    p = scalings.case_settings(case)
+    p = case_settings(case)
     assert (p["n"], p["trace"]) == {"n = 5": (5, 1000), "trace = 4000": (10, 4000)}[case]
     data = scaling_data([7, 3], p, dim=40)
     assert data.trace == pytest.approx(p["trace"]) and data.signal == pytest.approx(1.0)
@@ -63,15 +69,25 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     run = descent(data.inputs, data.outputs, start, 0.05 / 128, int(cell["loss_steps"][1]) + 40)
     medians = np.median(np.abs(run["alignments"]), axis=1)
     np.testing.assert_allclose(cell["alignment_steps"], passed(medians, 1.0), rtol=1e-3)
-    left = [passed(-run["loss"] / run["loss"][0], -share) for share in scalings.SHARES[:2]]
+    left = [passed(-run["loss"] / run["loss"][0], -share) for share in SHARES[:2]]
     np.testing.assert_allclose(cell["loss_steps"][:2], left, rtol=1e-3)
 
 
 def test_the_spectrum_of_the_data_is_all_the_theory_needs():
-    data = ln.problems.gaussian_teacher(key=2, samples=7, dim=50)
-    scales: dict[str, Any] = {"width": 30, "learning_rate": 0.01, "first_std": 1e-4, "magnitude": 1e-3}
-    own, other = Stages(data.inputs, data.outputs, **scales), stages_of_spectrum(*spectrum(data), **scales)
-    for name in ("gamma", "phi", "rate", "trace", "signal", "limit"):
+    run = train_section_six(2, samples=7, dim=50, width=30, steps=3)
+    own, other = run.stages, theory_of(xr.Dataset(theory_inputs(run, modes=9)))
+    for name in (
+        "gamma",
+        "phi",
+        "rate",
+        "trace",
+        "signal",
+        "limit",
+        "width",
+        "learning_rate",
+        "first_std",
+        "magnitude",
+    ):
         np.testing.assert_allclose(getattr(other, name), getattr(own, name), rtol=1e-12)
     assert other.samples == own.samples == 7
 
@@ -107,7 +123,7 @@ def test_a_cell_of_the_neurons_is_what_a_full_network_does():
             {"ratio": np.array([0.3]), "margin": np.array([10.0])}, np.array([5]), **SMALL
         ).items()
     }
-    _, rate, std, magnitude = cell["scales"]
+    rate, std, magnitude = (cell[name] for name in ("learning_rate", "first_std", "magnitude"))
     np.testing.assert_allclose(magnitude, 0.3 * std * np.sqrt(np.log(40)), rtol=1e-12)
     data = ln.problems.gaussian_teacher(key=5, dim=300, signal=1.0)
     start = ln.inits.signed(key=[5, 1], in_dim=300, width=40, first_std=std, magnitude=magnitude)
@@ -180,8 +196,8 @@ def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
         data = law_data(3, law, dim=2000)
         assert data.signal == pytest.approx(1.0)
         scales = scales_inside(data, width=512, ratio=0.03)
-        assert misprints.assumption(data, width=512, epsilon=0.01, **scales).holds
-        assert not assumptions.assumption(data, width=512, epsilon=0.01, **scales).holds  # (7) is what it lacks
+        assert misprints.assumption(data, epsilon=0.01, **scales).holds
+        assert not assumptions.assumption(data, epsilon=0.01, **scales).holds  # (7) is what it lacks
 
 
 def test_draws_of_the_lemmas_are_those_of_the_shares():
@@ -216,14 +232,14 @@ def test_a_run_that_stops_before_what_is_measured_is_an_error():
         short.first_time()
 
 
-def test_a_moment_is_between_the_saved_states():
+def test_a_history_is_linear_between_the_saved_states():
     run = train_inside(2, **SMALL)
     h = run.history
-    middle = run.moment((h.times[3] + h.times[4]) / 2)
-    np.testing.assert_allclose(middle.alignments, (h.alignments[3] + h.alignments[4]) / 2, rtol=1e-12)
-    np.testing.assert_allclose(run.moment(h.times[4]).kernel, h.kernels[4], rtol=1e-12)
+    middle, fourth = (h.times[3] + h.times[4]) / 2, h.times[4]
+    np.testing.assert_allclose(run.history_at(middle).alignments, (h.alignments[3] + h.alignments[4]) / 2, rtol=1e-12)
+    np.testing.assert_allclose(run.history_at(np.array([middle, fourth])).kernels[1], h.kernels[4], rtol=1e-12)
     np.testing.assert_allclose(run.outputs[5], run.data.inputs @ run.trajectory.products[5, 0], atol=1e-12)
-    assert np.median(np.abs(run.moment(run.first_time()).alignments)) == pytest.approx(1.0, rel=1e-3)
+    assert np.median(np.abs(run.history_at(run.first_time()).alignments)) == pytest.approx(1.0, rel=1e-3)
 
 
 def test_a_slow_network_is_trained_on_and_one_that_cannot_is_named():
@@ -234,15 +250,24 @@ def test_a_slow_network_is_trained_on_and_one_that_cannot_is_named():
         train_to_share(-1.0, "section 6", 5, **SMALL)
 
 
-def test_data_without_a_second_stage_are_not_asked_for_its_time(monkeypatch):
+def test_data_without_a_second_stage_are_not_asked_for_its_time():
     """Seed 1018 draws a data set whose alignments end below the 1 of t1: no time leads from there to there."""
-    staged = Stages(np.eye(3), np.full(3, 2.0), width=100, learning_rate=0.1, first_std=1e-6, magnitude=1e-4)
-    short = Stages(np.eye(3), np.full(3, 0.1), width=100, learning_rate=0.1, first_std=1e-6, magnitude=1e-4)
+    scales: dict[str, Any] = {"width": 100, "learning_rate": 0.1, "first_std": 1e-6, "magnitude": 1e-4}
+    outputs = {0: 2.0, 1: 0.1}
+    short = Stages(np.eye(3), np.full(3, outputs[1]), **scales)
     with pytest.raises(ValueError, match="`start` must be below"):
         short.second_time(0.01)
-    lengths = np.full((2, 1), 1.1 * staged.second_time(0.01) * staged.rate)
-    later = scalings.SecondTime(
-        [staged, short], np.array([0.01]), lengths, np.zeros((2, 1)), np.ones((2, 1)), np.array([True, False])
+    networks = xr.Dataset(
+        {
+            "values": ("mode", np.ones(3)),
+            "coefficients": (("case", "replicate", "mode"), [[np.full(3, size) for size in outputs.values()]]),
+            "alignment_steps": (("case", "replicate"), [[0.0, 0.0]]),
+            "loss_steps": (("case", "replicate", "share"), [[[100.0], [100.0]]]),
+            **scales,
+        },
+        {"case": ["base"], "replicate": list(outputs), "share": [0.01]},
     )
-    monkeypatch.setattr(scalings, "second_times", lambda networks: {"base": later})
-    assert scalings.second_time_errors(None, 0.01) == {"base": pytest.approx(1 - 1 / 1.1)}
+    rows = scalings.read(networks)
+    assert rows["staged"].values.tolist() == [[True, False]] and np.isnan(rows["second"].values[0, 1])
+    expected = Stages(np.eye(3), np.full(3, outputs[0]), **scales).second_time(0.01) / 0.1 / 100 - 1
+    assert scalings.second_time_errors(rows) == {"base": pytest.approx(abs(expected))}

@@ -39,7 +39,7 @@ def scaled(owner: Any, name: str, factor: float) -> Callable[[Patch], None]:
 
 def start_scaled(name: str, factor: float) -> Callable[[Patch], None]:
     """A start inside the assumption with one of its scales wrong."""
-    right = runs.scales_inside
+    right: Any = runs.scales_inside
     wrong = lambda *a, **k: (s := right(*a, **k)) | {name: factor * s[name]}  # noqa: E731
     return lambda patch: patch.setattr(runs, "scales_inside", wrong)
 
@@ -122,7 +122,12 @@ def outputs_of_wrong_sign(patch: Patch) -> None:
 def backwards(patch: Patch) -> None:
     """A second stage that is read from its end to its beginning."""
     right = runs.FeatureRun.second_stage
-    patch.setattr(runs.FeatureRun, "second_stage", lambda self, loss: right(self, loss)[::-1])
+
+    def wrong(self: runs.FeatureRun, loss: float) -> features.FeatureHistory:
+        stage = right(self, loss)
+        return replace(stage, alignments=stage.alignments[::-1], magnitudes=stage.magnitudes[::-1])
+
+    patch.setattr(runs.FeatureRun, "second_stage", wrong)
 
 
 def proxy_of_the_mean(patch: Patch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from linnet import _arguments as arguments
 from linnet.theories.feature_learning import assumptions
 
 if TYPE_CHECKING:
+    from linnet.papers.huang.networks.runs import Scales
     from linnet.problems.subgaussian import Regression
     from linnet.theories.feature_learning import Assumption, Stages
 
@@ -99,19 +100,10 @@ def proxy_end(stages: Stages, loss: float) -> float:
     return float(np.sqrt((1 - loss) * (stages.outputs**2).mean() / loss * stages.limit))
 
 
-def assumption(
-    data: Regression, *, width: int, learning_rate: float, first_std: float, magnitude: float, epsilon: float
-) -> Assumption:
+def assumption(data: Regression, *, epsilon: float, **scales: Unpack[Scales]) -> Assumption:
     r"""Assumption 4.1: $\sqrt{nm}$ in (4), $\sqrt\epsilon|\bar\beta|$ in (6), no (7) and (8)."""
-    ours = assumptions.assumption(
-        data,
-        width=width,
-        learning_rate=learning_rate,
-        first_std=first_std,
-        magnitude=magnitude,
-        epsilon=epsilon,
-    )
-    step = np.sqrt(data.samples * width / data.trace) / data.signal
+    ours = assumptions.assumption(data, epsilon=epsilon, **scales)
+    step = np.sqrt(data.samples * scales["width"] / data.trace) / data.signal
     spread = data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
     printed = {"4": step, "6a": max(1.0, np.sqrt(epsilon) * data.signal) * spread}
     kept = [c for c in ours.conditions if c.number not in ("7", "8")]

@@ -13,6 +13,7 @@ from linnet.papers.huang.tables import equations
 from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import first_index, highest, relative_distance
+from linnet.reproduction.numbers import by_name
 
 GRID = (
     f"unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = {', '.join(INSIDE)}, and section 6; n = "
@@ -76,23 +77,22 @@ def kernel_equation(trial: Trial) -> Numbers:
 def feature_learning_equations(trial: Trial) -> Numbers:
     size = {"dim": 1500, "width": 150} if trial.quick else settings.LARGE
     run = train_section_six(trial.seed, **size)
-    root, steps = np.sqrt(run.width), 40
-    full = _iterate_full_equations(
-        run.data.inputs, run.data.outputs, root * run.start.first, root * run.start.second[0], settings.ETA, steps
-    )
-    history = run.history
-    trained = (history.loss, history.alignments, history.magnitudes, history.kernels / run.width)
-    names = ("loss", "rho", "v", "NTK")
-    off = {
-        name: _max_relative_distance(own, other[: steps + 1])
-        for name, own, other in zip(names, full, trained, strict=True)
+    history, start, steps = run.history, run.start, 40
+    W, v = np.sqrt(start.width) * start.first, np.sqrt(start.width) * start.second[0]
+    full = _iterate_full_equations(run.data.inputs, run.data.outputs, W, v, settings.ETA, steps)
+    trained = {
+        "loss": history.loss,
+        "rho": history.alignments,
+        "v": history.magnitudes,
+        "NTK": history.kernels / start.width,
     }
-    return {"value": highest(off.values()), "off": off, "shape": (run.data.in_dim, run.width), "steps": steps}
+    off = {name: _max_relative_distance(full[name], other[: steps + 1]) for name, other in trained.items()}
+    return {"off": off, "shape": (run.data.in_dim, start.width), "steps": steps}
 
 
 def _iterate_full_equations(
     X: np.ndarray, y: np.ndarray, W: np.ndarray, v: np.ndarray, eta: float, steps: int
-) -> list[np.ndarray]:
+) -> dict[str, np.ndarray]:
     """Iterate equations (7) and (8) with the whole first layer; return losses, rho, v and the paper's NTK by step."""
     n, m, feature, gram = len(y), len(v), X.T @ y, X @ X.T
     rho, step, seen = np.zeros(m), eta / (len(v) * len(y)), []
@@ -101,13 +101,14 @@ def _iterate_full_equations(
         images = X @ W.T
         output = images @ v / m
         pull = X.T @ output  # X^T X W v / m
-        seen.append((((y - output) ** 2).sum() / (2 * n), rho, v, ((v @ v) * gram + images @ images.T) / m**2))
+        loss, kernel = ((y - output) ** 2).sum() / (2 * n), ((v @ v) * gram + images @ images.T) / m**2
+        seen.append({"loss": loss, "rho": rho, "v": v, "NTK": kernel})
         rho, v, W = (
             rho + step * v * (feature @ feature) - step * v * (pull @ feature),
             v + step * rho + step * start - step * (W @ pull),
             W + step * np.outer(v, feature - pull),
         )
-    return [np.array(column) for column in zip(*seen, strict=True)]
+    return {name: np.array(column) for name, column in by_name(seen).items()}
 
 
 def _max_relative_distance(a: np.ndarray, b: np.ndarray) -> float:

@@ -150,7 +150,7 @@ def minimum_norm(trial: Trial) -> Numbers:
     run = train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
     problem = ln.Problem.from_data(run.data.inputs, run.data.outputs)
     solution, learned = problem.min_norm_solution(), run.trajectory.products[-1]
-    at = run.moment(run.first_time()).kernel
+    at = run.history_at(run.first_time()).kernels
     gram = run.data.inputs @ run.data.inputs.T
     scaled = gram * (at * gram).sum() / (gram**2).sum()  # the nearest multiple of the lazy kernel
     return {

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.runs import FeatureRun, descend, scales_inside, train_inside
 from linnet.papers.huang.tables import convergence, scalings
-from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
+from linnet.papers.huang.tables.scalings import SETTING, WINDOWS, between_shares, slope_in_share
 from linnet.problems.subgaussian import Regression
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, line, lowest
@@ -58,8 +58,8 @@ LEARNED = AllOf(
     "the loss: {by_loss:.3f}; printed: {printed:g}",
 )
 def first_time(trial: Trial) -> Numbers:
-    results = scalings.TABLE.results(trial)
-    rows, starts = scalings.read(results), scalings.first_time_errors_by_ratio(results)
+    networks = scalings.TABLE.rows(trial)
+    rows, starts = scalings.first_exponents(networks), scalings.first_time_errors_by_ratio(networks)
     return {
         "value": highest(*rows["worst"].values(), *(ours for ours, _ in starts.values())),
         "measured": rows["alignment"],
@@ -100,23 +100,21 @@ def first_time(trial: Trial) -> Numbers:
     f"ends below {scalings.LEAST_END:g}, without a second stage: {{out}}",
 )
 def second_time(trial: Trial) -> Numbers:
-    results = scalings.TABLE.results(trial)
-    later = scalings.second_times(results)
-    base = later["base"]
-    tail = base.shares_between(*TAIL)
-    bends = [error / slope for slope, error in (line(-np.log(base.shares[tail]), row[tail]) for row in base.times)]
-    chosen = {case: times.constants[:, times.shares_between(*WHOLE)] for case, times in later.items()}
-    needed = np.concatenate([constants.ravel() for constants in chosen.values()])
+    networks = scalings.TABLE.rows(trial)
+    base, staged = networks.sel(case="base"), networks["staged"].values
+    tail, whole = between_shares(base, WINDOWS["tail"]), between_shares(networks, WINDOWS["whole"])
+    fits = [line(-np.log(tail["share"].values), steps) for steps in tail["loss_steps"].values]
+    needed = (whole["lengths"] / whole["stated"]).values[staged].ravel()
     return {
-        **scalings.second_exponents(results, 1e-2),
+        **scalings.second_exponents(networks),
         "value": highest(needed) / lowest(needed),
         "least": lowest(needed),
         "most": highest(needed),
-        "bend": highest(bends),
-        "slopes": {name: base.slope(*window) for name, window in (("drop", DROP), ("tail", TAIL), ("whole", WHOLE))},
-        "off": scalings.second_time_errors(results, 1e-2),
-        "cases": len(chosen),
-        "out": sum(int((~times.staged).sum()) for times in later.values()),
+        "bend": highest(error / slope for slope, error in fits),
+        "slopes": {name: slope_in_share(base, window) for name, window in WINDOWS.items()},
+        "off": scalings.second_time_errors(networks),
+        "cases": len(staged),
+        "out": int((~staged).sum()),
     }
 
 
@@ -200,9 +198,9 @@ def _shares_that_learn(trial: Trial, noise_variance: float) -> Numbers:
 
 def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> float:
     """Return the loss after 400 steps of descent from the admissible start; NaN or large where descent diverges."""
-    scales = scales_inside(data, width=width) | {"learning_rate": rate}
-    run, _ = descend(data, key, width=width, scales=scales, steps=400, save_every=400, keep="losses", throw=False)
-    return float(run.loss[-1])
+    scales = scales_inside(data, width=width)
+    scales["learning_rate"] = rate
+    return float(descend(data, key, scales, steps=400, save_every=400, keep="losses", throw=False).loss[-1])
 
 
 @claim(
@@ -261,6 +259,6 @@ def _measure_at_printed_time(run: FeatureRun) -> Numbers:
     stated = misprints.first_time(run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace)
     return {
         "left": np.interp(stated, history.times, run.loss_share),
-        "alignments": np.median(np.abs(run.moment(stated).alignments)),
+        "alignments": np.median(np.abs(run.history_at(stated).alignments)),
         "constants": run.first_time() / stated,
     }

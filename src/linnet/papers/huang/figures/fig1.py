@@ -35,7 +35,7 @@ class TwoStages(Settings):
 
 def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
     run = train_section_six(**settings.model_dump())
-    broken = misprints.assumption(run.data, width=run.width, epsilon=paper.EPSILON, **run.scales).broken
+    broken = misprints.assumption(run.data, epsilon=paper.EPSILON, **run.scales).broken
     return curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(chosen or panels.PANELS),
         magnitude=settings.magnitude,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -18,39 +18,34 @@ if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import Stages
 
-SCALES = ("width", "learning_rate", "first_std", "magnitude")
-SWEPT: Any = {"block": 2, "coords": {"scale": list(SCALES)}}  # of sweeps whose cells keep their `theory_inputs`
 
+class Scales(TypedDict):
+    """The width m of a network, its canonical step, and the scales sigma_0 and v_0 of its start."""
 
-@dataclass(frozen=True)
-class Moment:
-    """A network at one canonical time, interpolated between saved states: every neuron, and the canonical kernel."""
-
-    time: float
-    alignments: np.ndarray
-    magnitudes: np.ndarray
-    deviations: np.ndarray
-    kernel: np.ndarray
+    width: int
+    learning_rate: float
+    first_std: float
+    magnitude: float
 
 
 @dataclass(frozen=True)
 class FeatureRun:
-    """One trained network: its data, start and scales, and the history of every neuron."""
+    """One trained network: its data and scales, and the history of every neuron."""
 
     data: ln.problems.Regression
-    start: ln.Weights
-    scales: dict[str, float]
+    scales: Scales
     trajectory: ln.Trajectory
     history: FeatureHistory
 
     @property
-    def width(self) -> int:
-        return self.start.width
+    def start(self) -> ln.Weights:
+        """The weights that it started from."""
+        return self.trajectory.reduction.full_weights
 
     @property
     def stages(self) -> Stages:
         """The theory for its data and scales."""
-        return ln.theories.feature_learning.Stages(self.data.inputs, self.data.outputs, width=self.width, **self.scales)
+        return ln.theories.feature_learning.Stages(self.data.inputs, self.data.outputs, **self.scales)
 
     @property
     def loss_share(self) -> np.ndarray:
@@ -92,16 +87,14 @@ class FeatureRun:
         """Return the index of the first saved state at t1 or later."""
         return int(np.searchsorted(self.history.times, self.first_time()))
 
-    def moment(self, time: float) -> Moment:
-        """Return every neuron and the kernel at a canonical time within the run, linear between the saved states."""
-        h = self.history
-        later = int(np.clip(np.searchsorted(h.times, time), 1, len(h.times) - 1))
-        weight = (time - h.times[later - 1]) / (h.times[later] - h.times[later - 1])
+    def history_at(self, times: float | np.ndarray) -> FeatureHistory:
+        """Return the history at canonical times within the run, or at one, linear between the saved states."""
+        from scipy.interpolate import make_interp_spline
 
-        def between(values: np.ndarray) -> np.ndarray:
-            return (1 - weight) * values[later - 1] + weight * values[later]
-
-        return Moment(time, *map(between, (h.alignments, h.magnitudes, h.deviations, h.kernels)))
+        names = ("loss", "alignments", "magnitudes", "deviations", "kernels")
+        saved = {name: getattr(self.history, name) for name in names}
+        between = {name: make_interp_spline(self.history.times, each, k=1)(times) for name, each in saved.items()}
+        return replace(self.history, times=np.asarray(times), steps=None, **between)
 
     @property
     def relative_first_output(self) -> float:
@@ -118,12 +111,12 @@ class FeatureRun:
             "kernel_rising": (np.diff(h.kernel_norm[later & (self.loss_share > 0.01)]) > 0).mean(),
         }
 
-    def second_stage(self, loss: float) -> list[Moment]:
-        """Return the network at t1 and at every saved state after it, until the loss is at most `loss`."""
+    def second_stage(self, loss: float) -> FeatureHistory:
+        """Return the history at t1 and at every saved state after it, until the loss is at most `loss`."""
         first = self.first_time()
         end = first_index(self.history.loss <= loss, f"the loss never falls to {loss:g}")
         times = self.history.times[: end + 1]
-        return [self.moment(first), *(self.moment(time) for time in times[times > first])]
+        return self.history_at(np.append(first, times[times > first]))
 
 
 def train_section_six(
@@ -140,26 +133,27 @@ def train_section_six(
 ) -> FeatureRun:
     """Train the network of section 6's synthetic experiment, in reduced coordinates, and keep every step."""
     data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, noise_variance=noise_variance)
-    return train(
-        data, seed, width=width, steps=steps, first_std=first_std, magnitude=magnitude, learning_rate=eta / width
-    )
+    scales: Scales = {"width": width, "learning_rate": eta / width, "first_std": first_std, "magnitude": magnitude}
+    return train(data, seed, steps=steps, **scales)
 
 
 def scales_inside(
     data: ln.problems.Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
-) -> dict[str, float]:
+) -> Scales:
     """Return scales of the start and a step inside Assumption 4.1, as printed.
 
     `margin` says how far inside the conditions on the start are met, 1 at their limit; the step keeps its own.
     `ratio` is v_0/(sigma_0 sqrt(log m)): v_0 alone moves, down from the admissible one, so that every condition of the
     printed assumption goes on holding. Without it v_0 is the admissible one, where (7) holds as well.
     """
-    scales = ln.theories.feature_learning.admissible(data, width=width, epsilon=settings.EPSILON, margin=margin)
-    scales["learning_rate"] *= margin / settings.MARGIN
-    scales["magnitude"] = 1 / (margin * np.sqrt(data.samples * data.signal**2 * data.trace))  # (3), whatever (8) asks
-    if ratio is not None:
-        scales["magnitude"] = ratio * scales["first_std"] * np.sqrt(np.log(width))
-    return scales
+    admissible = ln.theories.feature_learning.admissible(data, width=width, epsilon=settings.EPSILON, margin=margin)
+    first_std = admissible["first_std"]
+    if ratio is None:
+        magnitude = 1 / (margin * np.sqrt(data.samples * data.signal**2 * data.trace))  # (3), whatever (8) asks
+    else:
+        magnitude = ratio * first_std * np.sqrt(np.log(width))
+    rate = admissible["learning_rate"] * (margin / settings.MARGIN)
+    return {"width": width, "learning_rate": rate, "first_std": first_std, "magnitude": magnitude}
 
 
 def train_inside(
@@ -183,64 +177,60 @@ def train_inside(
     if data is None:
         data = ln.problems.gaussian_teacher(key=seed, **{"signal": 1.0, **teacher})
     scales = scales_inside(data, width=width, ratio=ratio, margin=margin)
-    scales = {name: value * (1.0 if name == "learning_rate" else smaller) for name, value in scales.items()}
+    scales["first_std"] *= smaller
+    scales["magnitude"] *= smaller
     feature = float(np.linalg.norm(data.inputs.T @ data.outputs))
     # |rho| grows as e^(t |X'y|/n) from about the larger of v_0 and sigma_0, times |X'y|
     first = max(0.0, np.log(2 / (feature * max(scales["magnitude"], scales["first_std"]))))
     steps = int((first + growth_times) * data.samples / feature / scales["learning_rate"])
-    return train(data, seed, width=width, steps=steps, save_every=max(1, steps // states), **scales)
+    return train(data, seed, steps=steps, save_every=max(1, steps // states), **scales)
 
 
 def train(
-    data: ln.problems.Regression, key: Key, *, width: int, steps: int, save_every: int = 1, **scales: float
+    data: ln.problems.Regression, key: Key, *, steps: int, save_every: int = 1, **scales: Unpack[Scales]
 ) -> FeatureRun:
     """Train by descent from the signed start, and read the history of every neuron off it."""
-    trajectory, start = descend(data, key, width=width, scales=scales, steps=steps, save_every=save_every)
-    return FeatureRun(data, start, scales, trajectory, ln.observables.feature_history(trajectory))
+    trajectory = descend(data, key, scales, steps=steps, save_every=save_every)
+    return FeatureRun(data, scales, trajectory, ln.observables.feature_history(trajectory))
 
 
-def descend(
-    data: ln.problems.Regression, key: Key, *, width: int, scales: dict[str, float], **options: Any
-) -> tuple[ln.Trajectory, ln.Weights]:
-    """Return the descent from the signed start of these scales, and that start; `options` are those of
-    `gradient_descent`."""
-    rate, sizes = scales["learning_rate"], {name: scales[name] for name in ("first_std", "magnitude")}
-    # a key below that of the data: the start must not repeat their numbers
-    start = ln.inits.signed(key=[*words(key), 1], in_dim=data.in_dim, width=width, **sizes)
+def descend(data: ln.problems.Regression, key: Key, scales: Scales, **options: Any) -> ln.Trajectory:
+    """Return the descent from the signed start of these scales; `options` are those of `gradient_descent`."""
+    start = ln.inits.signed(
+        key=[*words(key), 1],  # below that of the data: the start must not repeat their numbers
+        in_dim=data.in_dim,
+        width=scales["width"],
+        first_std=scales["first_std"],
+        magnitude=scales["magnitude"],
+    )
     problem = ln.Problem.from_data(data.inputs, data.outputs)
-    return ln.gradient_descent(problem, start, learning_rate=rate, **options), start
+    return ln.gradient_descent(problem, start, learning_rate=scales["learning_rate"], **options)
 
 
-def spectrum(data: ln.problems.Regression) -> tuple[np.ndarray, np.ndarray]:
-    """Return singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory
-    sees."""
-    frame, values, _ = np.linalg.svd(data.inputs, full_matrices=False)
-    return values, frame.T @ data.outputs
-
-
-def stages_of_spectrum(values: np.ndarray, coefficients: np.ndarray, *, width: int, **scales: float) -> Stages:
-    """Return the theory for data of that `spectrum`: as many samples as inputs, with the same Gram matrix up to
-    rotation."""
-    return ln.theories.feature_learning.Stages(np.diag(values), coefficients, width=width, **scales)
-
-
-def theory_inputs(run: FeatureRun) -> Block:
-    """Return what a cell keeps of a run for the theory to be applied later."""
-    values, coefficients = spectrum(run.data)
-    scales = [run.width, *(run.scales[name] for name in SCALES[1:])]
-    return {"values": ("mode", values), "coefficients": ("mode", coefficients), "scales": ("scale", scales)}
+def theory_inputs(run: FeatureRun, modes: int = settings.SAMPLES) -> Block:
+    """Return what a cell keeps of a run for the theory to be applied later: its scales, and of its data the singular
+    values of the inputs and the outputs along them, filled up with NaN to `modes`."""
+    frame, values, _ = np.linalg.svd(run.data.inputs, full_matrices=False)
+    of_data = {"values": values, "coefficients": frame.T @ run.data.outputs}
+    filling = (0, modes - values.size)
+    padded = {name: ("mode", np.pad(each, filling, constant_values=np.nan)) for name, each in of_data.items()}
+    return {**padded, **run.scales}
 
 
 def theory_of(cell: Dataset) -> Stages:
-    """Return the theory for a cell that has kept its `theory_inputs`."""
-    width, *scales = cell["scales"].values.tolist()
-    named = dict(zip(SCALES[1:], scales, strict=True))
-    return stages_of_spectrum(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
+    """Return the theory for a cell that has kept its `theory_inputs`.
+
+    Its data have as many samples as inputs and the Gram matrix of those of the run, up to a rotation.
+    """
+    values, coefficients = (cell[name].values for name in ("values", "coefficients"))
+    known = np.isfinite(values)
+    scales: Any = {name: cell[name].item() for name in Scales.__annotations__}
+    return ln.theories.feature_learning.Stages(np.diag(values[known]), coefficients[known], **scales)
 
 
-def theories_of(networks: Dataset) -> list[Stages]:
+def theories_of(networks: Dataset, draw: str = "seed") -> list[Stages]:
     """Return the theory for each draw of networks that have kept their `theory_inputs`."""
-    return [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
+    return [theory_of(networks.isel({draw: at})) for at in range(networks.sizes[draw])]
 
 
 AT_LIMIT = " at the limit"

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells
-from linnet.papers.huang.networks.runs import SWEPT, theory_of
+from linnet.papers.huang.networks.runs import theory_of
 from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of, scalars
 from linnet.reproduction.numbers import by_name
@@ -22,9 +22,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
     smaller networks."""
     axes, seeds = {"law": LAWS, "smaller": SMALLER}, 3 if trial.quick else 5
-    return trial_sweep(
-        trial, "huang-convergence", convergence_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
-    )
+    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
+    return trial_sweep(trial, "huang-convergence", convergence_cells, axes, **options)
 
 
 def read(networks: Dataset) -> dict[str, list[Any]]:

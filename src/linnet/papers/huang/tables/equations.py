@@ -11,7 +11,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.equations import equations_cells
-from linnet.papers.huang.networks.runs import SWEPT, theory_of
+from linnet.papers.huang.networks.runs import theory_of
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
@@ -29,7 +29,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
     3, of smaller networks."""
     options = {"seeds": 3 if trial.quick else 8, "fixed": settings.size(trial.quick), "apart": ["setting"]}
-    options |= {"block": SWEPT["block"], "coords": {**SWEPT["coords"], "stage": [1, 2]}}
+    options |= {"block": 2, "coords": {"stage": [1, 2]}}
     return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, **options)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import neurons_cells
-from linnet.papers.huang.networks.runs import AT_LIMIT, SWEPT, first_time_errors, limit_label, theories_of
+from linnet.papers.huang.networks.runs import AT_LIMIT, first_time_errors, limit_label, theories_of
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.numbers import by_name
@@ -20,9 +20,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over six ratios and two margins, 8 draws of data and start; in quick mode 6, of smaller
     networks."""
     axes, seeds = {"ratio": settings.RATIOS, "margin": settings.MARGINS}, 6 if trial.quick else 8
-    return trial_sweep(
-        trial, "huang-neurons", neurons_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
-    )
+    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
+    return trial_sweep(trial, "huang-neurons", neurons_cells, axes, **options)
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:

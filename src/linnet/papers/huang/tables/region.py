@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import region_cells
-from linnet.papers.huang.networks.runs import SWEPT, limit_label, theories_of
+from linnet.papers.huang.networks.runs import limit_label, theories_of
 from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of, scalars
 from linnet.reproduction.numbers import by_name
@@ -20,9 +20,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
     networks."""
     axes, seeds = {"signal": settings.SIGNALS, "margin": settings.MARGINS}, 2 if trial.quick else 4
-    return trial_sweep(
-        trial, "huang-region", region_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
-    )
+    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
+    return trial_sweep(trial, "huang-region", region_cells, axes, **options)
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import synthetic_cells
-from linnet.papers.huang.networks.runs import SWEPT
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
@@ -12,8 +11,7 @@ from linnet.reproduction.table import trial_sweep
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over twelve draws of data and start at the paper's size; in quick mode 3."""
-    options = {**SWEPT, "block": 1, "seeds": 3 if trial.quick else 12}
-    return trial_sweep(trial, "huang-synthetic", synthetic_cells, {}, **options)
+    return trial_sweep(trial, "huang-synthetic", synthetic_cells, {}, block=1, seeds=3 if trial.quick else 12)
 
 
 def read(results: Dataset) -> dict[str, list[float]]:

@@ -81,5 +81,4 @@ def synthetic_cells(key: int) -> Block:
         "kernel_end_predicted": relative_distance(predicted.kernel, predicted.square * history.target, 2),
         **run.kernel_after(first),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
-        **theory_inputs(run),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import linnet as ln
 from linnet._randomness import Key, generator
@@ -22,23 +23,19 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
     """
     run = train_inside(key, dim=dim, width=width, ratio=ratio, margin=margin)
-    history, root = run.history, np.sqrt(run.history.gamma)
-    stage = run.second_stage(4 * settings.EPSILON)
-    first = stage[0]
-    rho, v = (np.stack([getattr(moment, name) for moment in stage]) for name in ("alignments", "magnitudes"))
-    across = np.stack([moment.deviations for moment in stage])
-    signs = np.sign(history.magnitudes[0])
-    smallest, largest, mean = _kernel_constants(run, [m.kernel for m in stage], v)
+    history, root, stage = run.history, np.sqrt(run.history.gamma), run.second_stage(4 * settings.EPSILON)
+    rho, v, first = stage.alignments, stage.magnitudes, stage.times[0]
+    signs, squares = np.sign(history.magnitudes[0]), v**2
     of_neurons = {
-        "alignments": np.abs(first.alignments),  # |rho_r| at t1
-        "magnitudes": np.abs(first.magnitudes) * run.inverse_magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
+        "alignments": np.abs(rho[0]),  # |rho_r| at t1
+        "magnitudes": np.abs(v[0]) * run.inverse_magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
         "start": history.magnitudes[0],  # v_r(0)
         "overlaps": history.overlaps,  # c_r
-        "difference": first.alignments - root * first.magnitudes,  # rho_r - sqrt(gamma) v_r at t1
+        "difference": rho[0] - root * v[0],  # rho_r - sqrt(gamma) v_r at t1
         # of stage 2: the largest |rho_r - sqrt(gamma) v_r|/|rho_r|, and the largest deviation from the feature, in
         # units of |rho_r|/(sqrt(n tr) |beta|)
         "gap": (np.abs(rho - root * v) / np.abs(rho)).max(axis=0),
-        "across": (across / np.abs(rho)).max(axis=0) * run.inverse_magnitude_unit,
+        "across": (stage.deviations / np.abs(rho)).max(axis=0) * run.inverse_magnitude_unit,
         # whether rho_r and v_r keep the sign of v_r(0) throughout, and the sign of v_r at the end
         "kept": (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(0),
         "sign": np.sign(history.magnitudes[-1]),
@@ -48,43 +45,36 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     }
     return {
         **{name: ("neuron", values) for name, values in of_neurons.items()},
-        "kernel_smallest": smallest,
-        "kernel_largest": largest,
-        "kernel_mean": mean,
+        # the constants that Lemma 5.3's third line needs with the smallest v_r^2, the largest and the mean, and with
+        # a kernel of zero
+        "kernel_smallest": _kernel_constant(run, stage.kernels, squares.min(axis=1)),
+        "kernel_largest": _kernel_constant(run, stage.kernels, squares.max(axis=1)),
+        "kernel_mean": _kernel_constant(run, stage.kernels, squares.mean(axis=1)),
         "kernel_none": np.linalg.norm(history.target, 2) / run.data.trace,
-        **run.kernel_after(first.time),
+        **run.kernel_after(first),
         # (2/m)|X'X W v| over sqrt(gamma), the largest
         "pull": 2 * np.linalg.norm(run.outputs @ run.data.inputs, axis=1).max() / root,
         "first_output": run.relative_first_output,
         "output_start": _output_cosine(run, run.outputs[1]),
-        "output_first": _output_cosine(run, _interpolate_columns(first.time, history.times, run.outputs)),
-        "first_steps": first.time / run.scales["learning_rate"],
+        "output_first": _output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T]),
+        "first_steps": first / run.scales["learning_rate"],
         "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
         **theory_inputs(run),
     }
 
 
-def _output_cosine(run: FeatureRun, output: np.ndarray) -> float:
+def _output_cosine(run: FeatureRun, output: ArrayLike) -> float:
     """Return the cosine between X'X W v, the pull of the network's own output, and the feature X'y."""
     pull, feature = run.data.inputs.T @ output, run.data.inputs.T @ run.data.outputs
     return float(pull @ feature / (np.linalg.norm(pull) * np.linalg.norm(feature)))
 
 
-def _interpolate_columns(time: float, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return each column of `values` (time, column) interpolated at one time."""
-    return np.array([np.interp(time, times, column) for column in values.T])
-
-
-def _kernel_constants(run: FeatureRun, kernels: list[np.ndarray], v: np.ndarray) -> tuple[float, float, float]:
-    """Return the constants that Lemma 5.3's third line needs: with the smallest v_r^2, the largest, and the mean."""
-    constants = []
-    for kernel, state in zip(kernels, v, strict=True):
-        squares = np.array([(state**2).min(), (state**2).max(), (state**2).mean()])
-        gaps = [np.linalg.norm(kernel - square * run.history.target, 2) for square in squares]
-        constants.append(gaps / (squares * run.data.trace))
-    smallest, largest, mean = np.max(constants, axis=0).tolist()
-    return smallest, largest, mean
+def _kernel_constant(run: FeatureRun, kernels: np.ndarray, squares: np.ndarray) -> float:
+    """Return the C with which all kernels (time, sample, sample) are within C v^2 tr of the target-aligned one, v^2
+    being `squares` (time,)."""
+    gaps = np.linalg.norm(kernels - squares[:, None, None] * run.history.target, 2, axis=(1, 2))
+    return (gaps / (squares * run.data.trace)).max()
 
 
 @cell_by_cell
@@ -97,10 +87,10 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     """
     run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
     history, first = run.history, run.history.alignment_time()
-    printed = misprints.assumption(run.data, width=width, epsilon=settings.EPSILON, **run.scales)
+    printed = misprints.assumption(run.data, epsilon=settings.EPSILON, **run.scales)
     worst = np.inf
     if first == first:
-        at = run.moment(first)
+        at = run.history_at(first)
         sizes = np.abs([at.alignments, at.magnitudes * run.inverse_magnitude_unit])
         worst = max(sizes.max(), 1 / sizes.min())
     return {

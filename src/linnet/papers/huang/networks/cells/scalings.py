@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet._randomness import Key, generator
-from linnet.papers.huang.networks.runs import spectrum, train
+from linnet.papers.huang.networks.runs import Scales, theory_inputs, train
 from linnet.problems.subgaussian import Regression
 from linnet.reproduction.cells import Block, cell_by_cell
+
+DIM = 1000
+BASE = {"m": 128, "n": 10, "trace": DIM, "beta": 1.0, "eta": 0.05, "v0": 3e-4, "ratio": 30.0}  # ratio: v_0/sigma_0
+SHARES = (0.95, *np.geomspace(0.1, 1e-9, 17).tolist())  # of the first loss: lost a twentieth, then two a decade
+MOST_SAMPLES = 40  # of any case
 
 
 @cell_by_cell
@@ -22,6 +25,19 @@ def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Blo
         forms.append(((data.inputs @ data.teacher) ** 2).sum())
         gammas.append(((data.inputs.T @ data.outputs) ** 2).sum())
     return {"form": ("draw", forms), "gamma": ("draw", gammas), "trace": float(dim)}
+
+
+def case_name(name: str, value: float) -> str:
+    """Return the name of the case in which one quantity has that value."""
+    return "base" if BASE[name] == value else f"{name} = {value:g}"
+
+
+def case_settings(case: str) -> dict[str, float]:
+    """Return the settings of a case: those of `BASE`, with the change that its name tells."""
+    if case == "base":
+        return BASE
+    name, value = case.split(" = ")
+    return {**BASE, name: float(value)}
 
 
 def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
@@ -39,41 +55,25 @@ def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
 
 
 @cell_by_cell
-def scalings_cells(
-    key: int,
-    *,
-    case: str,
-    replicate: int,
-    seed: int,
-    dim: int,
-    cases: dict[str, dict[str, float]],
-    shares: list[float],
-    most: int,
-) -> Block:
-    """Return when each network passes median |rho| = 1 and each share of its loss, in steps; its data's spectrum.
+def scalings_cells(key: int, *, case: str, replicate: int, seed: int, dim: int) -> Block:
+    """Return when each network passes median |rho| = 1 and each of the `SHARES` of its loss, in steps.
 
-    `case` is a name in `cases`; one teacher, inputs, noise and start per `replicate`, the same in every case, whatever
-    the `key` of the cell. Spectra are NaN beyond n, up to `most`.
+    One teacher, inputs, noise and start per `replicate`, the same in every case, whatever the `key` of the cell.
     """
-    p, drawn_by = cases[case], [seed, replicate]
-    data, scales = scaling_data(drawn_by, p, dim=dim), scaling_scales(p)
-    rate = scales["learning_rate"]
+    p, drawn_by = case_settings(case), [seed, replicate]
+    data, rate = scaling_data(drawn_by, p, dim=dim), p["eta"] / p["m"]
+    scales: Scales = {
+        "width": int(p["m"]),
+        "learning_rate": rate,
+        "first_std": p["v0"] / p["ratio"],
+        "magnitude": p["v0"],
+    }
     growth = rate * np.linalg.norm(data.inputs.T @ data.outputs) / data.samples
     # t1 takes log(1/(v0 sqrt(gamma))), the drop a few more, the tail half the logarithm of the final share
     steps = int((np.log(1 / p["v0"]) + 16) / growth)
     run = train(data, drawn_by, steps=steps, save_every=max(1, steps // 512), **scales)
-    values, coefficients = (
-        np.pad(numbers, (0, most - data.samples), constant_values=np.nan) for numbers in spectrum(data)
-    )
     return {
         "alignment_steps": run.history.alignment_time() / rate,
-        "loss_steps": ("share", [run.history.loss_time(1 - share) / rate for share in shares]),
-        "values": ("mode", values),
-        "coefficients": ("mode", coefficients),
+        "loss_steps": ("share", [run.history.loss_time(1 - share) / rate for share in SHARES]),
+        **theory_inputs(run, MOST_SAMPLES),
     }
-
-
-def scaling_scales(p: dict[str, float]) -> dict[str, Any]:
-    """Return width, canonical step and scales of the start of a case; its `ratio` is v_0/sigma_0."""
-    rate = p["eta"] / p["m"]
-    return {"width": int(p["m"]), "learning_rate": rate, "first_std": p["v0"] / p["ratio"], "magnitude": p["v0"]}
