@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DATELESS: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None},
@@ -48,9 +50,10 @@ def _keep_labels(picture: Picture) -> None:
 def _number_in_plain_text(picture: Picture) -> None:
     """Write numbers at ticks as plain text; matplotlib makes each a formula, to lay out which takes most of the time.
 
-    The power of ten beside an axis stays a formula.
+    The power of ten beside an axis stays a formula. Formatters change their class and are not replaced, as the figure
+    may have set their limits.
     """
-    from matplotlib.ticker import ScalarFormatter
+    from matplotlib.ticker import LogFormatterSciNotation, ScalarFormatter
 
     class PlainNumbers(ScalarFormatter):
         def get_offset(self) -> str:
@@ -59,9 +62,24 @@ def _number_in_plain_text(picture: Picture) -> None:
             self.set_useMathText(False)
             return power
 
+    class PlainPowers(LogFormatterSciNotation):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return _power_as_text(super().__call__(x, pos))
+
     for axes in picture.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            formatter = axis.get_major_formatter()
-            if type(formatter) is ScalarFormatter and formatter.get_useMathText():
-                formatter.__class__ = PlainNumbers  # and not a new one: the figure may have set its limits
-                formatter.set_useMathText(False)
+            for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
+                if type(formatter) is ScalarFormatter and formatter.get_useMathText():
+                    formatter.__class__ = PlainNumbers
+                    formatter.set_useMathText(False)
+                elif type(formatter) is LogFormatterSciNotation:
+                    formatter.__class__ = PlainPowers
+
+
+def _power_as_text(formula: str) -> str:
+    """Return matplotlib's formula of a power of ten as text: `$\\mathdefault{2\\times10^{-3}}$` as 2×10⁻³."""
+    written = re.fullmatch(r"\$\\mathdefault\{(?:(.*)\\times)?10\^\{(.*)\}\}\$", formula)
+    if written is None:
+        return formula
+    factor, power = written.groups()
+    return f"{factor}×" * bool(factor) + f"10{power.translate(_SUPERSCRIPTS)}"
