@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 # One thread for each: BLAS and XLA would otherwise start one per core in every one of them. Libraries read this when
@@ -23,6 +25,10 @@ ENVIRONMENT = {
 }
 starting = threading.Lock()  # held while processes are started: a thread that ends this process waits for it
 PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
+# Allocations between garbage collections, collections between those of older objects, and so on for the oldest ones.
+# JAX and matplotlib keep a million objects: by Python's own numbers, visiting them again and again takes a fiftieth of
+# the time of a process that compiles and draws.
+GC_THRESHOLDS = (100_000, 10, 10_000)
 WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
 
@@ -36,6 +42,19 @@ def environment() -> dict[str, str]:
     here = ("", str(Path.cwd()))
     path = [entry for entry in sys.path if entry not in here or Path(entry, "linnet").is_dir()]
     return {**os.environ, PARENT_VARIABLE: str(os.getpid()), "PYTHONPATH": os.pathsep.join(path)}
+
+
+@contextmanager
+def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Restores the environment variables after the block; inside it they have `changes`, for processes it starts."""
+    before = dict(os.environ)
+    os.environ.update(changes or {})
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def cores() -> int:

@@ -12,13 +12,12 @@ from typing import Annotated
 import typer
 
 from linnet._blas_threads import ONE_BLAS_THREAD
-from linnet._workers import ONE_THREAD
+from linnet._workers import GC_THRESHOLDS, ONE_THREAD, environment_restored
 from linnet.cli import batch, terminal
 from linnet.cli.options import Fresh, Quick
 from linnet.cli.run import OUT
 from linnet.reproduction import registry, report, verdicts
 from linnet.reproduction.request import FigureRequest
-from linnet.sweeps._executors import environment_restored
 
 
 def reproduce(
@@ -63,12 +62,9 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Run Python's garbage collection seldom in the block, and almost never over objects that have survived it.
-
-    JAX and matplotlib keep a million objects, and Python would visit all of them a dozen times.
-    """
+    """Run Python's garbage collection seldom in the block, and almost never over objects that have survived it."""
     before = gc.get_threshold()
-    gc.set_threshold(100_000, 10, 10_000)
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         yield
     finally:

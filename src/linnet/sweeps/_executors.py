@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures as threaded
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from linnet import _extras as extras
 from linnet import _progress as progress
 from linnet._files import temporary_folder
 from linnet._memory import check_fits
-from linnet._workers import ENVIRONMENT, WORKER_BYTES, starting
+from linnet._workers import ENVIRONMENT, WORKER_BYTES, environment_restored, starting
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import CellArguments, Grid, PendingBlock
 from linnet.sweeps._task import FAILED, BlockResult, CellFailure, Task
@@ -176,19 +176,6 @@ def interrupts_later() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came.is_set() and callable(before):  # also where it has made something else fail
             before(signal.SIGINT, None)
-
-
-@contextmanager
-def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Restores the environment variables after the block; inside it they have `changes`, for processes it starts."""
-    before = dict(os.environ)
-    os.environ.update(changes or {})
-    try:
-        yield
-    finally:
-        for name in os.environ.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update(before)
 
 
 def _check_address(address: str) -> None:
