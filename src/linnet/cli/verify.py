@@ -87,7 +87,7 @@ def verify(
 
         trial, several = Trial(quick=quick, seed=seed or 0), _process_count(chosen, workers, store)
         if several:
-            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
+            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial, several), several):
                 report(outcome)
         else:
             measure(chosen, trial, report)

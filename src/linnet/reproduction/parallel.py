@@ -8,24 +8,24 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import permutations
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from linnet._files import temporary_folder
+from linnet._workers import ENVIRONMENT, GC_THRESHOLDS, environment_restored
 from linnet.reproduction import record
 from linnet.reproduction.declaration import Claim, Trial
 from linnet.reproduction.verification import Outcome, outcome_from_json, verify
 
 POLL_SECONDS = 0.2  # seconds between looks at what the workers have measured
-# Allocations between garbage collections, and collections between those of older objects. Importing and compiling make
-# many objects that stay: by Python's numbers, looking through them again and again takes a fiftieth of the time.
-GC_THRESHOLDS = (20_000, 20, 50)
+MAX_ORDERED_BATCHES = 6  # batches of which all orders, 720, are compared
 UNMEASURED_SECONDS = 1.0  # seconds of a claim that was never measured: about the mean of those that were
 
 
@@ -37,14 +37,28 @@ class Batch:
     trial: Trial
 
 
-def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
-    """Return one batch for each paper, first the one that took longest when it was last measured."""
+def batches(chosen: Sequence[Claim], trial: Trial, workers: int = 1) -> list[Batch]:
+    """Return one batch for each paper, in the order in which the last of the workers ends soonest, by the seconds that
+    were last measured; of many papers, first the one that took longest."""
     known = record.last_measured()
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
-    return sorted(
-        made, key=lambda batch: -sum(known[n].seconds if n in known else UNMEASURED_SECONDS for n in batch.names)
-    )
+    seconds = {
+        batch: sum(known[name].seconds if name in known else UNMEASURED_SECONDS for name in batch.names)
+        for batch in made
+    }
+
+    def end_of_last(order: Iterable[Batch]) -> float:
+        """Return when the last worker ends, if each takes the next batch as it ends the one before."""
+        ends = [0.0] * workers
+        for batch in order:
+            ends[ends.index(min(ends))] += seconds[batch]
+        return max(ends)
+
+    longest_first = sorted(made, key=lambda batch: -seconds[batch])
+    if len(made) > MAX_ORDERED_BATCHES:
+        return longest_first
+    return list(min(permutations(longest_first), key=end_of_last))  # the first of equals: longest first
 
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
@@ -53,8 +67,7 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
     Each batch has a file of its own, to which its worker adds every outcome at once: what was measured before a worker
     was killed is given before the error that says so.
     """
-    from linnet._workers import ENVIRONMENT
-    from linnet.sweeps._executors import environment_restored, interrupts_later
+    from linnet.sweeps._executors import interrupts_later
     from linnet.sweeps.errors import ExecutorError
 
     known = {claim.name: claim for claim in chosen}
