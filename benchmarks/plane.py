@@ -6,7 +6,7 @@ python benchmarks/plane.py compare networks.npz --coarse            ... as a liv
 python benchmarks/plane.py train --tasks 0 2 --widths 5 --variances 4 --starts 6 --out small.npz
 
 The trained side is the flow of all weights by RK4 in float64 (wide networks reduced, which is exact): the least test
-error over all times until the training loss is flat. It shares no code with the formula. It wants a GPU, or patience.
+error over all times until the training loss is flat. It shares no code with the formula. It wants patience.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ TASKS: list[tuple[int, int, int, str, float, float]] = [
     (150, 190, 5, "geometric", 0.5, 4.5),
     (200, 200, 5, "equal", 1.0, 3.0),
 ]
-SIDES = (100, 200)  # that are compiled; inputs, outputs and units at zero stay there
-UNITS = (8, 40)  # that are compiled beside one side and two
 NAMES = ("best_test", "best_time", "stable_rank", "ended")
-AT_ONCE = 4  # rows: one is computed while the singular values of others are
+AT_ONCE = 4  # rows
 
 
 def task(number: int, seed: int) -> ln.Problem:
@@ -64,32 +62,27 @@ def trained(problem: ln.Problem, variances: np.ndarray, width: int, starts: int,
     from linnet.papers.linnet.flows import least_errors
 
     outputs, inputs = problem.cross.shape
-    side = next(one for one in SIDES if one >= max(outputs, inputs))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width, "first_std": 1.0, "second_std": 1.0}
     drawn = [ln.inits.reduced_gaussian(**shape, key=[*key, width, i]) for i in range(starts)]
-    units = next(one for one in (*UNITS, side, 2 * side) if one >= len(drawn[0].first))
+    units = len(drawn[0].first)
     std = np.sqrt(variances)[None, :, None, None]
-    first = np.stack([filled(one.first, units, side) for one in drawn])[:, None] * std
-    second = np.stack([filled(one.second, side, units) for one in drawn])[:, None] * std
+    first = np.stack([one.first for one in drawn])[:, None] * std
+    second = np.stack([one.second for one in drawn])[:, None] * std
     target, truth = (np.asarray(part) for part in (problem.cross, problem.truth))
     values = np.linalg.svd(target, compute_uv=False)
     largest = max(values[0], np.linalg.norm(truth, 2))
     speeds = 2 * np.maximum(largest, variances * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
     slowest = values[min(width, np.linalg.matrix_rank(truth)) - 1]
     found = least_errors(
-        first.reshape(-1, units, side),
-        second.reshape(-1, side, units),
-        filled(target, side, side),
-        filled(truth, side, side),
+        first.reshape(-1, units, inputs),
+        second.reshape(-1, outputs, units),
+        target,
+        truth,
         speeds=np.tile(speeds, starts),
         horizon=np.tile(np.log(2 + slowest / variances) / slowest, starts),
     )
     parts = found.test / 2, found.time, found.stable_rank, found.ended
     return np.stack([part.reshape(starts, variances.size).astype(float) for part in parts])
-
-
-def filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    return np.pad(np.asarray(matrix), ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
 
 
 def train(options: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
+from linnet.papers.linnet.flows import least_errors
 from linnet.reproduction import plane
 from linnet.reproduction.datasets import fixed_of
 
@@ -59,32 +60,26 @@ def cells(
 ) -> dict[str, Any]:
     """Train all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
 
-    `starts` are those of networks of up to six units, of up to as many units as inputs, and of wider ones; the others
-    are NaN. Of each: the least test loss until the training loss is flat, its time, the stable rank then, and whether
-    the run got that far.
+    `starts` are those of networks of up to six units, of up to as many units as inputs (half or all of the most that
+    `sides` allow, whichever they fit in), and of wider ones; the others are NaN. Of each: the least test loss until the
+    training loss is flat, its time, the stable rank then, and whether the run got that far.
     """
-    from linnet.papers.linnet.flows import least_errors  # JAX: only where something is trained
-
     number = int(points["task"][0])
     problem = task(number, seed, (sides[0], sides[1]))
     outputs, inputs = problem.cross.shape
     width, variance = chosen_cells(number, seed, max(outputs, inputs), cells)[int(points["cell"][0])]
-    # inputs, outputs and units at zero stay there: few shapes are compiled
-    most = sides[1]
-    side = most // 2 if max(outputs, inputs) <= most // 2 else most
-    sizes = (FEW_UNITS, side, 2 * side)
-    kind = int(np.searchsorted(sizes[:-1], width))
-    units, runs = sizes[kind], min(starts[kind], len(seeds))
+    side = sides[1] // 2 if max(outputs, inputs) <= sides[1] // 2 else sides[1]
+    runs = min(starts[int(np.searchsorted((FEW_UNITS, side), width))], len(seeds))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width}
     std = np.sqrt(variance)
     drawn = [ln.inits.reduced_gaussian(**shape, first_std=std, second_std=std, key=int(key)) for key in seeds[:runs]]
-    target, truth = (_zero_padded(np.asarray(part), side, side) for part in (problem.cross, problem.truth))
+    target, truth = np.asarray(problem.cross), np.asarray(problem.truth)
     values = np.linalg.svd(target, compute_uv=False)
     slowest = float(values[min(width, np.linalg.matrix_rank(truth)) - 1])
     fastest = max(values[0], np.linalg.norm(truth, 2), variance * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
     least = least_errors(
-        np.stack([_zero_padded(start.first, units, side) for start in drawn]),
-        np.stack([_zero_padded(start.second, side, units) for start in drawn]),
+        np.stack([start.first for start in drawn]),
+        np.stack([start.second for start in drawn]),
         target,
         truth,
         speeds=np.full(runs, 2 * float(fastest)),
@@ -114,8 +109,3 @@ def predictions(networks: Any) -> dict[str, np.ndarray]:
         rows.append([ln.theories.mixed.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places])
     names = (*QUANTITIES, "covered", "error", "best_time_error")
     return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}
-
-
-def _zero_padded(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Return the matrix with rows and columns of zeros behind its own."""
-    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
