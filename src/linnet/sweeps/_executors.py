@@ -16,7 +16,7 @@ from concurrent import futures as threaded
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import CellArguments, Grid, PendingBlock
 from linnet.sweeps._task import FAILED, BlockResult, CellFailure, Task
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster, as_completed
 
 Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
 
@@ -83,7 +86,7 @@ class Executor:
 
 
 @contextmanager
-def _local_client(workers: int) -> Iterator[Any]:
+def _local_client(workers: int) -> Iterator[Client]:
     """Start a Dask cluster on this machine and yield its client."""
     dask, distributed = _import_dask()
     settings = {
@@ -117,7 +120,7 @@ def _local_client(workers: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _closing(cluster: Any) -> Iterator[None]:
+def _closing(cluster: LocalCluster) -> Iterator[None]:
     """Close a Dask cluster after the block, and leave workers that are slow to end to the signal that kills them."""
     # Dask waits some seconds for each worker that it has killed: too few on a busy machine for one that is starting.
     with ExitStack() as stack:
@@ -130,7 +133,7 @@ def _closing(cluster: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _keep_workers(cluster: Any, workers: int) -> Iterator[None]:
+def _keep_workers(cluster: LocalCluster, workers: int) -> Iterator[None]:
     """Keep starting workers while the block runs, where some died before they were ready."""
     # Dask replaces a worker that dies at work, and gives up one that dies while it starts. Asked again for as many as
     # there should be, it starts those that are missing.
@@ -198,7 +201,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _remote_client(address: str, wait: float) -> Iterator[Any]:
+def _remote_client(address: str, wait: float) -> Iterator[Client]:
     """Connect to a Dask scheduler and yield the client."""
     dask, distributed = _import_dask()
     configured = dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", CONNECT_SECONDS))
@@ -217,7 +220,7 @@ def _remote_client(address: str, wait: float) -> Iterator[Any]:
         yield client
 
 
-def _await_worker(client: Any, address: str, wait: float) -> None:
+def _await_worker(client: Client, address: str, wait: float) -> None:
     """Waits for the first worker, with a bar: a scheduler without any would keep its tasks for ever."""
     until = time.monotonic() + wait
     with progress.bar(f"waiting for a worker of {address}", math.ceil(wait), unit="s") as advance:
@@ -247,7 +250,7 @@ def _silent_dask() -> Iterator[None]:
 
 
 def _compute_on_workers(
-    client: object, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
+    client: Client, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult]]:
     """Compute jobs on Dask workers; jobs whose worker died are tried again one by one."""
     suspects = []
@@ -263,7 +266,7 @@ def _compute_on_workers(
 
 
 def _gather(
-    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
+    client: Client, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
     """Yield finished jobs with their results: `KilledWorker` for a job whose workers died."""
     from distributed import KilledWorker, as_completed
@@ -297,7 +300,7 @@ def _gather(
             yield job, outcome
 
 
-def _completed_futures(client: Any, completion: Any, patience: float) -> Iterator[Any]:
+def _completed_futures(client: Client, completion: as_completed, patience: float) -> Iterator[Future]:
     """Yield futures as they are completed."""
 
     def ready() -> bool:
@@ -310,9 +313,9 @@ def _completed_futures(client: Any, completion: Any, patience: float) -> Iterato
         yield next(completion)
 
 
-def _fetch(client: Any, future: Any, patience: float) -> Any:
+def _fetch(client: Client, future: Future, patience: float) -> BlockResult:
     """The result of a completed future. Its worker may die before it is fetched, and there may be no other one."""
-    answer: threaded.Future[Any] = threaded.Future()
+    answer: threaded.Future[BlockResult] = threaded.Future()
 
     def fetch() -> None:
         try:
@@ -325,7 +328,7 @@ def _fetch(client: Any, future: Any, patience: float) -> Any:
     return answer.result()
 
 
-def _wait(client: Any, ready: Callable[[], bool], patience: float) -> None:
+def _wait(client: Client, ready: Callable[[], bool], patience: float) -> None:
     """Waits until something is ready; says soon that a scheduler has lost its last worker, and gives up in the end."""
     seen = time.monotonic()  # when there was a worker last
     warned = False
