@@ -6,7 +6,7 @@ python benchmarks/plane.py compare networks.npz --coarse            ... as a liv
 python benchmarks/plane.py train --tasks 0 2 --widths 5 --variances 4 --starts 6 --out small.npz
 
 The trained side is the flow of all weights by RK4 in float64 (wide networks reduced, which is exact): the least test
-error over all times until the training loss is flat. It shares no code with the formula. It wants patience.
+error over all times until the training loss is flat. It shares no code with the formula. It wants a GPU, or patience.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import linnet as ln
+from linnet.papers.linnet.flows import FINER, FLAT, LATE, LEARNED, LEVELS, MOST_STEPS, RISEN, RISEN_LATE, STEP
+from linnet.precision import computing
+
+State = tuple[jax.Array, jax.Array]
 
 # outputs, inputs, rank, spectrum of the truth, standard deviation of the noise, and the largest signal in units of the
 # noise's largest singular value
@@ -34,8 +40,10 @@ TASKS: list[tuple[int, int, int, str, float, float]] = [
     (150, 190, 5, "geometric", 0.5, 4.5),
     (200, 200, 5, "equal", 1.0, 3.0),
 ]
+SIDES = (100, 200)  # that are compiled; inputs, outputs and units at zero stay there
+UNITS = (8, 40)  # that are compiled beside one side and two
 NAMES = ("best_test", "best_time", "stable_rank", "ended")
-AT_ONCE = 4  # rows
+AT_ONCE = 4  # rows: one is computed while the singular values of others are
 
 
 def task(number: int, seed: int) -> ln.Problem:
@@ -59,30 +67,119 @@ def axes(dim: int, widths: int, variances: int) -> tuple[np.ndarray, np.ndarray]
 
 def trained(problem: ln.Problem, variances: np.ndarray, width: int, starts: int, key: list[int]) -> np.ndarray:
     """`NAMES` of every start and variance of one width, (name, start, variance)."""
-    from linnet.papers.linnet.flows import least_errors
-
     outputs, inputs = problem.cross.shape
+    side = next(one for one in SIDES if one >= max(outputs, inputs))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width, "first_std": 1.0, "second_std": 1.0}
     drawn = [ln.inits.reduced_gaussian(**shape, key=[*key, width, i]) for i in range(starts)]
-    units = len(drawn[0].first)
+    units = next(one for one in (*UNITS, side, 2 * side) if one >= len(drawn[0].first))
     std = np.sqrt(variances)[None, :, None, None]
-    first = np.stack([one.first for one in drawn])[:, None] * std
-    second = np.stack([one.second for one in drawn])[:, None] * std
+    first = np.stack([filled(one.first, units, side) for one in drawn])[:, None] * std
+    second = np.stack([filled(one.second, side, units) for one in drawn])[:, None] * std
     target, truth = (np.asarray(part) for part in (problem.cross, problem.truth))
     values = np.linalg.svd(target, compute_uv=False)
     largest = max(values[0], np.linalg.norm(truth, 2))
     speeds = 2 * np.maximum(largest, variances * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
     slowest = values[min(width, np.linalg.matrix_rank(truth)) - 1]
-    found = least_errors(
-        first.reshape(-1, units, inputs),
-        second.reshape(-1, outputs, units),
-        target,
-        truth,
-        speeds=np.tile(speeds, starts),
-        horizon=np.tile(np.log(2 + slowest / variances) / slowest, starts),
-    )
-    parts = found.test / 2, found.time, found.stable_rank, found.ended
+    with computing():
+        test, best_time, product, ended = (
+            np.asarray(part)
+            for part in train_to_least_error(
+                first.reshape(-1, units, side),
+                second.reshape(-1, side, units),
+                filled(target, side, side),
+                filled(truth, side, side),
+                np.tile(STEP / speeds, starts),
+                np.tile(np.log(2 + slowest / variances) / slowest, starts),
+            )
+        )
+    ranks = (product**2).sum(axis=(1, 2)) / np.maximum(np.linalg.norm(product, 2, axis=(1, 2)), 1e-300) ** 2
+    parts = test / 2, best_time, ranks, ended
     return np.stack([part.reshape(starts, variances.size).astype(float) for part in parts])
+
+
+def filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    return np.pad(np.asarray(matrix), ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
+
+
+@jax.jit
+def train_to_least_error(first: Any, second: Any, target: Any, truth: Any, steps: Any, horizon: Any) -> Any:
+    """Return twice the least test loss of each network, its time and product, and whether the run ended by itself.
+
+    The rules are those of `linnet.papers.linnet.flows`, which drops runs that are over and runs on a CPU. Here the
+    batch keeps its shape, as a GPU wants it.
+    """
+
+    def errors(state: State) -> tuple[jax.Array, jax.Array]:
+        """Return twice the test and the training loss of each network."""
+        product = state[1] @ state[0]
+        return ((product - truth) ** 2).sum((1, 2)), ((product - target) ** 2).sum((1, 2))
+
+    def runge_kutta_step(state: State, by: Any) -> State:
+        """Return the state one step of the classical fourth-order method later."""
+        one = negative_gradient(state, target)
+        two = negative_gradient(step_along(state, one, by / 2), target)
+        three = negative_gradient(step_along(state, two, by / 2), target)
+        four = negative_gradient(step_along(state, three, by), target)
+        mean = tuple((a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(one, two, three, four, strict=True))
+        return step_along(state, mean, by)
+
+    def coarse_step(carry: Any) -> Any:
+        """Take one step of every run that goes on; keep the state before its least error, and decide which are over."""
+        step, state, best, at, before, mark, since, over = carry
+        moved = runge_kutta_step(state, jnp.where(over, 0.0, steps))
+        test, train = errors(moved)
+        better = (test < best) & ~over
+        before = chosen(better, state, before)
+        step += 1
+        best, at = jnp.where(better, test, best), jnp.where(better, step, at)
+        due = step >= jnp.maximum(1.2 * since, since + 10)
+        flat = due & (mark - train < FLAT * train) & (train < start_train - largest**2 / 2) & (step > 1.3 * at + 10)
+        late = (step > LATE * at + 50) & (test > RISEN_LATE * best)
+        over |= ((flat | late) & (step * steps > horizon)) | (test > RISEN * best) | (train < LEARNED * power)
+        return step, moved, best, at, before, jnp.where(due, train, mark), jnp.where(due, step, since), over
+
+    state, power, largest = (first, second), (target**2).sum(), jnp.linalg.norm(target, 2)
+    test, start_train = errors(state)
+    none = jnp.zeros(len(first), dtype=int)
+    carry = (0, state, test, none, state, start_train, none, jnp.zeros(len(first), dtype=bool))
+    _, _, _, at, before, _, _, over = jax.lax.while_loop(
+        lambda carry: (carry[0] < MOST_STEPS) & ~carry[-1].all(), coarse_step, carry
+    )
+    time = jnp.maximum(at - 1, 0) * steps
+    for level in range(1, LEVELS + 1):  # from the state before the least one, over two steps, by shorter ones
+        by, start = steps / FINER**level, time
+
+        def finer_step(i: Any, carry: Any, by: Any = by, start: Any = start) -> Any:
+            """Take one shorter step; keep the least error so far, its time, and the states at it and before it."""
+            state, before, least, best, time = carry
+            moved = runge_kutta_step(state, by)
+            test = errors(moved)[0]
+            better = test < best
+            time = jnp.where(better, start + i * by, time)
+            return moved, chosen(better, state, before), chosen(better, moved, least), jnp.minimum(test, best), time
+
+        first_state = (before, before, before, errors(before)[0], time)
+        _, before, least, _, time = jax.lax.fori_loop(0, 2 * FINER, finer_step, first_state)
+    return errors(least)[0], time + by, least[1] @ least[0], over
+
+
+def negative_gradient(state: State, target: Any) -> State:
+    """Return the velocity of both layers under gradient flow on |target - product|^2/2."""
+    first, second = state
+    rest = target - second @ first
+    return jnp.swapaxes(second, 1, 2) @ rest, rest @ jnp.swapaxes(first, 1, 2)
+
+
+def step_along(state: State, slope: Any, by: Any) -> State:
+    """Return both layers moved along the slope, by a step of its own for each run."""
+    first, second = (part + by[:, None, None] * change for part, change in zip(state, slope, strict=True))
+    return first, second
+
+
+def chosen(which: Any, new: State, old: State) -> State:
+    """Return the new layers of the runs in `which`, the old ones of the others."""
+    first, second = (jnp.where(which[:, None, None], one, two) for one, two in zip(new, old, strict=True))
+    return first, second
 
 
 def train(options: argparse.Namespace) -> None:
