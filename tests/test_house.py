@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "linnet"
 # Every file and folder of the package, and how late in the flow it stands: it imports only what stands before it.
 ORDER = {
     "_arguments": 0,
+    "_deprecation": 0,
     "_extras": 0,
     "_forks": 0,
     "_files": 0,

@@ -39,7 +39,7 @@ import linnet as ln
 X, Y = table.drop(columns="target").to_numpy(), table[["target"]].to_numpy()
 found = ln.diagnose(X, Y, width=512, init="pytorch", seeds=1)
 print("stop at step", found.stop)
-for name, errors in found.rivals.items():
+for name, errors in found.comparison.baselines.items():
     print(f"held-out error in each fold, {name}: {errors.round(3)}")
 
 # %% The run on all rows: errors, and what each mode does

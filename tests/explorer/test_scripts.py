@@ -72,7 +72,7 @@ def test_the_script_of_a_diagnosis_computes_what_the_page_shows(file, query, tmp
     state = controls.parse(YOUR_DATA.controls, query)
     shown, names = datasets(YOUR_DATA, state)["main"], executed(YOUR_DATA, state)
     told = [line for line in shown.attrs["findings"].splitlines() if not line.startswith("mine.csv: 2000 of its")]
-    assert names["diagnosis"].findings() == told
+    assert names["diagnosis"].findings()[:-3] == told  # the last three lines are the table of rates
     assert names["data"].attrs["stop"] == shown.attrs["stop"] and len(names["data"]) > 15
     for name, variable in names["data"].items():
         assert_array_equal(variable.values, shown[name].values, err_msg=str(name))

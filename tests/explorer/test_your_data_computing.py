@@ -1,6 +1,7 @@
 """The page of one's own data: uploads as data only, bounded; a diagnosis that is the command line's."""
 
 import base64
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -134,7 +135,10 @@ def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     table = from_frame(frame, target=targets)
     got = diagnosing.diagnosis_dataset(table, bounded_settings(table, width=1000, init_scale=0.1, seeds=1, steps=60))
     want = ln.diagnose(frame.drop(columns=targets), frame[targets], width=1000, init_scale=0.1, seeds=1, steps=60)
-    assert got.attrs["findings"].splitlines() == want.findings()
+    assert got.attrs["findings"].splitlines() == want.findings()[:-3]
+    assert [row.split("\t") for row in got.attrs["rates"].splitlines()] == [
+        re.split(r"  +", line.strip()) for line in want.findings()[-3:]
+    ]
     for name, variable in want.to_dataset().items():
         assert_array_equal(got[name].values, variable.values)
     # how many modes are active elsewhere: by the definition, at one other place of the map
@@ -146,6 +150,21 @@ def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     outputs = (frame[targets] - frame[targets].mean()) / frame[targets].std(ddof=0)
     assert_allclose(got["input_variance"].sum(), 3.0)  # standardised columns
     assert_allclose(got["cv_training_share"][0].mean() / got["cv_training"][0].mean(), 2 / outputs.var(ddof=0).sum())
+
+
+def test_the_tiles_are_those_of_the_diagnosis_page_and_count_active_modes_as_the_sentences_do(tmp_path):
+    pytest.importorskip("dash")
+    from linnet.explorer.pages.your_data import findings
+
+    frame, targets = example_frame("iris")
+    table = from_frame(frame, target=targets)
+    settings = bounded_settings(table, width=512, init_scale=0.1, steps=2)  # active in the end, but not yet measured so
+    data = diagnosing.diagnosis_dataset(table, settings)
+    assert set(data["regime"].values) == {"active"} and "actively" not in data["learned"].values
+    tiles = {tile.children[0].children: tile.children[1].children for tile in findings.draw(data, {})[0].children}
+    page = ln.forecasts.diagnose_table(table, settings).write(tmp_path).read_text()
+    assert tiles == dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page.replace("&#x27;", "'")))
+    assert tiles["modes learned actively"] == "2 of 2" and "2 modes are learned: 2 actively" in data.attrs["findings"]
 
 
 def test_work_is_bounded():

@@ -133,7 +133,7 @@ def test_the_flow_of_one_target_screens_what_descent_finds():
     std = np.sqrt(2 * g / (4000 * (1 + 1)))
     start = ln.inits.gaussian(key=0, in_dim=20, out_dim=1, width=4000, first_std=std, second_std=std)
     descent = cross_validate(folds, [start])
-    assert_allclose(curve.mean[3], descent.honest_error().mean(), rtol=0.03)
+    assert_allclose(curve.mean[3], descent.out_of_fold_error().mean(), rtol=0.03)
     assert_allclose(curve.time(g), descent.step * descent.learning_rate, rtol=0.35)
     gaps = []
     for fold in range(4):  # each at the threshold that is best in the other three

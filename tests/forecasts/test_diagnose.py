@@ -26,7 +26,7 @@ def test_sentences_tell_what_was_measured(linnerud):
     assert "No step is better than the mean of the targets" in text
     assert "1 targets" not in text and "half the squared error" in text and "MSELoss()" in text
     assert f"Width {10**6}" in text and "3 lazily" in text
-    network, ridge = linnerud.curves.honest_error().mean(), linnerud.rivals["ridge"].mean()
+    network, ridge = linnerud.curves.out_of_fold_error().mean(), linnerud.comparison.baselines["ridge"].mean()
     assert f"the network {network:.4f}, ridge {ridge:.4f}" in text
     assert network > 1
 
@@ -39,7 +39,7 @@ def test_the_page_is_whole_in_itself(linnerud, tmp_path):
     assert not re.findall(r'(?:src|href)="(?!data:|#)', text)
     held = xr.load_dataset(tmp_path / "out" / "diagnosis.nc", engine="scipy")
     assert held["cv_error"].dims == ("cv_step", "fold", "seed")
-    assert_allclose(held["network_error"], linnerud.curves.honest_error())
+    assert_allclose(held["network_error"], linnerud.curves.out_of_fold_error())
     assert int(held.attrs["stop"]) == linnerud.stop
 
 
@@ -70,6 +70,17 @@ def test_whitened_inputs_have_the_closed_form_and_stein():
     for step in (diagnosis.stein.step, diagnosis.stop):
         at = int(np.argmin(np.abs(diagnosis.forecast.steps - step)))
         assert errors[at] < 1.15 * errors.min()
+
+
+def test_names_of_before_warn_and_return_what_the_new_ones_do(linnerud):
+    for owner, old, new in (
+        (linnerud, "rivals", linnerud.comparison.baselines),
+        (linnerud, "samples", linnerud.comparison.learning_curve),
+        (linnerud.curves, "restless", linnerud.curves.loss_rises),
+        (linnerud.curves, "honest_error", linnerud.curves.out_of_fold_error),
+    ):
+        with pytest.warns(DeprecationWarning, match=rf"`\w+.{old}` is deprecated and goes in 0.4.0: write `"):
+            assert getattr(owner, old) == new
 
 
 def test_an_exact_map_is_no_victory():
@@ -164,8 +175,8 @@ def test_a_start_that_hurts_is_told_where_it_certainly_does_and_a_scale_that_hel
     helped = ln.diagnose(X, Y, seeds=2, steps=50, init_scale=diagnosis.helpful_scale)
     level = helped.comparison.mean_error.mean()
     assert diagnosis.curves.mean[0] > level + 0.1 and abs(helped.curves.mean[0] - level) < 0.05
-    assert helped.curves.honest_error().mean() < diagnosis.curves.honest_error().mean()
-    assert_allclose(helped.curves.honest_error(), diagnosis.trial.curves.honest_error())  # the same that was tried
+    assert helped.curves.out_of_fold_error().mean() < diagnosis.curves.out_of_fold_error().mean()
+    assert_allclose(helped.curves.out_of_fold_error(), diagnosis.trial.curves.out_of_fold_error())  # the same that was tried
     assert "The start itself hurts" not in str(helped)
     X, Y = data.load_linnerud(return_X_y=True)  # twenty rows: what another start gains is within its error
     few = ln.diagnose(X, Y, seeds=2, steps=50)
@@ -183,7 +194,7 @@ def test_modes_that_one_step_learns_are_timed_finer():
 def test_both_tiles_are_of_folds_that_took_no_part_in_the_choice(linnerud, tmp_path):
     text = linnerud.write(tmp_path / "out").read_text()
     tile = re.search(r"<dt>held-out error</dt><dd>([0-9.]+)</dd>", text).group(1)
-    assert tile == f"{linnerud.curves.honest_error().mean():.3f}" != f"{linnerud.curves.mean.min():.3f}"
+    assert tile == f"{linnerud.curves.out_of_fold_error().mean():.3f}" != f"{linnerud.curves.mean.min():.3f}"
     random = np.random.default_rng(0)
     X = random.standard_normal((40, 3))
     page = ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=20).write(tmp_path / "one").read_text()

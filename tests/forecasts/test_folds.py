@@ -1,4 +1,4 @@
-"""Cross-validation in one batch: against folds trained one by one in plain NumPy, and rivals against their own
+"""Cross-validation in one batch: against folds trained one by one in plain NumPy, and baselines against their own
 formulas."""
 
 import numpy as np
@@ -6,11 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.forecasts._rivals import rival_errors
+from linnet.forecasts._baselines import baseline_errors
 from linnet.forecasts.cross_validation import cross_validate
 from linnet.forecasts.curves import Curves, errors_at_choices_of_others
 from linnet.forecasts.folds import all_folds, split_rows
-from linnet.forecasts.samples import learning_curve
+from linnet.forecasts.learning_curves import learning_curve
 
 
 def regression(seed=0, n=43, d=6, k=2, noise=0.5):
@@ -70,7 +70,7 @@ def test_a_choice_made_elsewhere_does_not_look_at_its_fold():
     errors = np.array([[1.0, 1.0, 9.0], [2.0, 2.0, 1.0]])  # the third fold alone prefers the second choice
     assert_allclose(errors_at_choices_of_others(errors), [2.0, 2.0, 9.0])
     curves = Curves(np.arange(2), errors[..., None], errors[..., None], 0.1)
-    assert_allclose(curves.honest_error(), [2.0, 2.0, 9.0])
+    assert_allclose(curves.out_of_fold_error(), [2.0, 2.0, 9.0])
     assert curves.step == 1
 
 
@@ -81,11 +81,11 @@ def test_folds_are_a_partition():
         split_rows(9, 5, 0)
 
 
-def test_rivals_are_what_they_are_called():
+def test_baselines_are_what_they_are_called():
     pytest.importorskip("sklearn")
     X, Y = regression(n=60, k=3, noise=2.0)
     folds = all_folds(X, Y, folds=3)
-    found = rival_errors(folds)
+    found = baseline_errors(folds)
     from sklearn.cross_decomposition import PLSRegression
     from sklearn.linear_model import Ridge
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.forecasts._rivals import _partial_least_squares
+from linnet.forecasts._baselines import _partial_least_squares
 from linnet.forecasts._rows import Rows, condensed_batch, condensed_problem
 
 
@@ -95,5 +95,5 @@ def test_components_end_where_all_is_explained():
 
 def test_a_whitened_table_of_several_targets_is_diagnosed():
     X, Y = table(90, 12, k=2)
-    errors = ln.diagnose(X, Y, scale="whiten", seeds=1, steps=30).rivals["partial least squares"]
+    errors = ln.diagnose(X, Y, scale="whiten", seeds=1, steps=30).comparison.baselines["partial least squares"]
     assert np.isfinite(errors).all()

@@ -8,10 +8,10 @@ from linnet.forecasts.diagnosing import diagnose, diagnose_table
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import all_folds
 from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
+from linnet.forecasts.learning_curves import LearningCurve, learning_curve
 from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scale_trials import ScaleTrial
 from linnet.forecasts.scaling import Scaler, scaler
 from linnet.forecasts.settings import Settings

@@ -1,11 +1,11 @@
-"""The page of a diagnosis: pictures, sentences and settings, whole in itself."""
+"""The page of a diagnosis: headline numbers, sentences, pictures and settings, whole in itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import pluralize
-from linnet.forecasts._diagnosis_sentences import rate_table, regime_adverbs
-from linnet.forecasts._forecast_figure import COLOUR_OF_WORD, draw_kernels, draw_modes
+from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences
+from linnet.forecasts._forecast_figure import COLOUR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
 from linnet.forecasts.diagnosis import Diagnosis, training_shares
 from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PAGE, DATA = "index.html", "diagnosis.nc"
@@ -37,33 +38,29 @@ def write(diagnosis: Diagnosis, out: Path) -> Path:
 def page_html(diagnosis: Diagnosis) -> str:
     """Write the page as HTML."""
     s = diagnosis.settings
-    tiles = {
-        "stop at step": f"{diagnosis.stop}" if diagnosis.gain_over_mean[0] > 0 else "nothing is learned",
-        "held-out error": f"{diagnosis.curves.honest_error().mean():.3f}",
-        "ridge's": f"{diagnosis.rivals['ridge'].mean():.3f}",
-        "modes learned actively": f"{diagnosis.regimes.active} of {len(diagnosis.regimes.words)}",
-    }
-    lines = "".join(f"<li>{escape(line)}</li>" for line in diagnosis.findings() if not line.startswith(" "))
     names = [escape(_short_list(names)) for names in (diagnosis.table.input_names, diagnosis.table.output_names)]
+    listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(diagnosis))
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
         f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {pluralize(s['targets'], 'target')} ({names[1]}). "
         "Errors are shares of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
-        f"{page.tiles(tiles)}\n<ul>{lines}</ul>"
+        f"{page.tiles(headline(diagnosis.to_dataset()))}\n<ul>{listed}</ul>"
     )
-    sections = section_figures(diagnosis)
-    cards = "".join(_article_html(title, caption, page.drawn(figure)) for title, caption, figure in sections)
-    rows = "".join(page.setting_row(name, str(value)) for name, value in s.items())
+    pictures = "".join(
+        _article_html(section.title, section.caption_for(diagnosis), page.drawn(section.figure(diagnosis)))
+        for section in (*SECTIONS, *([] if diagnosis.comparison.thresholds is None else [START_SCALE_SECTION]))
+    )
     rates = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
         for row, tag in zip(rate_table(diagnosis), ["th", "td", "td"], strict=True)
     )
-    settings = f"<article><h3>Learning rates</h3><table>{rates}</table></article>\n"
-    settings += f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
+    rows = "".join(page.setting_row(name, str(value)) for name, value in s.items())
+    tables = f"<article><h3>Learning rates</h3><table>{rates}</table></article>\n"
+    tables += f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
     version = escape(str(provenance()["linnet_version"]))
     footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> beside this page.</p>"
-    return page.document("linnet: a diagnosis", header=header, main=cards + settings, footer=footer)
+    return page.document("linnet: a diagnosis", header=header, main=pictures + tables, footer=footer)
 
 
 def _article_html(title: str, caption: str, png: bytes) -> str:
@@ -75,43 +72,39 @@ def _article_html(title: str, caption: str, png: bytes) -> str:
 """
 
 
-def section_figures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
-    """Draw every section of the page; return title, caption and figure of each."""
-    sections = [inputs_section, regime_map_section, training_section, modes_section, rivals_section, rows_section]
-    if diagnosis.comparison.thresholds is not None:
-        sections.append(start_scale_section)
-    return [section(diagnosis) for section in sections]
+def _short_list(names: list[str]) -> str:
+    """List names, the first and the last where there are many."""
+    return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:4])}, ... {names[-1]}"
 
 
-def _section(
-    title: str, caption: str, *, width: float, ratio: float, panels: int = 1
-) -> Callable[[Callable[[Any, Diagnosis], None]], Callable[[Diagnosis], tuple[str, str, Figure]]]:
-    """Make a section of the page from a function that draws on `panels` axes; {settings} may stand in its caption."""
+class Section(NamedTuple):
+    """A picture of the page: `draw(axes, diagnosis)` draws on one panel, or on the array of several.
 
-    def decorator(draw: Callable[[Any, Diagnosis], None]) -> Callable[[Diagnosis], tuple[str, str, Figure]]:
-        def section(diagnosis: Diagnosis) -> tuple[str, str, Figure]:
-            with style.applied():
-                figure, axes = style.subplots(1, panels, size=style.column(width, ratio=ratio))
-                draw(axes, diagnosis)
-            return title, caption.format(ridge=diagnosis.samples.ridge, **diagnosis.settings), figure
+    In its caption "{width}" stands for the width of the network and "{ridge}" for the penalty per row.
+    """
 
-        return section
+    title: str
+    caption: str
+    draw: Callable[..., None]
+    size: tuple[float, float]
+    panels: int = 1
 
-    return decorator
+    def figure(self, diagnosis: Diagnosis) -> Figure:
+        """Draw the picture."""
+        with style.applied():
+            figure, axes = style.subplots(1, self.panels, size=self.size)
+            self.draw(axes, diagnosis)
+        return figure
+
+    def caption_for(self, diagnosis: Diagnosis) -> str:
+        """Return the caption with the numbers of this diagnosis."""
+        ridge = diagnosis.comparison.learning_curve.ridge
+        return self.caption.format(width=diagnosis.settings["width"], ridge=ridge)
 
 
-@_section(
-    "Inputs and modes",
-    "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
-    "cross-covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below it are "
-    "learned lazily, above it actively.",
-    width=2,
-    ratio=0.38,
-    panels=2,
-)
-def inputs_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:
     """Draw the variance of the inputs, and every mode's size beside its threshold."""
-    r, words = diagnosis.regimes.regimes, regime_adverbs(diagnosis)
+    r, adverbs = diagnosis.regimes.regimes, np.array(regime_adverbs(diagnosis))
     variances = diagnosis.forecast.problem.factor.scales**2
     axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
     axes[0].set(xscale="log", yscale="log", xlabel="direction", title="variance of the inputs")
@@ -129,22 +122,14 @@ def inputs_section(axes: Any, diagnosis: Diagnosis) -> None:
     )
     axes[1].fill_between(edges, low, high, step="post", color=style.GUIDE, alpha=0.25)
     axes[1].step(edges, middle, where="post", label="threshold", **style.GUIDELINE)
-    for word in dict.fromkeys(words):
-        at = np.array([w == word for w in words])
-        axes[1].plot(modes[at], r.sizes[at], color=COLOUR_OF_WORD[word], label=word, **style.MARKS)
+    for adverb in dict.fromkeys(adverbs.tolist()):
+        at = adverbs == adverb
+        axes[1].plot(modes[at], r.sizes[at], color=COLOUR_OF_ADVERB[adverb], label=adverb, **style.MARKS)
     axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
     axes[1].legend()
 
 
-@_section(
-    "Lazy or active",
-    "How many modes would be learned actively at other widths and scales of the start, for what ridge learns from this "
-    "table: the measure of the sentences above. In the paler part, narrower than inputs and outputs together, "
-    "thresholds are not certain. The cross is width {width} at the chosen scale.",
-    width=1.25,
-    ratio=0.66,
-)
-def regime_map_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_regime_map(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the number of active modes over width and scale of the start."""
     width, modes = diagnosis.settings["width"], len(diagnosis.regimes.words)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
@@ -160,55 +145,33 @@ def regime_map_section(axes: Any, diagnosis: Diagnosis) -> None:
     axes.grid(False)
 
 
-@_section(
-    "Training and when to stop",
-    "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The mark is "
-    "where to stop, the bar the steps within one standard error of it, by the differences within folds.",
-    width=1.5,
-    ratio=0.56,
-)
-def training_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_training(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw training and held-out error by step."""
     c = diagnosis.curves
-    steps = np.maximum(c.steps, 0.5)
+    steps = steps_for_log_axis(c.steps)
     series = {"training": (training_shares(diagnosis), style.LOSS), "held out": (c.errors, style.TEST_LOSS)}
     for name, (values, colour) in series.items():
         mean, spread = values.mean(axis=(1, 2)), values.mean(axis=2).std(axis=1, ddof=1)
         axes.fill_between(steps, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
         axes.plot(steps, mean, color=colour, label=name, **style.ALONE)
-    low, high = c.range
-    at = c.mean[c.best]
-    axes.hlines(at, max(low, 0.5), max(high, 0.5), color=style.TEST_LOSS, linewidth=3, alpha=0.6)
-    axes.plot([max(c.step, 0.5)], [at], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
+    (low, stop, high), least = steps_for_log_axis(np.array([c.range[0], c.step, c.range[1]])), c.mean[c.best]
+    axes.hlines(least, low, high, color=style.TEST_LOSS, linewidth=3, alpha=0.6)
+    axes.plot([stop], [least], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
     if diagnosis.stein is not None:
         axes.axvline(diagnosis.stein.step, **style.GUIDELINE, label=f"Stein: step {diagnosis.stein.step}")
     axes.set(xscale="log", yscale="log", xlabel="step", title="share of the variance not explained")
     axes.legend()
 
 
-@_section(
-    "When each mode is learned",
-    "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel along "
-    "each mode over its start, measured; the dotted line is the threshold.",
-    width=2,
-    ratio=0.38,
-    panels=2,
-)
-def modes_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_modes(axes: np.ndarray, diagnosis: Diagnosis) -> None:
     """Draw how much of each mode is learned by step, and the tangent kernel along it."""
-    draw_modes(axes[0], diagnosis.forecast, regime_adverbs(diagnosis))
+    draw_mode_shares(axes[0], diagnosis.forecast, regime_adverbs(diagnosis))
     draw_kernels(axes[1], diagnosis.forecast, regime_adverbs(diagnosis))
 
 
-@_section(
-    "Against other linear methods",
-    "Held-out errors in the same folds (points) and their means (lines), every choice made without the held-out rows.",
-    width=1.5,
-    ratio=0.36,
-)
-def rivals_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_baselines(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the held-out errors of all methods, fold by fold."""
-    methods: dict[str, Any] = {"network": diagnosis.curves.honest_error(), **diagnosis.rivals}
+    methods = {"network": diagnosis.curves.out_of_fold_error(), **diagnosis.comparison.baselines}
     for row, (name, errors) in enumerate(methods.items()):
         colour = style.ACTIVE if name == "network" else style.GREY
         axes.plot(errors, np.full(len(errors), row), color=colour, **style.MARKS)
@@ -217,16 +180,9 @@ def rivals_section(axes: Any, diagnosis: Diagnosis) -> None:
     axes.invert_yaxis()
 
 
-@_section(
-    "With more or fewer rows",
-    "Test error of ridge regression (penalty {ridge:.2g} per row) against the number of rows: measured on random parts "
-    "of the table (two standard errors) and predicted from the spectrum of the whole.",
-    width=1.25,
-    ratio=0.6,
-)
-def rows_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_learning_curve(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the test error of ridge against the number of rows."""
-    c = diagnosis.samples
+    c = diagnosis.comparison.learning_curve
     spread = 2 * c.standard_error
     axes.errorbar(c.samples, c.measured, yerr=spread, color=style.BLUE, label="measured", capsize=2, **style.MARKS)
     if not np.isnan(c.gap):
@@ -235,14 +191,7 @@ def rows_section(axes: Any, diagnosis: Diagnosis) -> None:
     axes.legend()
 
 
-@_section(
-    "Does the scale of the start matter",
-    "The least held-out error of the exact flow of one target against the threshold of the start, which a factor of "
-    "both layers multiplies by its square; the dotted line is this start. Band: one standard error over folds.",
-    width=1.25,
-    ratio=0.6,
-)
-def start_scale_section(axes: Any, diagnosis: Diagnosis) -> None:
+def draw_start_scale(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the least held-out error against the threshold of the start."""
     curve = diagnosis.comparison.thresholds
     assert curve is not None
@@ -256,6 +205,58 @@ def start_scale_section(axes: Any, diagnosis: Diagnosis) -> None:
     axes.legend()
 
 
-def _short_list(names: list[str]) -> str:
-    """List names, the first and the last where there are many."""
-    return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:4])}, ... {names[-1]}"
+SECTIONS = (
+    Section(
+        "Inputs and modes",
+        "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the cross- "
+        "covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below it are "
+        "learned lazily, above it actively.",
+        draw_inputs,
+        size=style.column(2, ratio=0.38),
+        panels=2,
+    ),
+    Section(
+        "Lazy or active",
+        "How many modes would be learned actively at other widths and scales of the start, for what ridge learns from "
+        "this table: the measure of the sentences above. In the paler part, narrower than inputs and outputs together, "
+        "thresholds are not certain. The cross is width {width} at the chosen scale.",
+        draw_regime_map,
+        size=style.column(1.25, ratio=0.66),
+    ),
+    Section(
+        "Training and when to stop",
+        "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The mark is "
+        "where to stop, the bar the steps within one standard error of it, by the differences within folds.",
+        draw_training,
+        size=style.column(1.5, ratio=0.56),
+    ),
+    Section(
+        "When each mode is learned",
+        "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel along "
+        "each mode over its start, measured; the dotted line is the threshold.",
+        draw_modes,
+        size=style.column(2, ratio=0.38),
+        panels=2,
+    ),
+    Section(
+        "Against other linear methods",
+        "Held-out errors in the same folds (points) and their means (lines), every choice made without the held-out "
+        "rows.",
+        draw_baselines,
+        size=style.column(1.5, ratio=0.36),
+    ),
+    Section(
+        "With more or fewer rows",
+        "Test error of ridge regression (penalty {ridge:.2g} per row) against the number of rows: measured on random "
+        "parts of the table (two standard errors) and predicted from the spectrum of the whole.",
+        draw_learning_curve,
+        size=style.column(1.25, ratio=0.6),
+    ),
+)
+START_SCALE_SECTION = Section(  # for tables of one target
+    "Does the scale of the start matter",
+    "The least held-out error of the exact flow of one target against the threshold of the start, which a factor of "
+    "both layers multiplies by its square; the dotted line is this start. Band: one standard error over folds.",
+    draw_start_scale,
+    size=style.column(1.25, ratio=0.6),
+)

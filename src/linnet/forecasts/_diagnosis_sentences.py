@@ -1,4 +1,4 @@
-"""A diagnosis in sentences, honest about what the network is worth."""
+"""A diagnosis in sentences, in lines for a terminal and in four headline numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, is_signif
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from linnet.forecasts.diagnosis import Diagnosis
 
+MAX_LINES = 24  # of the findings; the command adds one more, where the page is
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
 ADVERBS = {"lazy": "lazily", "active": "actively"}
 SCALE_SENTENCES = {
@@ -26,9 +29,17 @@ SCALE_SENTENCES = {
 
 
 def findings(diagnosis: Diagnosis) -> list[str]:
-    """Write what was found as sentences, one a line."""
+    """Return the lines that are printed: the sentences, then the learning rates as a table with aligned columns."""
+    rows = rate_table(diagnosis)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [*sentences(diagnosis), *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
+    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "More is on the page."]
+
+
+def sentences(diagnosis: Diagnosis) -> list[str]:
+    """Write what was found, and the notes on the table."""
     s = diagnosis.settings
-    lines = [
+    written = [
         f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; {SCALE_SENTENCES[s['scale']]}.",
         *diagnosis.table.notes,
         _spectrum_sentence(diagnosis),
@@ -37,28 +48,43 @@ def findings(diagnosis: Diagnosis) -> list[str]:
         _kernels_sentence(diagnosis),
         *_half_time_sentences(diagnosis),
         *_stopping_sentences(diagnosis),
-        *_rivals_sentences(diagnosis),
+        *_baselines_sentences(diagnosis),
         _trial_sentence(diagnosis),
         _threshold_curve_sentence(diagnosis),
-        _samples_sentence(diagnosis),
-        *_rates_sentences(diagnosis),
+        _learning_curve_sentence(diagnosis),
+        _rates_sentence(diagnosis),
     ]
-    return [line for line in lines if line]
-
-
-def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
-    """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
-    return [ADVERBS[word] for word in diagnosis.regimes.words]
+    return [sentence for sentence in written if sentence]
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """Return the learning rates for our loss and for those of PyTorch, as rows of text."""
+    """Return the learning rates for our loss and for those of PyTorch, as rows of text; the first names the columns."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
     rows = [("rate", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
     for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):
         others = pytorch_rates(rate, rows=s["rows"], targets=s["targets"])
         rows.append((name, f"{rate:.3g}", *(f"{value:.3g}" for value in others.values())))
     return rows
+
+
+def headline(data: xr.Dataset) -> dict[str, str]:
+    """Return the four numbers that matter most, as text by their labels, from the dataset of a diagnosis.
+
+    Both errors are of folds that took no part in the choice. Modes are active as the sentences say it (`regime`), not
+    as the run on all rows has measured it so far (`learned`).
+    """
+    learns = float((data["mean_error"] - data["network_error"]).mean()) > 0
+    return {
+        "stop at step": f"{data.attrs['stop']}" if learns else "nothing is learned",
+        "held-out error": f"{float(data['network_error'].mean()):.3f}",
+        "ridge's": f"{float(data['ridge_error'].mean()):.3f}",
+        "modes learned actively": f"{int((data['regime'] == 'active').sum())} of {data.sizes['mode']}",
+    }
+
+
+def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
+    """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
+    return [ADVERBS[word] for word in diagnosis.regimes.words]
 
 
 def _spectrum_sentence(diagnosis: Diagnosis) -> str:
@@ -83,35 +109,35 @@ def _regimes_sentence(diagnosis: Diagnosis) -> str:
 
 def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
     """Say which change of the start would make lazy modes active, or active ones lazy."""
-    judged, scale = diagnosis.regimes, diagnosis.advised_scale
+    start, scale = diagnosis.regimes, diagnosis.advised_scale
     if diagnosis.gain_over_mean[0] <= 0:
         return ""
-    wanted = "lazy" if judged.active == len(judged.words) else "active"
+    wanted = "lazy" if start.active == len(start.words) else "active"
     if scale is None:
         return f"No scale of the start makes every mode certainly {wanted}: they share hidden units."
-    which, they_are = ("The mode", "it is") if len(judged.words) == 1 else ("All modes", "they are")
+    which, they_are = ("The mode", "it is") if len(start.words) == 1 else ("All modes", "they are")
     return (
-        f"{which} would be learned {ADVERBS[wanted]} from an init {judged.advised_factor:.2g} times this one "
+        f"{which} would be learned {ADVERBS[wanted]} from an init {start.advised_factor:.2g} times this one "
         f"(--init-scale {scale:.3g}): that changes how {they_are} learned, not by itself the error."
     )
 
 
 def _kernels_sentence(diagnosis: Diagnosis) -> str:
     """Say by how much the tangent kernel has moved at the stopping step, predicted and measured."""
-    ahead = diagnosis.forecast
-    at = int(np.searchsorted(ahead.steps, diagnosis.stop).clip(0, len(ahead.steps) - 1))
-    predicted = regimes(ahead.problem, ahead.weights, product=ahead.trajectory.products[at]).movement
-    measured = ahead.kernel[at]
+    run = diagnosis.forecast
+    at = int(np.searchsorted(run.steps, diagnosis.stop).clip(0, len(run.steps) - 1))
+    predicted = regimes(run.problem, run.weights, product=run.trajectory.products[at]).movement
+    measured = run.kernel[at]
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.max(np.abs(predicted / measured - 1))
     moved = np.max(np.abs(measured - 1))
     if moved < 0.05:
         return (
-            f"At step {ahead.steps[at]} the tangent kernel has hardly moved: by {moved:.1%} at most along the modes "
+            f"At step {run.steps[at]} the tangent kernel has hardly moved: by {moved:.1%} at most along the modes "
             f"(predicted within {off:.1%})."
         )
     return (
-        f"At step {ahead.steps[at]} the tangent kernel along the modes is {_range_text(measured)} times what it was at "
+        f"At step {run.steps[at]} the tangent kernel along the modes is {_range_text(measured)} times what it was at "
         f"the start; predicted within {off:.1%}."
     )
 
@@ -141,7 +167,7 @@ def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
 def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say when to stop, and what the held-out error is then."""
     c = diagnosis.curves
-    level, spread = (_format_error(part) for part in mean_and_standard_error(c.honest_error()))
+    level, spread = (_format_error(part) for part in mean_and_standard_error(c.out_of_fold_error()))
     error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
     gain, doubt = diagnosis.gain_over_mean
     if gain <= 0:
@@ -180,10 +206,10 @@ def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
+def _baselines_sentences(diagnosis: Diagnosis) -> list[str]:
     """Compare the network with other methods in the same folds."""
-    network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
-    methods = {"the network": network, **diagnosis.rivals}
+    network, ridge = diagnosis.curves.out_of_fold_error(), diagnosis.comparison.baselines["ridge"]
+    methods = {"the network": network, **diagnosis.comparison.baselines}
     listed = ", ".join(f"{name} {_format_error(errors.mean())}" for name, errors in methods.items())
     lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
     if max(network.mean(), ridge.mean()) < EXACT_ERROR:
@@ -211,7 +237,7 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
             f"The start itself hurts: before training its error is {c.mean[0]:.3g} of the variance, that of the mean "
             f"is {diagnosis.comparison.mean_error.mean():.3g}. "
         )
-    error = f"{trial.curves.honest_error().mean():.4f}"
+    error = f"{trial.curves.out_of_fold_error().mean():.4f}"
     tried = f"{before}Tried in the same folds, --init-scale {trial.init_scale:.2g}: held-out error {error}"
     gain = f"{abs(trial.gain):.4f} +- {trial.gain_error:.4f}"
     if trial.helps:
@@ -237,9 +263,9 @@ def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
     return f"Does the scale of the start matter? Hardly: {across}; {best}."
 
 
-def _samples_sentence(diagnosis: Diagnosis) -> str:
+def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
     """Say how the test error falls with the number of rows."""
-    curve = diagnosis.samples
+    curve = diagnosis.comparison.learning_curve
     first, last = curve.samples[[0, -1]]
     before, after = curve.measured[[0, -1]]
     text = f"Rows: ridge's test error falls from {before:.3f} at {first} to {after:.3f} at {last}"
@@ -251,19 +277,15 @@ def _samples_sentence(diagnosis: Diagnosis) -> str:
     )
 
 
-def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Say what loss and time mean and how the largest stable rate was tried; add the table of rates."""
+def _rates_sentence(diagnosis: Diagnosis) -> str:
+    """Say what loss and time mean, and how the largest stable rate was tried."""
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
     checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
-    rows = rate_table(diagnosis)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return [
+    return (
         f"The loss is half the squared error, summed over targets, averaged over rows. Time is steps times rate: step "
         f"{diagnosis.stop} is time {diagnosis.stop * rate:.3g}. The largest stable rate was tried for {stable.steps} "
-        f"steps ({checked}).",
-        *table,
-    ]
+        f"steps ({checked})."
+    )
 
 
 def _format_error(error: float) -> str:

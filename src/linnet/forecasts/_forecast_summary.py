@@ -1,4 +1,4 @@
-"""A forecast in sentences, as a dataset and as a table."""
+"""A forecast in lines for a terminal, in HTML for notebooks and as a dataset."""
 
 from __future__ import annotations
 
@@ -14,22 +14,42 @@ if TYPE_CHECKING:
 
     from linnet.forecasts.forecasting import Forecast
 
-MAX_MODES_LISTED = 12  # modes listed one by one
+MAX_MODES_LISTED = 12  # one by one; weaker ones are counted
 NEVER = "-"  # in place of a step: the mode is not half learned in this run
 
 
 def findings(forecast: Forecast) -> list[str]:
-    """Write what the forecast says in sentences: the run, the modes, the regimes, when to stop."""
-    start, end, last = forecast.loss[0], forecast.loss[-1], int(forecast.steps[-1])
-    lines = [
-        f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of "
-        f"{forecast.learning_rate:.3g}."
-    ]
+    """Return the lines that are printed: the run and its regimes, each mode, when to stop."""
+    return [*_run_sentences(forecast), *_mode_lines(forecast), *_stopping_sentences(forecast)]
+
+
+def html(forecast: Forecast) -> str:
+    """Write the sentences about the run, and the modes as a table, in HTML for notebooks."""
+    modes = _mode_rows(forecast)
+    header = "".join(f"<th>{name}</th>" for name in modes[0])
+    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in mode.values()) + "</tr>" for mode in modes]
+    sentences = [*_run_sentences(forecast), *_stopping_sentences(forecast)]
+    lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<div>{lines}<table><tr>{header}</tr>{''.join(rows)}</table></div>"
+
+
+def _run_sentences(forecast: Forecast) -> list[str]:
+    """Say how far the loss falls, and how many modes are learned lazily or actively."""
+    start, end = forecast.loss[0], forecast.loss[-1]
+    fall = (
+        f"The loss goes from {start:.4g} to {end:.4g} in {forecast.steps[-1]} steps at a learning rate of "
+        f"{forecast.learning_rate:.3g}"
+    )
     if forecast.problem.cost is None:
         floor = float(forecast.problem.factor.floor)
         gone = (start - end) / (start - floor) if start > floor else 1.0
-        lines[0] = lines[0][:-1] + f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})."
-    lines.append(regime_sentence(forecast.learned))
+        fall += f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})"
+    return [f"{fall}.", regime_sentence(forecast.learned)]
+
+
+def _mode_lines(forecast: Forecast) -> list[str]:
+    """Describe each of the strongest modes in a line, and count the others."""
+    lines = []
     for mode in _mode_rows(forecast):
         when = f"half learned at step {mode['half learned']}"
         lines.append(
@@ -38,29 +58,33 @@ def findings(forecast: Forecast) -> list[str]:
             f"end, {mode['learned']} (size {mode['size']}, threshold {mode['threshold'].replace('±', '+-')}, kernel x "
             f"{mode['kernel moved by']})."
         )
-    if (weaker := len(forecast.half_steps) - MAX_MODES_LISTED) > 0:
-        lines.append(f"  and {weaker} weaker modes.")
-    if forecast.held_out is not None:
+    weaker = len(forecast.half_steps) - len(lines)
+    return [*lines, f"  and {weaker} weaker modes."] if weaker else lines
+
+
+def _stopping_sentences(forecast: Forecast) -> list[str]:
+    """Say when to stop, where there are held-out samples or a truth, and how far the closed form is off."""
+    sentences, held_out = [], forecast.held_out
+    if held_out is not None:
         what = "held-out" if forecast.validation_loss is not None else "test"
-        if forecast.best_step == last:
-            lines.append(f"The {what} loss is still falling at the last step ({forecast.best_loss:.4g}): train longer.")
+        if forecast.best_step == forecast.steps[-1]:
+            advice = f"The {what} loss is still falling at the last step ({forecast.best_loss:.4g}): train longer."
         else:
-            rise = forecast.held_out[-1] / forecast.held_out.min() - 1
-            lines.append(
-                f"Stop at step {forecast.best_step}: {what} loss {forecast.best_loss:.4g}; at the last step it is "
-                f"{rise:.1%} higher."
-            )
+            rise = held_out[-1] / held_out.min() - 1
+            least = f"{what} loss {forecast.best_loss:.4g}"
+            advice = f"Stop at step {forecast.best_step}: {least}; at the last step it is {rise:.1%} higher."
+        sentences.append(advice)
     if forecast.closed_form is not None:
         distance = np.abs(forecast.closed_form.loss - forecast.loss).max() / np.ptp(forecast.loss)
-        lines.append(f"The closed form is within {distance:.1%} of the loss's fall at every step.")
-    return lines
+        sentences.append(f"The closed form is within {distance:.1%} of the loss's fall at every step.")
+    return sentences
 
 
-def regime_sentence(words: list[str]) -> str:
+def regime_sentence(adverbs: list[str]) -> str:
     """Say how many modes are learned lazily, actively, or crossing."""
     names = {"lazily": "lazily", "crossing": "crossing the threshold", "actively": "actively"}
-    parts = [f"{words.count(word)} {name}" for word, name in names.items() if word in words]
-    return f"{len(words)} {'mode is' if len(words) == 1 else 'modes are'} learned: {', '.join(parts)}."
+    parts = [f"{adverbs.count(adverb)} {name}" for adverb, name in names.items() if adverb in adverbs]
+    return f"{len(adverbs)} {'mode is' if len(adverbs) == 1 else 'modes are'} learned: {', '.join(parts)}."
 
 
 def dataset(forecast: Forecast) -> xr.Dataset:
@@ -105,15 +129,6 @@ def dataset(forecast: Forecast) -> xr.Dataset:
     return xr.Dataset(variables, coordinates, attrs={**provenance(), **about})
 
 
-def html(forecast: Forecast) -> str:
-    """Write the sentences about the run, and the modes as a table, in HTML for notebooks."""
-    modes = _mode_rows(forecast)
-    header = "".join(f"<th>{name}</th>" for name in modes[0])
-    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in mode.values()) + "</tr>" for mode in modes]
-    lines = "".join(f"<p>{escape(line)}</p>" for line in findings(forecast) if not line.startswith(" "))
-    return f"<div>{lines}<table><tr>{header}</tr>{''.join(rows)}</table></div>"
-
-
 def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
     """Return a row of text for each of the strongest modes, by the name of its column."""
     r = forecast.regimes
@@ -123,11 +138,11 @@ def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
             "strength": f"{r.strengths[mode]:.3g}",
             "half learned": NEVER if np.isnan(half) else f"{half:.0f}",
             "at the end": f"{forecast.shares[-1, mode]:.0%}",
-            "learned": word,
+            "learned": adverb,
             "size": f"{r.sizes[mode]:.2g}",
             "threshold": f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
             "kernel moved by": f"{forecast.kernel[-1, mode]:.3g}",
         }
-        for mode, (word, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True))
+        for mode, (adverb, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True))
         if mode < MAX_MODES_LISTED
     ]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from linnet.forecasts._baselines import baseline_errors
 from linnet.forecasts._ridge import ridge_by_leave_one_out
-from linnet.forecasts._rivals import rival_errors
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.folds import Fold
-from linnet.forecasts.samples import LearningCurve, learning_curve_from_rows
+from linnet.forecasts.learning_curves import LearningCurve, learning_curve_from_rows
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
@@ -22,8 +22,8 @@ class Comparison:
 
     **Attributes:**
 
-    - `rivals`: held-out errors of ridge, partial least squares and reduced-rank regression, by name, each (fold,)
-    - `samples`: test error against the number of rows, predicted and measured
+    - `baselines`: held-out errors of ridge, partial least squares and reduced-rank regression, by name, each (fold,)
+    - `learning_curve`: test error of ridge against the number of rows, predicted and measured
     - `thresholds`: with one target, the held-out error against the scale of the start; otherwise None
     - `mean_error`: of predicting the mean of the training rows, (fold,); about 1, more where rows are few
 
@@ -33,12 +33,12 @@ class Comparison:
         >>> import linnet as ln
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
-        >>> sorted(ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=5).rivals)
+        >>> sorted(ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=5).comparison.baselines)
         ['partial least squares', 'reduced-rank regression', 'ridge']
     """
 
-    rivals: dict[str, Float[np.ndarray, " fold"]]
-    samples: LearningCurve
+    baselines: dict[str, Float[np.ndarray, " fold"]]
+    learning_curve: LearningCurve
     thresholds: ThresholdCurve | None
     mean_error: Float[np.ndarray, " fold"]
 
@@ -49,8 +49,8 @@ def compare(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     one_target = rows.outputs.shape[1] == 1
     nothing = np.zeros((1, rows.outputs.shape[1], rows.inputs.shape[1]))
     return Comparison(
-        rivals=rival_errors(folds),
-        samples=learning_curve_from_rows(rows, ridge=penalty, key=settings.key),
+        baselines=baseline_errors(folds),
+        learning_curve=learning_curve_from_rows(rows, ridge=penalty, key=settings.key),
         thresholds=threshold_curve(folds) if one_target else None,
         mean_error=np.array([fold.error(nothing)[0] for fold in folds]),
     )

@@ -74,7 +74,7 @@ def cross_validate(
     else:
         rates = FIRST_RATE_SHARE * training.stable_rate / 2.0 ** np.arange(MAX_HALVINGS + 1)
     for rate in rates:
-        curves = training.curves(float(rate), allow_restless=learning_rate is not None)
+        curves = training.curves(float(rate), allow_rises=learning_rate is not None)
         if curves is not None:
             return curves
     raise ValueError(
@@ -116,8 +116,8 @@ class _Training:
         problem = condensed_problem(sharpest, in_dim=self.starts[0].in_dim)
         return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
 
-    def curves(self, rate: float, *, allow_restless: bool) -> Curves | None:
-        """Train at this rate and return the curves; None where a member diverges or, unless restless curves are
+    def curves(self, rate: float, *, allow_rises: bool) -> Curves | None:
+        """Train at this rate and return the curves; None where a member diverges or, unless loss_rises curves are
         allowed, where a training loss rises."""
         most = "longest" if self.steps is None else "steps"
         total = count(most, getattr(self, most), most=2**62)
@@ -143,7 +143,7 @@ class _Training:
             weights, done = run.weights_at(-1), until
             saved, training, errors = (np.concatenate(part) for part in zip(*stretches, strict=True))
             curves = Curves(saved, training, errors, rate)
-            if curves.restless and not allow_restless:
+            if curves.loss_rises and not allow_rises:
                 return None
             if self.steps is None and done >= least and _is_finished(curves):
                 break

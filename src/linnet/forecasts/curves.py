@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
+from linnet._deprecation import Renamed
+
 FLAT_CHANGE = 1e-3  # of the held-out error, relative: less is no change
-MAX_RISE = 1e-6  # of a training error from one saved state to the next, relative: more is no descent
+MAX_RISE = 1e-6  # of a training loss from one saved state to the next, relative: rounding rises less
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Curves:
     training: Float[np.ndarray, "time fold seed"]
     errors: Float[np.ndarray, "time fold seed"]
     learning_rate: float
+    honest_error = Renamed("out_of_fold_error", removed_in="0.4.0")
+    restless = Renamed("loss_rises", removed_in="0.4.0")
 
     @cached_property
     def mean(self) -> Float[np.ndarray, " time"]:
@@ -71,7 +75,7 @@ class Curves:
         return int(self.steps[low]), int(self.steps[high])
 
     @property
-    def restless(self) -> bool:
+    def loss_rises(self) -> bool:
         """Whether the training loss of any run rises on the way: the rate is too large for where training has come."""
         return bool((self.training[1:] > (1 + MAX_RISE) * self.training[:-1]).any())
 
@@ -96,7 +100,7 @@ class Curves:
         folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
         return mean_and_standard_error(folds[half] - folds[-1])
 
-    def honest_error(self) -> Float[np.ndarray, " fold"]:
+    def out_of_fold_error(self) -> Float[np.ndarray, " fold"]:
         """Each fold's error at the step that the other folds choose."""
         return errors_at_choices_of_others(self.errors.mean(axis=2))
 

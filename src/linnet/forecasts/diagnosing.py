@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import of_kind, partly_representable
+from linnet._arguments import of_kind, partly_representable, shown
 from linnet._progress import bar
 from linnet._randomness import words as key_words
 from linnet.forecasts._rows import Rows
@@ -18,8 +17,8 @@ from linnet.forecasts.curves import Curves, mean_and_standard_error
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
-from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, is_significant, smaller_start_factor
+from linnet.forecasts.regimes_of_starts import start_regimes
+from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, ScaleTrial, factor_to_try
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import layer_stds, start
 from linnet.forecasts.stein import stein_stop
@@ -33,17 +32,17 @@ def diagnose(
     X: ArrayLike,
     Y: ArrayLike,
     *,
-    width: int = 512,
-    init: object = "pytorch",
-    init_scale: float = 1.0,
-    learning_rate: object = "stable",
-    steps: int | None = None,
-    folds: int = 5,
-    seeds: int = 3,
-    scale: str = "std",
+    width: int = Settings.width,
+    init: object = Settings.init,
+    init_scale: float = Settings.init_scale,
+    learning_rate: float | str = Settings.learning_rate,
+    steps: int | None = Settings.steps,
+    folds: int = Settings.folds,
+    seeds: int = Settings.seeds,
+    scale: str = Settings.scale,
     drop: object = None,
     missing: str = "refuse",
-    key: object = 0,
+    key: object = Settings.key,
 ) -> Diagnosis:
     """What a two-layer linear network of this width learns from a table, when to stop it, and how it compares.
 
@@ -120,94 +119,77 @@ def diagnose_table(
         512
     """
     of_kind("data", data, DataTable, "`forecasts.data_table`, `read` or `from_frame`")
-    asked = Settings() if settings is None else of_kind("settings", settings, Settings, "`forecasts.Settings`")
-    rows = data.shape[0]
-    folds, least = asked.folds, 2 * asked.folds
+    settings = Settings() if settings is None else of_kind("settings", settings, Settings, "`forecasts.Settings`")
+    rows, least = data.shape[0], 2 * settings.folds
     if rows < least:
         raise ValueError(
-            f"a table must have at least 2 rows for each of the {folds if folds < 10**9 else float(folds)} folds "
-            f"(`folds`), {float(least):g}: got {rows}."
+            f"a table must have at least 2 rows for each of the {shown(settings.folds)} folds (`folds`), "
+            f"{float(least):g}: got {rows}."
         )
-    whole = Rows.from_data(data.inputs, data.outputs, asked.scale)
-    starts = _draw_starts(asked, whole)
+    whole = Rows.from_data(data.inputs, data.outputs, settings.scale)
+    starts = _draw_starts(settings, whole)
     with bar("folds", 3) as advance:
-        parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
-        comparison = comparing(whole, parts, asked)
+        folds = all_folds(data.inputs, data.outputs, folds=settings.folds, scale=settings.scale, key=settings.key)
+        comparison = comparing(whole, folds, settings)
         advance(1, "cross-validation")
         curves = cross_validate(
-            parts,
+            folds,
             starts,
-            learning_rate=asked.rate,
-            steps=asked.steps,
-            longest=asked.longest,
+            learning_rate=settings.rate,
+            steps=settings.steps,
+            longest=settings.longest,
             least_time=_stopping_time_of_flow(comparison, starts[0]),
         )
         advance(1, "the run on all rows")
         problem = whole.problem
-        judged = start_regimes(problem, starts[0], ridge=comparison.samples.ridge)
-        factor = _factor_to_try(comparison, curves, judged)
-        trial = None if factor is None else _try_scale(factor, whole, parts, asked, curves)
-        ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
-        _ = ahead.largest_stable_rate
+        regimes = start_regimes(problem, starts[0], ridge=comparison.learning_curve.ridge)
+        factor = factor_to_try(comparison, curves, regimes)
+        trial = None if factor is None else _try_scale(factor, whole, folds, settings, curves)
+        run = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
+        _ = run.largest_stable_rate  # takes a while, and is kept: here the bar is shown, in `findings` it is not
         advance(1)
-    spreads = layer_stds(asked.init, in_dim=problem.in_dim, width=asked.width, scale=asked.init_scale)
+    stein = stein_stop(problem, run, settings.scale)
+    stds = layer_stds(settings.init, in_dim=problem.in_dim, width=settings.width, scale=settings.init_scale)
     used = {
         "rows": rows,
         "inputs": data.shape[1],
         "targets": problem.out_dim,
         "width": starts[0].full_width,
-        "init": "weights" if isinstance(asked.init, Weights) else asked.init,
-        "init_scale": asked.init_scale,
+        "init": "weights" if isinstance(settings.init, Weights) else settings.init,
+        "init_scale": settings.init_scale,
         "learning_rate": curves.learning_rate,
-        "folds": folds,
+        "folds": settings.folds,
         "seeds": len(starts),
-        "scale": asked.scale,
-        "key": int(asked.key) if isinstance(asked.key, (int, np.integer)) else asked.key,
+        "scale": settings.scale,
+        "key": settings.key,
     }
-    stein = stein_stop(problem, ahead, asked.scale)
-    return Diagnosis(data, ahead, curves, comparison, trial, stein, spreads, used)
+    return Diagnosis(data, run, curves, comparison, regimes, trial, stein, stds, used)
 
 
-def _draw_starts(asked: Settings, whole: Rows) -> list[Weights]:
-    """Draw the starts of all seeds; weights that are given are the only start."""
+def _draw_starts(settings: Settings, whole: Rows) -> list[Weights]:
+    """Draw the starts of all seeds; weights that are given are the only start.
+
+    `cross_validate` refuses what does not fit into memory too, but drawing very many starts would take long before it.
+    """
     (rows, in_dim), out_dim = whole.inputs.shape, whole.outputs.shape[1]
-    seeds = 1 if isinstance(asked.init, Weights) else asked.seeds
-    check_batch_fits(asked.folds, rows - rows // asked.folds, in_dim, seeds)
-    starts = []
+    seeds = 1 if isinstance(settings.init, Weights) else settings.seeds
+    check_batch_fits(settings.folds, rows - rows // settings.folds, in_dim, seeds)
+    starts, shape = [], {"in_dim": in_dim, "out_dim": out_dim, "width": settings.width}
     with bar("starts", seeds if seeds > 100 else 0) as advance:
         for seed in range(seeds):
-            key = [*key_words(asked.key), seed]
-            starts.append(
-                start(asked.init, in_dim=in_dim, out_dim=out_dim, width=asked.width, scale=asked.init_scale, key=key)
-            )
+            key = [*key_words(settings.key), seed]
+            starts.append(start(settings.init, **shape, scale=settings.init_scale, key=key))
             advance(1)
     return starts
 
 
-def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes) -> float | None:
-    """Choose the factor of the start to try in the same folds: where this one hurts, one that does not; with one target
-    the best of the exact flow, if it promises a gain; with several one that makes modes active, or lazy; else None."""
-    factor, flows = smaller_start_factor(curves, comparison.mean_error), comparison.thresholds
-    if factor is not None:
-        return factor
-    if flows is None:
-        learns = (comparison.mean_error - curves.honest_error()).mean() > 0
-        return judged.advised_factor if learns else None
-    now = float(judged.regimes.thresholds.mean())
-    if now <= 0:
-        return None
-    gain, spread = flows.gain(now)
-    return float(np.sqrt(flows.best / now)) if is_significant(gain, spread, flows.mean.min()) else None
-
-
-def _try_scale(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:
+def _try_scale(factor: float, whole: Rows, folds: list[Fold], settings: Settings, curves: Curves) -> ScaleTrial:
     """Train from the start times `factor` in the same folds, and measure the gain over `curves`."""
-    scale = float(f"{factor * asked.init_scale:.2g}")  # the digits that are printed are those that were tried
-    starts = _draw_starts(replace(asked, init_scale=scale), whole)
-    longest = min(asked.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
-    other = cross_validate(parts, starts, learning_rate=asked.rate, steps=asked.steps, longest=longest)
-    gain, spread = mean_and_standard_error(curves.honest_error() - other.honest_error())
-    return ScaleTrial(scale, other, gain, spread)
+    scale = float(f"{factor * settings.init_scale:.2g}")  # the digits that are printed are those that were tried
+    starts = _draw_starts(replace(settings, init_scale=scale), whole)
+    longest = min(settings.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
+    other = cross_validate(folds, starts, learning_rate=settings.rate, steps=settings.steps, longest=longest)
+    return ScaleTrial(scale, other, *mean_and_standard_error(curves.out_of_fold_error() - other.out_of_fold_error()))
 
 
 def _stopping_time_of_flow(comparison: Comparison, weights: Weights) -> float:

@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import path_of
+from linnet._deprecation import Renamed
 from linnet.forecasts.comparison import Comparison
 from linnet.forecasts.curves import Curves, mean_and_standard_error
 from linnet.forecasts.forecasting import Forecast, forecast
-from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.samples import LearningCurve
+from linnet.forecasts.regimes_of_starts import StartRegimes
 from linnet.forecasts.scale_trials import ScaleTrial
 from linnet.forecasts.stein import SteinStop
 from linnet.forecasts.tables import DataTable
@@ -23,9 +23,8 @@ from linnet.forecasts.tables import DataTable
 if TYPE_CHECKING:
     import xarray as xr
 
-MAX_LINES = 24  # and the command adds where the page is
-FINE_STEPS_PER_STEP = 32  # steps in place of one, to see when modes are learned that one step learns
-COARSE_STEPS = 8  # modes that are half learned sooner are looked at in finer steps
+COARSE_STEPS = 8  # modes that are half learned sooner are followed again in finer steps
+FINE_STEPS_PER_STEP = 32  # in place of one step then, so that their times are not whole numbers of steps
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,15 @@ class Diagnosis:
     - `forecast`: the run on all rows (see `forecast`)
     - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.Curves`)
     - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
+    - `regimes`: which modes the start learns lazily or actively, judged by what ridge regression learns from the table,
+      and which scale of the start changes that (see `forecasts.StartRegimes`)
     - `trial`: another scale of the start in the same folds (see `forecasts.ScaleTrial`); None where none was tried
     - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
     - `stds`: the standard deviations of the two layers at the start
     - `settings`: width, init, scale, folds, seeds and the rest, as used
 
-    `regimes` says which modes are lazy or active and which scale of the start changes that (see
-    `forecasts.StartRegimes`); `advised_scale` is the `init_scale` at which it does, `helpful_scale` one that lowers the
-    held-out error.
+    `advised_scale` is the `init_scale` at which all modes are learned the other way, `helpful_scale` one that lowers
+    the held-out error.
 
     **Example:**
 
@@ -64,30 +64,18 @@ class Diagnosis:
     forecast: Forecast = field(repr=False)
     curves: Curves = field(repr=False)
     comparison: Comparison = field(repr=False)
+    regimes: StartRegimes = field(repr=False)
     trial: ScaleTrial | None = field(repr=False)
     stein: SteinStop | None = field(repr=False)
     stds: tuple[float, float]
     settings: dict[str, Any]
+    rivals = Renamed("comparison.baselines", removed_in="0.4.0")
+    samples = Renamed("comparison.learning_curve", removed_in="0.4.0")
 
     @property
     def stop(self) -> int:
         """The step at which to stop, by cross-validation."""
         return self.curves.step
-
-    @property
-    def rivals(self) -> dict[str, Float[np.ndarray, " fold"]]:
-        """Held-out errors of other methods, fold by fold."""
-        return self.comparison.rivals
-
-    @property
-    def samples(self) -> LearningCurve:
-        """The test error of ridge against the number of rows."""
-        return self.comparison.samples
-
-    @cached_property
-    def regimes(self) -> StartRegimes:
-        """Lazy or active, mode by mode, judged by what ridge regression learns from the table."""
-        return start_regimes(self.forecast.problem, self.forecast.weights, ridge=self.samples.ridge)
 
     @property
     def advised_scale(self) -> float | None:
@@ -105,31 +93,27 @@ class Diagnosis:
     def gain_over_mean(self) -> tuple[float, float]:
         """By how much the network's held-out error is lower than that of the mean of the training rows, with its
         standard error over folds."""
-        return mean_and_standard_error(self.comparison.mean_error - self.curves.honest_error())
+        return mean_and_standard_error(self.comparison.mean_error - self.curves.out_of_fold_error())
 
     @cached_property
     def half_times(self) -> Float[np.ndarray, " mode"]:
-        """The time, steps times rate, at which each mode is half learned; modes that one step learns are looked at in
-        finer steps."""
-        ahead = self.forecast
-        half = ahead.half_steps
-        known = half[np.isfinite(half)]
-        times = half * ahead.learning_rate
-        if not known.size or known.min() >= COARSE_STEPS:
+        """The time, steps times rate, at which each mode is half learned; where that takes few steps, it is read off a
+        second run, in finer steps."""
+        run = self.forecast
+        half, times = run.half_steps, run.half_steps * run.learning_rate
+        reached = half[np.isfinite(half)]
+        if not reached.size or reached.min() >= COARSE_STEPS:
             return times
-        steps = int(FINE_STEPS_PER_STEP * (min(known.max(), 2 * COARSE_STEPS) + 1))
-        fine = forecast(
-            ahead.problem, ahead.weights, learning_rate=ahead.learning_rate / FINE_STEPS_PER_STEP, steps=steps
-        )
-        finer = fine.half_steps * fine.learning_rate
-        return np.where(np.isfinite(finer), finer, times)
+        steps = int(FINE_STEPS_PER_STEP * (min(reached.max(), 2 * COARSE_STEPS) + 1))
+        fine = forecast(run.problem, run.weights, learning_rate=run.learning_rate / FINE_STEPS_PER_STEP, steps=steps)
+        fine_times = fine.half_steps * fine.learning_rate
+        return np.where(np.isfinite(fine_times), fine_times, times)
 
     def findings(self) -> list[str]:
-        """What was found, in at most 24 lines."""
+        """What was found, in at most 24 lines: sentences, and below them the learning rates as a table."""
         from linnet.forecasts._diagnosis_sentences import findings
 
-        lines = findings(self)
-        return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "More is on the page."]
+        return findings(self)
 
     def __str__(self) -> str:
         return "\n".join(self.findings())
@@ -141,29 +125,29 @@ class Diagnosis:
         return write(self, path_of("out", out))
 
     def to_dataset(self) -> xr.Dataset:
-        """The forecast's dataset, with the curves, the rivals and the learning curve along `cv_step`, `fold`, `seed`
-        and `rows`; docs/schema.md lists the names."""
+        """The forecast's dataset, with the curves, the other methods and the learning curve along `cv_step`, `fold`,
+        `seed` and `rows`; docs/schema.md lists the names."""
         import xarray as xr
 
-        c, s = self.curves, self.samples
-        more: dict[str, Any] = {
-            "cv_training": (("cv_step", "fold", "seed"), c.training),
-            "cv_error": (("cv_step", "fold", "seed"), c.errors),
-            "network_error": ("fold", c.honest_error()),
-            "measured_error": ("rows", s.measured),
-            "measured_standard_error": ("rows", s.standard_error),
-            "predicted_error": ("rows", s.predicted),
+        cv, rows, flows = self.curves, self.comparison.learning_curve, self.comparison.thresholds
+        methods = {"network": cv.out_of_fold_error(), "mean": self.comparison.mean_error, **self.comparison.baselines}
+        variables: dict[str, Any] = {
+            "cv_training": (("cv_step", "fold", "seed"), cv.training),
+            "cv_error": (("cv_step", "fold", "seed"), cv.errors),
+            "measured_error": ("rows", rows.measured),
+            "measured_standard_error": ("rows", rows.standard_error),
+            "predicted_error": ("rows", rows.predicted),
+            "regime": ("mode", np.array(self.regimes.words)),
+            "half_time": ("mode", self.half_times),
         }
-        more |= {f"{name.replace(' ', '_').replace('-', '_')}_error": ("fold", v) for name, v in self.rivals.items()}
-        coordinates: dict[str, Any] = {"cv_step": c.steps, "rows": s.samples}
-        if (screened := self.comparison.thresholds) is not None:
-            more["threshold_error"] = (("start_threshold", "fold"), screened.errors)
-            coordinates["start_threshold"] = screened.thresholds
-        more["regime"] = ("mode", np.array(self.regimes.words))
-        more["half_time"] = ("mode", self.half_times)
-        beside = xr.Dataset(more, coordinates)
-        whole = self.forecast.to_dataset().merge(beside)
-        return whole.assign_attrs(stop=self.stop, **{k: str(v) for k, v in self.settings.items()})
+        for method, errors in methods.items():
+            variables[f"{method.replace(' ', '_').replace('-', '_')}_error"] = ("fold", errors)
+        coordinates = {"cv_step": cv.steps, "rows": rows.samples}
+        if flows is not None:
+            variables["threshold_error"] = (("start_threshold", "fold"), flows.errors)
+            coordinates["start_threshold"] = flows.thresholds
+        whole = self.forecast.to_dataset().merge(xr.Dataset(variables, coordinates))
+        return whole.assign_attrs(stop=self.stop, **{name: str(value) for name, value in self.settings.items()})
 
 
 def training_shares(diagnosis: Diagnosis) -> Float[np.ndarray, "time fold seed"]:

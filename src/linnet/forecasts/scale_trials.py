@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linnet.forecasts.comparison import Comparison
 from linnet.forecasts.curves import Curves, mean_and_standard_error
+from linnet.forecasts.regimes_of_starts import StartRegimes
 
 SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
 MIN_GAIN = 0.01  # of the error: less is no gain worth advice
@@ -43,17 +45,35 @@ class ScaleTrial:
     @property
     def helps(self) -> bool:
         """Whether the error is lower by more than two standard errors, and by more than 1%."""
-        return is_significant(self.gain, self.gain_error, self.curves.honest_error().mean())
+        return is_significant(self.gain, self.gain_error, self.curves.out_of_fold_error().mean())
 
     @property
     def harms(self) -> bool:
         """Whether the error is higher by more than two standard errors, and by more than 1%."""
-        return is_significant(-self.gain, self.gain_error, self.curves.honest_error().mean())
+        return is_significant(-self.gain, self.gain_error, self.curves.out_of_fold_error().mean())
 
 
 def is_significant(gain: float, standard_error: float, level: float) -> bool:
     """Return whether a gain is more than two of its standard errors, and more than 1% of the error `level`."""
     return bool(gain > max(SIGNIFICANT_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
+
+
+def factor_to_try(comparison: Comparison, curves: Curves, regimes: StartRegimes) -> float | None:
+    """Choose the factor of the start to try in the same folds; None where nothing speaks for another one.
+
+    Where this start hurts, one that does not; otherwise, with one target the best of the exact flow, if it promises a
+    gain; with several targets one that makes modes active, or lazy.
+    """
+    flows = comparison.thresholds
+    if (smaller := smaller_start_factor(curves, comparison.mean_error)) is not None:
+        return smaller
+    if flows is None:
+        learns = (comparison.mean_error - curves.out_of_fold_error()).mean() > 0
+        return regimes.advised_factor if learns else None
+    now = float(regimes.regimes.thresholds.mean())
+    if now <= 0:
+        return None
+    return float(np.sqrt(flows.best / now)) if is_significant(*flows.gain(now), flows.mean.min()) else None
 
 
 def smaller_start_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
@@ -65,7 +85,7 @@ def smaller_start_factor(curves: Curves, mean_error: np.ndarray) -> float | None
     """
     excess, spread = mean_and_standard_error(curves.errors[0].mean(axis=1) - mean_error)
     if excess <= max(MAX_COST_OF_START, SIGNIFICANT_STANDARD_ERRORS * spread) or (
-        curves.step > 1 and curves.honest_error().mean() < mean_error.mean()
+        curves.step > 1 and curves.out_of_fold_error().mean() < mean_error.mean()
     ):
         return None
     return float(np.sqrt(COST_AT_TRIAL / excess))

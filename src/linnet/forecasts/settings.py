@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from linnet._arguments import count, positive
-from linnet._randomness import words
+from linnet._randomness import Key, words
 from linnet.forecasts.cross_validation import MAX_STEPS
 from linnet.forecasts.rates import rate_or_none
 
@@ -38,29 +37,28 @@ class Settings:
     """
 
     width: int = 512
-    init: Any = "pytorch"
+    init: object = "pytorch"
     init_scale: float = 1.0
-    learning_rate: Any = "stable"
+    learning_rate: float | str = "stable"
     steps: int | None = None
     folds: int = 5
     seeds: int = 3
     scale: str = "std"
-    key: Any = 0
+    key: Key = 0
     longest: int = MAX_STEPS
 
     def __post_init__(self) -> None:
+        words(self.key)  # refuses what is no key
         checked = {
             "width": count("width", self.width),
             "seeds": count("seeds", self.seeds),
             "folds": count("folds", self.folds, least=2),
             "init_scale": positive("init_scale", self.init_scale),
             "longest": count("longest", self.longest),
-            "key": words(self.key)[0] if isinstance(self.key, np.integer) else self.key,
+            "steps": None if self.steps is None else count("steps", self.steps),
+            "learning_rate": rate_or_none(self.learning_rate) or "stable",
+            "key": int(self.key) if isinstance(self.key, np.integer) else self.key,
         }
-        words(self.key)
-        if self.steps is not None:
-            checked["steps"] = count("steps", self.steps)
-        checked["learning_rate"] = rate_or_none(self.learning_rate) or "stable"
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

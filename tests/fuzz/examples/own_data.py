@@ -18,7 +18,7 @@ instance(OWN + "Denoised", m.denoised, received=True)
 instance(OWN + "DenoisingPath", m.made(lambda: m.denoised().path), received=True)
 instance(OWN + "Diagnosis", m.diagnosis, received=True)
 instance(OWN + "Forecast", m.forecast, received=True)
-instance(OWN + "LearningCurve", m.made(lambda: m.diagnosis().samples), received=True)
+instance(OWN + "LearningCurve", m.made(lambda: m.diagnosis().comparison.learning_curve), received=True)
 instance(OWN + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "std")), received=True)
 instance(
     OWN + "StableRate",

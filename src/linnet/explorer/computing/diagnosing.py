@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.explorer.cache import Cache
+from linnet.forecasts._diagnosis_sentences import rate_table, sentences
 from linnet.forecasts._regime_map import count_active_modes, critical_thresholds
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
@@ -34,8 +35,9 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
 
     **Returns** the dataset of `Diagnosis.to_dataset`, and beside it `critical_threshold` (mode): below it the mode is
     learned actively; `active_modes` (map_scale, map_width): how many are at other widths and scales of the start;
-    `input_variance` (direction). Attributes: `findings`, the sentences of the command line, one a line; `stop`,
-    `stop_low` and `stop_high`, the steps within one standard error; `stein_step` where there is one.
+    `input_variance` (direction). Attributes: `findings`, the sentences of the command line, one a line; `rates`, its
+    table of learning rates, one row a line with tabs between cells; `stop`, `stop_low` and `stop_high`, the steps
+    within one standard error; `stein_step` where there is one.
     """
     diagnosis = diagnose_table(table, settings, comparing=_cached_comparison)
     low, high = diagnosis.curves.range
@@ -45,7 +47,8 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
         "input_variance": ("direction", diagnosis.forecast.problem.factor.scales**2),
         "cv_training_share": (("cv_step", "fold", "seed"), training_shares(diagnosis)),
     }
-    attributes = {"findings": "\n".join(diagnosis.findings()), "stop_low": low, "stop_high": high}
+    rates = "\n".join("\t".join(row) for row in rate_table(diagnosis))
+    attributes = {"findings": "\n".join(sentences(diagnosis)), "rates": rates, "stop_low": low, "stop_high": high}
     if diagnosis.stein is not None:
         attributes["stein_step"] = diagnosis.stein.step
     whole = diagnosis.to_dataset().assign(more)

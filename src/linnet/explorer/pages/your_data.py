@@ -110,18 +110,12 @@ def findings(data: Data, state: State) -> Html:
     """Show the sentences of the command line, below the four numbers that matter most."""
     from dash import html
 
-    tiles = {
-        "stop at step": f"{data.attrs['stop']}",
-        "held-out error": f"{float(data['network_error'].mean()):.3f}",  # as ridge's: no fold chose its own step
-        "ridge's": f"{float(data['ridge_error'].mean()):.3f}",
-        "modes learned actively": f"{int((data['learned'] != 'lazily').sum())} of {data.sizes['mode']}",
-    }
-    shown = [html.Div([html.Dt(term), html.Dd(value)]) for term, value in tiles.items()]
-    lines = data.attrs["findings"].splitlines()
-    sentences = [html.Li(line) for line in lines if not line.startswith(" ")]
-    table = [line.split("  ") for line in lines if line.startswith(" ")]
-    rates = [html.Tr([html.Td(cell.strip()) for cell in row if cell.strip()]) for row in table]
-    return [html.Dl(shown, className="tiles"), html.Ul(sentences, className="findings"), html.Table(html.Tbody(rates))]
+    from linnet.forecasts._diagnosis_sentences import headline
+
+    tiles = [html.Div([html.Dt(term), html.Dd(value)]) for term, value in headline(data).items()]
+    sentences = [html.Li(sentence) for sentence in data.attrs["findings"].splitlines()]
+    rates = [html.Tr([html.Td(cell) for cell in row.split("\t")]) for row in data.attrs["rates"].splitlines()]
+    return [html.Dl(tiles, className="tiles"), html.Ul(sentences, className="findings"), html.Table(html.Tbody(rates))]
 
 
 @view(
@@ -200,7 +194,7 @@ def thresholds(data: Data, state: State) -> Figure:
 
 @view(
     "Lazy or active at other starts",
-    "Modes that would be learned actively, for the product at the stopping step; the cross is this start.",
+    "Modes that would be learned actively, for what ridge learns from the table; the cross is this start.",
 )
 def other_starts(data: Data, state: State) -> Figure:
     """Draw how many modes would be learned actively at other widths and scales of the start."""

@@ -13,7 +13,7 @@ from linnet.forecasts.folds import Fold
 MAX_COMPONENTS = 15  # of partial least squares, at most
 
 
-def rival_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
+def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     """Return the held-out error of each method in each fold, with every choice made without the held-out rows.
 
     Ridge chooses its penalty by leave-one-out within the training rows; the components of partial least squares and the
