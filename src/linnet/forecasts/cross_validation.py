@@ -25,6 +25,9 @@ STRETCH_BYTES = 3e8  # bytes that the states of one stretch may take
 RATE_STEPS = 500  # for which learning rates are tried
 FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
 MAX_HALVINGS = 20  # of the rate, at most
+# Training without a number of steps ends when one of these says so, looked at after each stretch (`_is_finished`).
+MIN_RISE = 0.02  # of the mean held-out error over its least, relative: less may be noise, and the error may fall again
+MIN_LEARNED_SHARE = 2e-3  # of all that was learned, in the last half of the steps: less, and nothing moves any more
 
 
 @representable
@@ -68,7 +71,8 @@ def cross_validate(
         raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
     starts = [check_weights(start, "starts") for start in starts]
     check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
-    training = _Training(folds, starts, steps, longest, float(least_time))
+    most = count("longest", longest, most=2**62) if steps is None else count("steps", steps, most=2**62)
+    training = _Training(folds, starts, most, steps is None, float(least_time))
     if learning_rate is not None:
         rates = np.array([positive("learning_rate", learning_rate)])
     else:
@@ -95,12 +99,13 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
 
 @dataclass(frozen=True)
 class _Training:
-    """Descent of every fold from every start, for some steps or until the held-out error has had its minimum."""
+    """Descent of every fold from every start, for `max_steps` steps or, if it `may_end_early`, until the held-out error
+    has had its minimum, but not before `least_time`."""
 
     folds: list[Fold]
     starts: list[Weights]
-    steps: int | None
-    longest: int
+    max_steps: int
+    may_end_early: bool
     least_time: float
 
     @cached_property
@@ -117,15 +122,13 @@ class _Training:
         return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
 
     def curves(self, rate: float, *, allow_rises: bool) -> Curves | None:
-        """Train at this rate and return the curves; None where a member diverges or, unless loss_rises curves are
-        allowed, where a training loss rises."""
-        most = "longest" if self.steps is None else "steps"
-        total = count(most, getattr(self, most), most=2**62)
-        least = min(self.least_time / rate, float(total))
+        """Train at this rate and return the curves; None where a member diverges or, unless that is allowed, where a
+        training loss rises."""
+        least_steps = min(self.least_time / rate, float(self.max_steps))
         weights, done = Weights.stack(self.starts * len(self.folds)), 0
         stretches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        while done < total:
-            until = min(total, max(FIRST_LOOK_STEPS, 2 * done))
+        while done < self.max_steps:
+            until = min(self.max_steps, max(FIRST_LOOK_STEPS, 2 * done))
             run = gradient_descent(
                 self.batch,
                 weights,
@@ -145,7 +148,7 @@ class _Training:
             curves = Curves(saved, training, errors, rate)
             if curves.loss_rises and not allow_rises:
                 return None
-            if self.steps is None and done >= least and _is_finished(curves):
+            if self.may_end_early and done >= least_steps and _is_finished(curves):
                 break
         return curves
 
@@ -172,8 +175,8 @@ def _is_finished(curves: Curves) -> bool:
     late = curves.steps > curves.steps[-1] / 2
     if not late.any() or late.all():
         return False
-    before = mean[~late].min()
-    if mean[late].min() >= before and mean[-1] > 1.02 * before:
+    least_before = mean[~late].min()
+    if mean[late].min() >= least_before and mean[-1] > (1 + MIN_RISE) * least_before:
         return True
-    learns = training[~late][-1] - training[-1] > 2e-3 * (training[0] - training[-1])
-    return not learns and mean[late].min() > before / (1 + FLAT_CHANGE) and curves.flat_from is not None
+    learns = training[~late][-1] - training[-1] > MIN_LEARNED_SHARE * (training[0] - training[-1])
+    return not learns and mean[late].min() > least_before / (1 + FLAT_CHANGE) and curves.flat_from is not None
