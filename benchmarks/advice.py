@@ -159,7 +159,7 @@ class Followed:
             steps += max(200, steps)
             short = not self._as_far_as(learned, network.weights.product, r)
         moved = r.measured(network.weights)
-        active, wanted = np.abs(np.log(moved)) > np.log(2) / 2, judged.active < len(judged.words)
+        active, wanted = np.abs(np.log(moved)) > np.log(2) / 2, judged.active < len(judged.labels)
         return {
             "scale": scale,
             "modes": float(len(moved)),

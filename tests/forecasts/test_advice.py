@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts import StartRegimes, ThresholdCurve, all_folds, cross_validate, start_regimes, threshold_curve
+from linnet.forecasts._baselines import ridge_by_leave_one_out
 from linnet.forecasts._regime_map import count_active_modes
-from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
 
 pytest.importorskip("sklearn")
@@ -69,19 +69,19 @@ def test_the_advised_scale_does_what_is_said(name):
     if before.gain_over_mean[0] <= 0:  # nothing is learned, and nothing is advised about how
         assert before.advised_scale is None and "would be learned" not in str(before)
         return
-    wanted = "lazy" if set(before.regimes.words) == {"active"} else "active"
+    wanted = "lazy" if set(before.regimes.labels) == {"active"} else "active"
     assert before.advised_scale is not None and f"(--init-scale {before.advised_scale:.3g})" in str(before)
     after = ln.diagnose(X, Y, init_scale=float(f"{before.advised_scale:.3g}"), **asked)
-    assert set(after.regimes.words) == {wanted} != set(before.regimes.words)
+    assert set(after.regimes.labels) == {wanted} != set(before.regimes.labels)
     assert after.regimes.regimes.certain.all()  # beyond the error bar of the threshold, not at its edge
     # label, sentence and map agree, and the label is that of `observables.regimes`
     judged = after.regimes
     direct = ln.observables.regimes(
         after.forecast.problem, after.forecast.weights, product=judged.learned + judged.untouched
     )
-    assert direct.words == judged.words
+    assert direct.labels == judged.labels
     for diagnosis in (before, after):
-        count = diagnosis.regimes.words.count("active")
+        count = diagnosis.regimes.labels.count("active")
         assert count_active_modes(diagnosis, np.array([512.0]), np.array([1.0]))[0, 0] == count
         words = [word for word in ("lazily", "actively") if f" {word}" in diagnosis.findings()[_line(diagnosis)]]
         assert ("actively" in words) == (count > 0)

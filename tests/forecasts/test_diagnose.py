@@ -76,6 +76,7 @@ def test_names_of_before_warn_and_return_what_the_new_ones_do(linnerud):
     for owner, old, new in (
         (linnerud, "rivals", linnerud.comparison.baselines),
         (linnerud, "samples", linnerud.comparison.learning_curve),
+        (linnerud.regimes.regimes, "words", linnerud.regimes.labels),
         (linnerud.curves, "restless", linnerud.curves.loss_rises),
         (linnerud.curves, "honest_error", linnerud.curves.out_of_fold_error),
     ):
@@ -176,7 +177,8 @@ def test_a_start_that_hurts_is_told_where_it_certainly_does_and_a_scale_that_hel
     level = helped.comparison.mean_error.mean()
     assert diagnosis.curves.mean[0] > level + 0.1 and abs(helped.curves.mean[0] - level) < 0.05
     assert helped.curves.out_of_fold_error().mean() < diagnosis.curves.out_of_fold_error().mean()
-    assert_allclose(helped.curves.out_of_fold_error(), diagnosis.trial.curves.out_of_fold_error())  # the same that was tried
+    tried = diagnosis.trial.curves
+    assert_allclose(helped.curves.out_of_fold_error(), tried.out_of_fold_error())  # the same that was tried
     assert "The start itself hurts" not in str(helped)
     X, Y = data.load_linnerud(return_X_y=True)  # twenty rows: what another start gains is within its error
     few = ln.diagnose(X, Y, seeds=2, steps=50)

@@ -1,4 +1,4 @@
-"""Lazy and active are measured words: predicted movements of the tangent kernel against trained networks, mode by
+"""Lazy and active are measured labels: predicted movements of the tangent kernel against trained networks, mode by
 mode."""
 
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, words
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, labels
 
 
 def table(seed=0, n=300, d=8, k=4):
@@ -45,7 +45,7 @@ def test_the_kernel_moves_as_predicted_whether_or_not_the_layers_are_equal(first
     measured = kernels(end, found.left, found.right) / kernels(start, found.left, found.right)
     assert_allclose(found.measured(end), measured, rtol=1e-10)
     assert_allclose(found.movement, measured, rtol=0.03)
-    assert found.words == words(measured)
+    assert found.labels == labels(measured)
 
 
 def test_a_threshold_of_one_layer_alone_is_not_it():
@@ -78,7 +78,7 @@ def test_measured_movements_lie_within_the_uncertainty(seed):
     measured = found.measured(end)
     assert ((measured > low) & (measured < high)).mean() >= 0.75
     sure = found.certain
-    assert [w for w, s in zip(found.words, sure) if s] == [w for w, s in zip(words(measured), sure) if s]
+    assert [w for w, s in zip(found.labels, sure) if s] == [w for w, s in zip(labels(measured), sure) if s]
 
 
 def test_the_border_is_where_the_size_equals_the_threshold():
@@ -87,7 +87,7 @@ def test_the_border_is_where_the_size_equals_the_threshold():
     found = ln.observables.regimes(ln.Problem.from_target(target), start)
     assert_allclose(found.thresholds, 1.0, rtol=1e-4)
     assert_allclose(found.sizes, [1.01, 0.99], rtol=1e-4)
-    assert found.words == ["active", "lazy"]
+    assert found.labels == ["active", "lazy"]
     assert_allclose(found.movement, np.sqrt(1 + np.array([1.01, 0.99]) ** 2), rtol=1e-4)
     assert found.certain.all()
 
@@ -96,7 +96,7 @@ def test_a_start_that_is_already_there_does_not_move():
     target = np.diag([5.0, 0.1])
     found = ln.observables.regimes(ln.Problem.from_target(target), ln.inits.balanced(target))
     assert_allclose(found.movement, 1.0, rtol=1e-6)
-    assert found.words == ["lazy", "lazy"]
+    assert found.labels == ["lazy", "lazy"]
 
 
 def test_narrow_networks_are_not_certain():
@@ -127,4 +127,4 @@ def test_what_is_refused():
         ln.observables.regimes(problem, start)
     with pytest.raises(ValueError, match="`left` must be"):
         ln.observables.mode_kernel(start[0], np.eye(3), np.eye(2))
-    assert words([1.0, ACTIVE_MOVEMENT * 1.001, 0.5]) == ["lazy", "active", "active"]
+    assert labels([1.0, ACTIVE_MOVEMENT * 1.001, 0.5]) == ["lazy", "active", "active"]

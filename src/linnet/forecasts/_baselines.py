@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet.forecasts._ridge import ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.curves import errors_at_choices_of_others
 from linnet.forecasts.folds import Fold
 
-MAX_COMPONENTS = 15  # of partial least squares, at most
+PENALTIES = np.geomspace(1e-6, 1e6, 37)  # of ridge, per row: those tried
+MAX_COMPONENTS = 15  # of partial least squares: those tried
 
 
 def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
@@ -32,6 +32,25 @@ def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
         "partial least squares": errors_at_choices_of_others(np.stack(partial, axis=1)),
         "reduced-rank regression": errors_at_choices_of_others(np.stack(reduced, axis=1)),
     }
+
+
+def ridge_by_leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
+    r"""Return the penalty per row of least leave-one-out error, and the coefficients of ridge regression at it.
+
+    The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.
+    """
+    left, scales, right = rows.svd
+    seen = left.T @ rows.outputs
+    variances = scales[:, None] ** 2
+    shares = variances / (variances + PENALTIES)  # direction, penalty
+    kept = np.maximum(1 - left**2 @ shares, np.finfo(float).eps)
+    errors = np.zeros(len(PENALTIES))
+    for output, along in zip(rows.outputs.T, seen.T, strict=True):
+        residuals = (output[:, None] - left @ (shares * along[:, None])) / kept
+        errors += (residuals**2).mean(axis=0)
+    best = int(np.argmin(errors))
+    filtered = scales / (scales**2 + PENALTIES[best])
+    return float(PENALTIES[best]), ((right.T * (filtered / np.sqrt(len(left)))) @ seen).T
 
 
 def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output input"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str
     return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOption) -> np.ndarray:
+def float_matrix(name: str, value: Any, names: list[str], drop_option: Callable[[list[str]], str]) -> np.ndarray:
     """Return the columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
     if hasattr(value, "iloc"):
         _refuse_text(value, names, drop_option, target=name == "Y")
@@ -76,7 +76,7 @@ def float_matrix(name: str, value: Any, names: list[str], drop_option: DropOptio
     return array.astype(np.float64)
 
 
-def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, target: bool) -> None:
+def _refuse_text(frame: Any, names: list[str], drop_option: Callable[[list[str]], str], *, target: bool) -> None:
     """Refuse columns of text or dates, all at once, with the one command that leaves them out.
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed. Text in a `target`
@@ -100,7 +100,7 @@ def _refuse_text(frame: Any, names: list[str], drop_option: DropOption, *, targe
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     them = "them" if several else "it"
-    option = drop_option.text([*wrong, *more])
+    option = drop_option([*wrong, *more])
     raise ValueError(f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({option}){also}.")
 
 
@@ -212,18 +212,13 @@ def and_others(names: list[str]) -> str:
     return f" (and {len(names) - 1} more: {list_names(names[1:])})" if len(names) > 1 else ""
 
 
-class DropOption:
-    """The option that leaves more columns of a table out, beside those of `table_names` that are not `kept` already."""
-
-    def __init__(self, table_names: list[str], kept: list[str]) -> None:
-        self.table_names, self.dropped = table_names, [name for name in table_names if name not in kept]
-
-    def text(self, names: list[str]) -> str:
-        """Return the option for `names` too, in Python and on the command line; numbers stand for names with commas."""
-        columns = [*self.dropped, *names]
-        if any("," in name for name in columns):
-            columns = [str(self.table_names.index(name)) for name in columns]
-        return f"`drop`, --drop {shlex.quote(','.join(columns))}"
+def drop_option(table_names: list[str], kept: list[str], names: list[str]) -> str:
+    """Return the option, in Python and on the command line, that leaves out `names` beside the columns of the table
+    that are not `kept` already: it takes the place of the one that was given. Numbers stand for names with commas."""
+    columns = [*(name for name in table_names if name not in kept), *names]
+    if any("," in name for name in columns):
+        columns = [str(table_names.index(name)) for name in columns]
+    return f"`drop`, --drop {shlex.quote(','.join(columns))}"
 
 
 def pluralize(number: int, noun: str) -> str:

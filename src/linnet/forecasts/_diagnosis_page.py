@@ -131,7 +131,7 @@ def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:
 
 def draw_regime_map(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the number of active modes over width and scale of the start."""
-    width, modes = diagnosis.settings["width"], len(diagnosis.regimes.words)
+    width, modes = diagnosis.settings["width"], len(diagnosis.regimes.labels)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
     active = count_active_modes(diagnosis, widths, scales)
     drawn = axes.pcolormesh(widths, scales, active, vmin=0, vmax=modes, shading="nearest", cmap=style.SEQUENCE)

@@ -84,7 +84,7 @@ def headline(data: xr.Dataset) -> dict[str, str]:
 
 def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
     """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
-    return [ADVERBS[word] for word in diagnosis.regimes.words]
+    return [ADVERBS[word] for word in diagnosis.regimes.labels]
 
 
 def _spectrum_sentence(diagnosis: Diagnosis) -> str:
@@ -112,10 +112,10 @@ def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
     start, scale = diagnosis.regimes, diagnosis.advised_scale
     if diagnosis.gain_over_mean[0] <= 0:
         return ""
-    wanted = "lazy" if start.active == len(start.words) else "active"
+    wanted = "lazy" if start.active == len(start.labels) else "active"
     if scale is None:
         return f"No scale of the start makes every mode certainly {wanted}: they share hidden units."
-    which, they_are = ("The mode", "it is") if len(start.words) == 1 else ("All modes", "they are")
+    which, they_are = ("The mode", "it is") if len(start.labels) == 1 else ("All modes", "they are")
     return (
         f"{which} would be learned {ADVERBS[wanted]} from an init {start.advised_factor:.2g} times this one "
         f"(--init-scale {scale:.3g}): that changes how {they_are} learned, not by itself the error."

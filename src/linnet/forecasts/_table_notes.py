@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts._columns import DropOption, is_row_count, list_names, names_where, row_label
+from linnet.forecasts._columns import is_row_count, list_names, names_where, row_label
 
 if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
 
 OUTLIER_FACTOR = 1e4  # times the median distance from the median
-MAX_CLASSES = 20
+MAX_CLASSES = 20  # whole values that a target takes: more are counts, not classes
 
 
-def table_notes(table: DataTable, index: Any, drop_option: DropOption) -> list[str]:
+def table_notes(table: DataTable, index: Any, drop_option: Callable[[list[str]], str]) -> list[str]:
     """Write sentences on columns that are constant, equal, copies of the target, counts of the rows or classes, and on
-    outliers; `index` labels the rows, `drop_option` says how to leave columns out."""
+    outliers; `index` labels the rows, `drop_option` writes the option that leaves columns out."""
     inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
     constant, constant_targets = np.ptp(inputs, axis=0) == 0, np.ptp(outputs, axis=0) == 0
     first_equal: dict[bytes, str] = {}
@@ -37,7 +38,7 @@ def table_notes(table: DataTable, index: Any, drop_option: DropOption) -> list[s
     }
     notes = [
         *(f"{what}: {list_names(names)}." for what, names in lists.items() if names),
-        f"{list_names(counting)} counts the rows: leave it out ({drop_option.text(counting)})." if counting else "",
+        f"{list_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
         _outlier_note(inputs, input_names, index),
         _outlier_note(outputs, output_names, index),
         _copy_note(table, drop_option),
@@ -65,7 +66,7 @@ def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
     )
 
 
-def _copy_note(table: DataTable, drop_option: DropOption) -> str:
+def _copy_note(table: DataTable, drop_option: Callable[[list[str]], str]) -> str:
     """Write a sentence on inputs that are the target itself, up to their units; "" without any."""
     if len(table.inputs) < 4:
         return ""
@@ -84,7 +85,7 @@ def _copy_note(table: DataTable, drop_option: DropOption) -> str:
         return ""
     return (
         f"Inputs that are the target itself, up to its units: {list_names(pairs)}. The error says nothing then; leave "
-        f"them out ({drop_option.text(names_where(names, alike.any(axis=1)))})."
+        f"them out ({drop_option(names_where(names, alike.any(axis=1)))})."
     )
 
 

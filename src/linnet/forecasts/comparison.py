@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.forecasts._baselines import baseline_errors
-from linnet.forecasts._ridge import ridge_by_leave_one_out
+from linnet.forecasts._baselines import baseline_errors, ridge_by_leave_one_out
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.folds import Fold
 from linnet.forecasts.learning_curves import LearningCurve, learning_curve_from_rows

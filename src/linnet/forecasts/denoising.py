@@ -315,6 +315,7 @@ class _RiskSearch:
         thresholds = self.edge * _THRESHOLDS
         cuts = np.geomspace(0.3 * self.edge, max(2 * self.edge, 1.5 * float(self.values[0])), _CUTS)
         times = np.stack([half_times(cuts, g) for g in thresholds])
+        # a larger cut is half learned sooner: the times fall, and `_risks` takes rising ones
         risks = np.stack([self._risks(g, t[::-1])[::-1] for g, t in zip(thresholds, times, strict=True)])
         return DenoisingPath(thresholds, times, risks, cuts)
 
@@ -338,7 +339,8 @@ class _RiskSearch:
         return float(g), float(half_times([cut], g)[0]), float(optimum.fun)
 
     def _risks(self, threshold: float, times: np.ndarray) -> np.ndarray:
-        """Return Stein's estimate of the risk at one threshold and several times."""
+        """Return Stein's estimate of the risk at one threshold and several times, which must rise strictly (as
+        `mode_values` demands)."""
         return self.risk.estimate(
             mode_values(self.values, threshold, times), mode_slopes(self.values, threshold, times), self.noise**2
         )

@@ -73,7 +73,7 @@ def diagnose(
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
         >>> diagnosis = ln.diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
-        >>> diagnosis.regimes.words
+        >>> diagnosis.regimes.labels
         ['lazy']
     """
     settings = Settings(

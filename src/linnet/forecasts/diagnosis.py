@@ -137,7 +137,7 @@ class Diagnosis:
             "measured_error": ("rows", rows.measured),
             "measured_standard_error": ("rows", rows.standard_error),
             "predicted_error": ("rows", rows.predicted),
-            "regime": ("mode", np.array(self.regimes.words)),
+            "regime": ("mode", np.array(self.regimes.labels)),
             "half_time": ("mode", self.half_times),
         }
         for method, errors in methods.items():

@@ -67,13 +67,15 @@ def make_fold(
     inputs = scaler(X[training], scale, centre=centre, weights=own)
     outputs = target_scaler(Y[training], scale, centre=centre, weights=own)
     variance = Y.var(axis=0)
-    units = np.where(variance > 0, outputs.scale**2 / np.where(variance > 0, variance, 1.0), 0.0)
-    parts = [inputs.apply(X[training]), outputs.apply(Y[training]), inputs.apply(X[held]), outputs.apply(Y[held])]
-    if weights is not None:
-        roots = [root_weights(weights[rows])[:, None] for rows in (training, training, held, held)]
-        parts = [root * part for root, part in zip(roots, parts, strict=True)]
-    A, B, held_inputs, held_outputs = parts
-    return Fold(A, B, held_inputs, held_outputs, units * len(variance) / max((variance > 0).sum(), 1))
+    varies = variance > 0
+    units = np.where(varies, outputs.scale**2 / np.where(varies, variance, 1.0), 0.0) * len(varies)
+
+    def scaled(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return inputs and targets of these rows, scaled and weighed."""
+        factors = 1.0 if weights is None else root_weights(weights[rows])[:, None]
+        return factors * inputs.apply(X[rows]), factors * outputs.apply(Y[rows])
+
+    return Fold(*scaled(training), *scaled(held), units / max(varies.sum(), 1))
 
 
 def root_weights(weights: np.ndarray) -> np.ndarray:

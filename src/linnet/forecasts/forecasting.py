@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-DEFAULT_MAX_STEPS = 10_000  # steps by default
+DEFAULT_MAX_STEPS = 10_000  # of a run without a number of steps
 LOSS_LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
 MAX_STATES, MAX_STATE_BYTES = 1000, 2e8  # kept of a run, and the memory they may take
 RATE_STEPS = 2000  # for which learning rates are tried
@@ -47,8 +47,8 @@ class ClosedForm:
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> ahead = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
-        >>> bool(np.abs(ahead.closed_form.shares - ahead.shares).max() < 0.1)
+        >>> run = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
+        >>> bool(np.abs(run.closed_form.shares - run.shares).max() < 0.1)
         True
     """
 
@@ -84,8 +84,8 @@ class Forecast:
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> ahead = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
-        >>> ahead.learned, ahead.regimes.thresholds.round(1).tolist()
+        >>> run = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> run.learned, run.regimes.thresholds.round(1).tolist()
         (['actively', 'lazily'], [1.0, 1.0])
     """
 
@@ -143,12 +143,12 @@ class Forecast:
     def learned(self) -> list[str]:
         """How each mode is learned, in their order: "lazily", "crossing" or "actively"."""
         moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(ACTIVE_MOVEMENT)
-        words = []
+        adverbs = []
         for mode, half in enumerate(self.half_steps):
             at = -1 if np.isnan(half) else int(np.searchsorted(self.steps, half))
             early = moved[at, mode] and not np.isnan(half)
-            words.append("lazily" if not moved[-1, mode] else "actively" if early else "crossing")
-        return words
+            adverbs.append("lazily" if not moved[-1, mode] else "actively" if early else "crossing")
+        return adverbs
 
     @cached_property
     def largest_stable_rate(self) -> StableRate:
@@ -220,8 +220,8 @@ def forecast(
 
         >>> import linnet as ln
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> ahead = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
-        >>> ahead.learned
+        >>> run = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> run.learned
         ['actively', 'lazily']
     """
     check_match(problem, weights)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,9 @@ RATES_PER_BATCH = 12  # rates trained together, as many as in RATES_AROUND_BORDE
 RATE_GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
 MAX_OVER_GUESS = 100.0  # times the first guess: beyond it the search gives up
 MARGIN = 0.05  # by which a rate beyond the border is tried, relative
-# of a border, tried together: chaotic runs diverge at rates below others that do not
+MAX_BORDERS = 4  # looked at: where rates above one are stable again, the next one is looked for
+BORDER_ACCURACY = 0.004  # to which a border is known, relative
+# Times a border, tried together: chaotic runs diverge at rates below others that do not. The last one must diverge.
 RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.965, 0.98, 1 + MARGIN])
 
 
@@ -56,7 +57,7 @@ class StableRate:
         return self.below and self.above
 
 
-def rate_or_none(learning_rate: Any) -> float | None:
+def rate_or_none(learning_rate: object) -> float | None:
     """Return a learning rate as a number; None for "stable", which is to be found."""
     if not isinstance(learning_rate, str):
         return positive("learning_rate", learning_rate)
@@ -122,7 +123,7 @@ class _RateSearch:
     def largest_stable(self, known: float, guess: float) -> StableRate:
         """Find the border and try both its sides, from a rate that is known to be stable and a guess of the border."""
         low, first_border = known, None
-        for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
+        for _ in range(MAX_BORDERS):
             low, high = self.find_border(low, guess)
             if high is None:
                 break
@@ -151,7 +152,7 @@ class _RateSearch:
 
     def refine_border(self, low: float, high: float) -> float:
         """Return the highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
-        while high / low > 1.004:
+        while high / low > 1 + BORDER_ACCURACY:
             low, lowest = self.bracket_border(low, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1])
             high = lowest or high
         return low
@@ -165,10 +166,12 @@ class _RateSearch:
         return (float(rates[first - 1]) if first else low), float(rates[first])
 
     def diverges(self, rates: np.ndarray) -> np.ndarray:
-        """Return whether descent diverges at each of `rates`, of which there are always as many: compiled once."""
+        """Return whether descent diverges at each of `rates`: `RATES_PER_BATCH` of them, always, so that the batch is
+        compiled once."""
         copies = Weights.stack([self.weights] * len(rates))
-        options: dict[str, Any] = {"save_every": last(), "keep": "losses", "throw": False}
-        run = gradient_descent(self.problem, copies, learning_rate=rates, steps=self.steps, **options)
+        run = gradient_descent(
+            self.problem, copies, learning_rate=rates, steps=self.steps, save_every=last(), keep="losses", throw=False
+        )
         return np.asarray(run.status.reason) == "diverged"
 
 

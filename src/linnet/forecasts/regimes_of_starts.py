@@ -10,11 +10,12 @@ from jaxtyping import Float
 
 from linnet._arguments import non_negative, of_kind, partly_representable, positive, refuse_infinite
 from linnet.inits.weights import Weights, check_weights
-from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, LARGEST_PRODUCT, Regimes, regimes, tied_kernel, words
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, LARGEST_PRODUCT, Regimes, labels, regimes, tied_kernel
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
 FACTOR_RANGE = (1e-8, 1e8)  # of the start, between which the borders are looked for
+BISECTIONS = 60  # of that range in its logarithm: to all digits
 BORDER_MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
 
 
@@ -39,8 +40,8 @@ class StartRegimes:
         >>> X = np.random.default_rng(0).standard_normal((50, 3))
         >>> problem = ln.Problem.from_data(X, 2 * X[:, :1])
         >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=200, first_std=0.3, second_std=0.3)
-        >>> judged = start_regimes(problem, begun, ridge=0.0)
-        >>> judged.words, judged.words_at(judged.advised_factor)
+        >>> by_start = start_regimes(problem, begun, ridge=0.0)
+        >>> by_start.labels, by_start.labels_at(by_start.advised_factor)
         (['lazy'], ['active'])
     """
 
@@ -49,14 +50,14 @@ class StartRegimes:
     untouched: Float[np.ndarray, "output input"]
 
     @property
-    def words(self) -> list[str]:
+    def labels(self) -> list[str]:
         """ "lazy" or "active", mode by mode."""
-        return self.regimes.words
+        return self.regimes.labels
 
     @property
     def active(self) -> int:
         """How many modes are active."""
-        return self.words.count("active")
+        return self.labels.count("active")
 
     @partly_representable
     def movement(self, factor: float) -> Float[np.ndarray, " mode"]:
@@ -71,34 +72,37 @@ class StartRegimes:
         return np.where(np.isnan(moved), 1.0, moved)
 
     @partly_representable
-    def words_at(self, factor: float) -> list[str]:
+    def labels_at(self, factor: float) -> list[str]:
         """ "lazy" or "active", mode by mode, from the start times `factor`."""
-        return words(self.movement(factor))
+        return labels(self.movement(factor))
 
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
         """The factor of the start below which each mode is active."""
-        return self._factors_of_movement(np.full(len(self.words), ACTIVE_MOVEMENT))
+        return self._factors_of_movement(np.full(len(self.labels), ACTIVE_MOVEMENT))
 
     @property
     def advised_factor(self) -> float | None:
         """The factor of the start at which all modes are certainly active (`Regimes.certain`) or, where they are
         active already, certainly lazy; None where no factor does it."""
-        wanted, share = "lazy" if self.active == len(self.words) else "active", self.regimes.uncertain_share
-        if (
-            wanted == "lazy" and share.max() >= ACTIVE_MOVEMENT
-        ):  # a kernel that does not move at all may have moved by so much
+        share = self.regimes.uncertain_share
+        if self.active < len(self.labels):
+            wanted = "active"
+            edge = self._factors_of_movement(ACTIVE_MOVEMENT * share).min() / BORDER_MARGIN
+        elif share.max() < ACTIVE_MOVEMENT:
+            wanted = "lazy"
+            edge = self._factors_of_movement(ACTIVE_MOVEMENT / share).max() * BORDER_MARGIN
+        else:  # a kernel that does not move at all may, within its uncertainty, have moved by so much
             return None
-        edges = self._factors_of_movement(ACTIVE_MOVEMENT / share if wanted == "lazy" else ACTIVE_MOVEMENT * share)
-        edge = edges.max() * BORDER_MARGIN if wanted == "lazy" else edges.min() / BORDER_MARGIN
         unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
-        factor = float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)
-        return factor if set(self.words_at(factor)) == {wanted} else None
+        digits = np.floor(edge / unit) if wanted == "active" else np.ceil(edge / unit)  # two, away from the edge
+        factor = float(digits * unit)
+        return factor if set(self.labels_at(factor)) == {wanted} else None
 
     def _factors_of_movement(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
         """Find for each mode the factor of the start below which its kernel moves by more than `moved`."""
         low, high = np.full(len(moved), FACTOR_RANGE[0]), np.full(len(moved), FACTOR_RANGE[1])
-        for _ in range(60):
+        for _ in range(BISECTIONS):
             middle = np.sqrt(low * high)
             more = np.array([self.movement(c)[i] > moved[i] for i, c in enumerate(middle)])
             low, high = np.where(more, middle, low), np.where(more, high, middle)
@@ -123,7 +127,7 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
         >>> from linnet.forecasts import start_regimes
         >>> problem = ln.problems.gaussian_regression(key=0, samples=40, in_dim=3)
         >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=50, first_std=1e-3, second_std=1e-3)
-        >>> start_regimes(problem, begun, ridge=0.01).words
+        >>> start_regimes(problem, begun, ridge=0.01).labels
         ['active']
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
@@ -142,11 +146,11 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
             f"`problem` and `weights` must lead to a product below {LARGEST_PRODUCT:g} in size: its largest entry is "
             f"{np.abs(end).max():.3g}. Give them in other units, nearer to 1."
         )
-    judged = regimes(problem, weights, product=end)
-    if (np.isinf(judged.movement) & (judged.kernel == 0)).any():
+    modes = regimes(problem, weights, product=end)
+    if (np.isinf(modes.movement) & (modes.kernel == 0)).any():
         raise ValueError(
             "`weights` must not be zero along a mode of `problem`: no factor moves such a start, from which gradient "
             "descent learns nothing of that mode. Start both layers, or one of them, from random weights."
         )
-    refuse_infinite(judged.movement)
-    return StartRegimes(judged, learned, untouched)
+    refuse_infinite(modes.movement)
+    return StartRegimes(modes, learned, untouched)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from linnet._memory import check_fits
 from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
     TAKE_FEWER,
-    DropOption,
     and_others,
     columns_and_names,
     drop_columns,
+    drop_option,
     float_matrix,
     handle_missing_values,
     list_names,
@@ -199,12 +200,15 @@ def _build_table(
     notes: list[str],
     table_names: list[str],
 ) -> DataTable:
-    """Check these columns and build their table: numbers without gaps, with notes on columns worth a second look."""
+    """Check these columns and build their table: numbers without gaps, with notes on columns worth a second look.
+
+    `table_names` are all columns that the user gave, in their order: numbers in advice on `drop` count these.
+    """
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
-    drop_option = DropOption(table_names, kept=[*input_names, *output_names])
-    outputs = float_matrix("Y", Y, output_names, drop_option)
-    inputs = float_matrix("X", X, input_names, drop_option)
+    drop_too = partial(drop_option, table_names, [*input_names, *output_names])
+    outputs = float_matrix("Y", Y, output_names, drop_too)
+    inputs = float_matrix("X", X, input_names, drop_too)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
     table, index = handle_missing_values(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
@@ -215,7 +219,7 @@ def _build_table(
         )
     if not np.ptp(table.inputs, axis=0).any():
         raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
-    return replace(table, notes=table.notes + table_notes(table, index, drop_option))
+    return replace(table, notes=table.notes + table_notes(table, index, drop_too))
 
 
 def read_frame(place: Path) -> Any:

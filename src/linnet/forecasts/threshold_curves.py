@@ -110,6 +110,7 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
     for g in thresholds:
         speed = float(np.hypot(g, size)) + g
         growth = np.arcsinh(size / g) / pull
+        # from a hundredth of the time that learning takes at first until e^-6 is left of the slowest direction
         clock = np.geomspace(1e-2 / (speed * pull / size), growth + 6 / (slowest * speed), TIMES_PER_THRESHOLD)
         held = np.stack(
             [fold.error(flow(p, float(g), clock)[:, None, :]) for fold, p in zip(folds, problems, strict=True)], axis=1

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable, real_array, representable
+from linnet._deprecation import Renamed
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
@@ -36,7 +37,7 @@ class Regimes:
     - `kernel`: $\theta_i$ at the start, (mode,)
     - `movement`: $\theta_i$ at the end over $\theta_i$ at the start, predicted, (mode,)
 
-    `.words` says "lazy" or "active" for each mode, `.certain` whether the word is the same over the whole uncertainty.
+    `.labels` says "lazy" or "active" for each mode, `.certain` whether that is the same over the whole uncertainty.
 
     **Example:**
 
@@ -56,11 +57,12 @@ class Regimes:
     uncertainties: Float[np.ndarray, " mode"]
     kernel: Float[np.ndarray, " mode"]
     movement: Float[np.ndarray, " mode"]
+    words = Renamed("labels", removed_in="0.4.0")
 
     @property
-    def words(self) -> list[str]:
+    def labels(self) -> list[str]:
         """ "lazy" or "active", mode by mode."""
-        return words(self.movement)
+        return labels(self.movement)
 
     @property
     def uncertain_share(self) -> Float[np.ndarray, " mode"]:
@@ -74,8 +76,8 @@ class Regimes:
 
     @property
     def certain(self) -> Bool[np.ndarray, " mode"]:
-        """Whether the word is the same over the whole uncertainty."""
-        low, high = (np.array(words(end)) for end in self.spread)
+        """Whether the label is the same over the whole uncertainty."""
+        low, high = (np.array(labels(end)) for end in self.spread)
         return np.asarray(low == high)
 
     @partly_representable
@@ -95,7 +97,7 @@ class Regimes:
             return mode_kernel(trained, self.left, self.right) / self.kernel
 
 
-def words(movement: ArrayLike) -> list[str]:
+def labels(movement: ArrayLike) -> list[str]:
     """ "active" where the kernel moved by more than the square root of two, up or down, "lazy" elsewhere."""
     with np.errstate(divide="ignore"):
         far = np.abs(np.log(real_movement(movement))) > np.log(ACTIVE_MOVEMENT)
@@ -172,7 +174,7 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
 
         >>> import linnet as ln
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
-        >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
+        >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).labels
         ['active', 'lazy']
     """
     check_match(problem, weights)
