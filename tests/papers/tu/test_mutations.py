@@ -152,7 +152,7 @@ MUTATIONS: dict[str, Mutation] = {
     "moving-grams": Mutation(  # layers that shrink as A moves
         "lazy-grams", PUBLIC, "gradient_descent", lambda r: lambda *a, **k: r(*a, **k, weight_decay=0.3)
     ),
-    "eq2": Mutation("eq2", f"{CLAIM}.lazy", "tangent_kernel", scaled(2.0)),
+    "eq2": Mutation("eq2", PUBLIC + ".observables", "ntk_operator", scaled(2.0)),
     "convex-cost": Mutation(
         "convex-cost", f"{CLAIM}.lazy", "fourth_powers", lambda r: lambda gap: (gap**2).sum() / 200, SLOW
     ),

@@ -195,8 +195,10 @@ def test_a_flow_does_not_depend_on_its_neighbours() -> None:
 
 def test_flows_are_read_against_the_target_they_were_trained_on() -> None:
     runs = tu_widths.TABLE.rows(QUICK)
-    assert np.linalg.norm(runs.products[-1] - runs.problem.cross, axis=(-2, -1)).max() < 0.1 * runs.threshold
-    assert runs.first.shape == (25, 7, 3, 24, 12) and runs.drift < 1e-9
+    assert np.linalg.norm(runs.weights[-1].product - runs.problem.cross, axis=(-2, -1)).max() < 0.1 * runs.threshold
+    imbalance = runs.weights.imbalance
+    assert runs.weights.first.shape == (25, 7, 3, 24, 12)
+    assert np.abs(imbalance - imbalance[0]).max() < 1e-9 * np.abs(imbalance[0]).max()
 
 
 # The stages of the active region

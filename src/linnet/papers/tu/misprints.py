@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linnet.inits import Weights
+
 
 def spectrum_constant(spectrum: Sequence[float]) -> float:
     """c(a) with the signal's own values alone: undefined for K = 1 and for equal ones."""
@@ -39,9 +41,9 @@ def lazy_mean(truth: np.ndarray, noise: np.ndarray, remaining: np.ndarray) -> np
     return ((q * truth + (1 - q) * noise) ** 2).sum(axis=(1, 2))
 
 
-def lazy_distance(dim: int, width: float, threshold: float) -> float:
+def lazy_distance(dim: int, width: np.ndarray, threshold: float) -> np.ndarray:
     r"""D.1's $|A_\theta - B|_F/d$ up to its constant, $\frac{d}{\sigma^2 w}\sqrt{d/w}$: it takes $|C_1|$ for $d$."""
-    return float(dim / threshold * np.sqrt(dim / width))
+    return dim / threshold * np.sqrt(dim / width)
 
 
 def balanced_step(rate: float, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
@@ -54,16 +56,15 @@ def descent_bound(step: float, k: int, size: float = 1.0, slope: float = 1.0) ->
     return ((1 + step * slope) ** (k - 1) - 1) * 0.5 * step * size
 
 
-def start_variance(std: float, width: int) -> float:
+def start_variance(std: float, width: np.ndarray) -> np.ndarray:
     r"""E.3: $\sigma^2\sqrt w$ for the variance of an entry of $A(0)$, whose standard deviation it is."""
     return std**2 * np.sqrt(width)
 
 
-def mode_cosine(values: np.ndarray, gram1: np.ndarray, gram2: np.ndarray, left: np.ndarray) -> np.ndarray:
+def mode_cosine(values: np.ndarray, weights: Weights, left: np.ndarray) -> np.ndarray:
     r"""Remark before 2.1: $s_i/\sqrt{u_i^\top C_2 u_i\; u_i^\top C_1 u_i}$, with $u_i$ where $v_i$ belongs."""
-    own = np.einsum("tim,tij,tjm->tm", left, gram1, left)
-    other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
-    return values / np.sqrt(own * other)
+    first, second = weights.first @ left, weights.second.swapaxes(1, 2) @ left
+    return values / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
 
 
 ROTATION = 1.0  # Lemma C.5: d/dt tr(U_kk' U_kk) over its right side, where the proof has 2

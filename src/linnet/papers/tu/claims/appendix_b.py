@@ -35,17 +35,19 @@ def conserved_imbalance(trial: Trial) -> Numbers:
     draw = generator(key=trial.seed)
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
     weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
-    run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[1.0, 5.0])
-    masked = np.abs(run.weights.imbalance - weights.imbalance).max() / np.abs(weights.imbalance).max()
-    square = widths.TABLE.rows(trial).drift
+    run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[0.0, 1.0, 5.0])
+    square, masked = (
+        np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max()
+        for imbalance in (widths.TABLE.rows(trial).weights.imbalance, run.weights.imbalance)
+    )
     return {"square": square, "masked": masked, "value": highest(square, masked)}
 
 
-def projections(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def projections(weights: ln.Weights) -> tuple[np.ndarray, np.ndarray]:
     """Return the projections P1 onto the span of W1, and P2 onto what W2 has outside it: orthogonal to each other."""
-    basis = np.linalg.qr(first)[0]
+    basis, second = np.linalg.qr(weights.first)[0], weights.second.T
     one = basis @ basis.T
-    rest = np.linalg.qr(second.T - one @ second.T)[0]
+    rest = np.linalg.qr(second - one @ second)[0]
     return one, rest @ rest.T
 
 
@@ -69,19 +71,11 @@ def projections_of_the_start(trial: Trial) -> Numbers:
     for i, ratio in enumerate(ratios):
         for j in range(seeds):
             w = gaussian_start(dim, ratio * dim, std=float((ratio * dim) ** -0.5), key=[trial.seed, i, j])
-            one, two = projections(w.first, w.second)
-            gaps[:, i, j] = (
-                np.linalg.norm(w.first @ w.first.T - one, 2),
-                np.linalg.norm(w.second.T @ w.second - two, 2),
-            )
-    fits = [exponent(ratios, gap) for gap in gaps]
-    return {
-        "rates": [rate for rate, _ in fits],
-        "constants": [(gap * np.sqrt(ratios)[:, None]).max() for gap in gaps],
-        "log": np.log(dim),
-        "value": fits[0][0],
-        "uncertainty": fits[0][1],
-    }
+            one, two = projections(w)
+            apart = w.first @ w.first.T - one, w.second.T @ w.second - two
+            gaps[:, i, j] = np.linalg.norm(apart, 2, axis=(1, 2))
+    constants = (gaps * np.sqrt(ratios)[:, None]).max(axis=(1, 2))
+    return {"rates": [exponent(ratios, gap)[0] for gap in gaps], "constants": constants, "log": np.log(dim)}
 
 
 @claim(
@@ -105,29 +99,22 @@ def projections_of_the_start(trial: Trial) -> Numbers:
 )
 def cubic_equations(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
-    g, product = runs.threshold, runs.products[-1, -1, 0]
+    g, product = runs.threshold, runs.weights[-1, -1, 0].product
     one, two = ln.theories.mixed.gram_matrices(product, g)
-    own = (
-        highest(
-            np.linalg.norm(ln.theories.mixed.cubic(one, two, product, g), 2),
-            np.linalg.norm(ln.theories.mixed.cubic(two, one, product.T, g), 2),
-        )
-        / np.linalg.norm(one, 2) ** 3
-    )
-    scaled = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
-    rate, error = exponent(runs.ratios, scaled)
-    constant = (scaled * np.sqrt(runs.ratios)).max()
-    return {"own": own, "constant": constant, "value": rate, "uncertainty": error}
+    residuals = ln.theories.mixed.cubic(one, two, product, g), ln.theories.mixed.cubic(two, one, product.T, g)
+    own = np.linalg.norm(residuals, 2, axis=(1, 2)).max() / np.linalg.norm(one, 2) ** 3
+    misses = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
+    rate, error = exponent(runs.ratios, misses)
+    return {"own": own, "constant": (misses * np.sqrt(runs.ratios)).max(), "value": rate, "uncertainty": error}
 
 
-def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.ndarray, ratio: float) -> np.ndarray:
+def jacobian(weights: ln.Weights, gap: np.ndarray, ratio: float) -> np.ndarray:
     """Return the block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs +
-    outputs) by as many."""
-    root, gap = np.hypot(ratio, 1.0), one - two
-    product = second @ first
+    outputs) by as many; `gap` is P1 - P2."""
+    first, second, root = weights.first, weights.second, np.hypot(ratio, 1.0)
     upper = root * first.T @ first + first.T @ gap @ first
     lower = root * second @ second.T - second @ gap @ second.T
-    return np.block([[upper, ratio * product.T], [ratio * product, lower]])
+    return np.block([[upper, ratio * weights.product.T], [ratio * weights.product, lower]])
 
 
 @claim(
@@ -146,13 +133,12 @@ def positive_jacobian(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     least = []
     for width in np.flatnonzero(runs.ratios >= 64):
-        first, second = runs.first[:, width, 0], runs.second[:, width, 0]
-        one, two = projections(first[0], second[0])
-        for state in (0, len(first) // 2, -1):
-            values = np.linalg.svd(second[state] @ first[state], compute_uv=False) / runs.threshold
+        gap = np.subtract(*projections(runs.weights[0, width, 0]))
+        for state in (0, len(runs.times) // 2, -1):
+            weights = runs.weights[state, width, 0]
+            values = ln.observables.singular_values(weights.product) / runs.threshold
             for ratio in values[[0, len(values) // 2, -1]]:
-                eigenvalues = np.linalg.eigvalsh(jacobian(first[state], second[state], one, two, float(ratio)))
-                least.append(eigenvalues[0] / runs.threshold)
+                least.append(np.linalg.eigvalsh(jacobian(weights, gap, ratio))[0] / runs.threshold)
     return {"value": lowest(least), "cases": len(least)}
 
 
@@ -171,20 +157,17 @@ FOLLOWS = AtMost(EXACT, what="distance of the network from eq. (1)", form=".0e")
     "{printed:.2f} from the printed -sigma^2 w + Chat1",
 )
 def isotropic_imbalance(trial: Trial) -> Numbers:
-    draw = generator(key=trial.seed)
+    draw, threshold, times = generator(key=trial.seed), 0.3, [0.3, 1.0, 4.0]
     gaps, printed, right = [], [], []
-    for shape in ((5, 3), (3, 5)):
+    for shape, sign in (((5, 3), 1), ((3, 5), -1)):
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
-        sign = 1 if shape[0] >= shape[1] else -1
-        weights = ln.inits.balanced(start, sign * 2 * 0.3)
-        run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=[0.3, 1.0, 4.0])
-        exact = ln.theories.mixed.self_consistent(target, start, 0.3, [0.3, 1.0, 4.0])
-        gaps.append(np.abs(run.products - exact).max())
-        hats = ln.theories.mixed.gram_matrices(start, 0.3)
-        grams = (weights.first.T @ weights.first, weights.second @ weights.second.T)
-        for hat, gram, plus in zip(hats, grams, (sign, -sign), strict=True):
-            shifted = [np.abs(gram - (hat + s * plus * 0.3 * np.eye(len(hat)))).max() for s in (1, misprints.EXCHANGED)]
-            if plus * sign > 0 or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
-                right.append(shifted[0])
-                printed.append(shifted[1])
+        weights = ln.inits.balanced(start, 2 * sign * threshold)
+        run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=times)
+        gaps.append(np.abs(run.products - ln.theories.mixed.self_consistent(target, start, threshold, times)).max())
+        grams = weights.first.T @ weights.first, weights.second @ weights.second.T
+        for hat, gram, plus in zip(ln.theories.mixed.gram_matrices(start, threshold), grams, (sign, -sign)):
+            if plus == sign or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
+                shift = plus * threshold * np.eye(len(hat))
+                right.append(np.abs(gram - (hat + shift)).max())
+                printed.append(np.abs(gram - (hat + misprints.EXCHANGED * shift)).max())
     return {"right": highest(right), "printed": lowest(printed), "value": highest(gaps)}

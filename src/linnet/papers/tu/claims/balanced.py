@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
-from linnet.reproduction.fits import exponent, highest
+from linnet.reproduction.fits import exponent, highest, relative_distance
 
 STEP = Limit(0.02, "one step at rate 2 eta/d^2, whose second-order term is a quarter of a per cent")
 ALL = Limit(1.0, "the sentence says that all of them converge")
@@ -27,33 +27,24 @@ DECOUPLED = Below(
     says="Aligned starts stay aligned: modes decouple, and balanced ones move by 2 eta |s| (s* - s) a step.",
     assumes="balanced and aligned",
     tried="6 modes in random singular vectors, one step of descent on the paper's loss, and 300",
-    holds=Below(STEP, "printed", what="largest relative distance from 2 eta |s| (s* - s)") & DECOUPLED,
-    corrected=Below(STEP, "right", what="largest relative distance from 4 eta/d^2 |s| (s* - s)") & DECOUPLED,
+    holds=Within(STEP, "printed", of=1, what="one step over 2 eta |s| (s* - s)", form=".4g") & DECOUPLED,
+    corrected=Within(STEP, "right", of=1, what="one step over 4 eta/d^2 |s| (s* - s)", form=".4g") & DECOUPLED,
     correction="4 eta/d^2 |s| (s* - s), for the loss |A - Y|^2/d^2",
-    reads="one step moves aligned balanced modes by {value:.4f} of 4 eta/d^2 |s| (s* - s), and by {share:.4f} of the "
-    "printed 2 eta |s| (s* - s); after 300 steps they are {off:.0e} off the diagonal",
+    reads="one step moves aligned balanced modes by {right.lowest:.4f} to {right.highest:.4f} of 4 eta/d^2 |s| (s* - "
+    "s); after 300 steps they are {off:.0e} off the diagonal",
 )
 def balanced_step(trial: Trial) -> Numbers:
     dim, eta = 6, 0.05
     goals, starts = np.linspace(1, 3, dim), np.full(dim, 0.2)
     rate = 2 * eta / dim**2  # the paper's step for its loss |A - Y|^2/d^2
     draw = generator(key=trial.seed)
-    left, right_vectors = (np.linalg.qr(draw.normal(size=(dim, dim)))[0] for _ in range(2))
-    target, start = ((left * values) @ right_vectors.T for values in (goals, starts))
-    run = ln.gradient_descent(
-        ln.Problem.from_target(target), ln.inits.balanced(start), learning_rate=rate, steps=300, save_every=1
-    )
-    modes = left.T @ run.products @ right_vectors
-    move = np.diag(modes[1]) - starts
-    printed = misprints.balanced_step(eta, starts, goals)
-    right, wrong = move / (printed * 2 / dim**2), move / printed
-    return {
-        "right": np.abs(right - 1).max(),
-        "printed": np.abs(wrong - 1).max(),
-        "share": wrong.mean(),
-        "off": np.abs(modes[-1] - np.diag(np.diag(modes[-1]))).max(),
-        "value": right.mean(),
-    }
+    left, right = (np.linalg.qr(draw.normal(size=(dim, dim)))[0] for _ in range(2))
+    target, start = ((left * values) @ right.T for values in (goals, starts))
+    run = ln.gradient_descent(ln.Problem.from_target(target), ln.inits.balanced(start), learning_rate=rate, steps=300)
+    modes = left.T @ run.products @ right
+    printed = (np.diag(modes[1]) - starts) / misprints.balanced_step(eta, starts, goals)
+    off = np.abs(modes[-1] - np.diag(np.diag(modes[-1]))).max()
+    return {"right": printed * dim**2 / 2, "printed": printed, "off": off}
 
 
 @claim(
@@ -99,9 +90,8 @@ def stuck_modes(trial: Trial) -> Numbers:
     mixed = ln.theories.mixed.aligned_modes(goals, starts, 1e-4, [60.0])[0]
     # starts that are not aligned: trained, one network for each of many random square starts
     total, dim = (60 if trial.quick else 300), 3
-    targets = draw.normal(size=(total, dim, dim))
-    targets = np.stack([(u * np.array([3.0, 2.0, 1.0])) @ v for u, _, v in map(np.linalg.svd, targets)])
-    begins = draw.normal(size=(total, dim, dim))
+    left, _, right = np.linalg.svd(draw.normal(size=(total, dim, dim)))
+    targets, begins = (left * [3.0, 2.0, 1.0]) @ right, draw.normal(size=(total, dim, dim))
     whole = ln.Problem.from_target(targets)
     ends = ln.gradient_flow(whole, ln.inits.balanced(begins), times=[10.0]).products[-1]
     missing = np.linalg.norm(ends - targets, 2, axis=(1, 2)) > 0.5
@@ -142,8 +132,8 @@ def stuck_modes(trial: Trial) -> Numbers:
 def balanced_flow(trial: Trial) -> Numbers:
     from scipy.linalg import polar
 
-    draw, grams, apart, step = generator(key=trial.seed), [], [], 1e-4
-    targets, starts = draw.normal(size=(2, 3, 6, 4))
+    grams, apart, step = [], [], 1e-4
+    targets, starts = generator(key=trial.seed).normal(size=(2, 3, 6, 4))
     run = ln.gradient_flow(
         ln.Problem.from_target(targets), ln.inits.balanced(starts), times=[0.3 - step, 0.3, 0.3 + step], rtol=1e-10
     )
@@ -153,7 +143,7 @@ def balanced_flow(trial: Trial) -> Numbers:
         first, second = run.weights.first[1, i], run.weights.second[1, i]
         grams += [np.abs(first.T @ first - roots[1]).max(), np.abs(second @ second.T - roots[0]).max()]
         velocity = roots[0] @ (target - product) + (target - product) @ roots[1]
-        apart.append(np.linalg.norm((after - before) / (2 * step) - velocity) / np.linalg.norm(velocity))
+        apart.append(relative_distance((after - before) / (2 * step), velocity))
     return {"grams": highest(grams), "value": highest(apart)}
 
 
@@ -192,13 +182,8 @@ def monotone_modes(trial: Trial) -> Numbers:
         save_every=10,
     )
     modes = np.einsum("tii->ti", run.products)
-    ends = np.where(starts > 0, goals, 0.0)
-    backward = (np.diff(np.abs(modes - ends), axis=0) / goals).max()
-    return {
-        "modes": goals.size,
-        "backward": max(backward, 0.0),
-        "value": (np.abs(modes[-1] - ends) / goals).max(),
-    }
+    left = np.abs(modes - np.where(starts > 0, goals, 0.0)) / goals
+    return {"modes": goals.size, "backward": max(np.diff(left, axis=0).max(), 0.0), "value": left[-1].max()}
 
 
 @claim(
@@ -225,23 +210,20 @@ def monotone_modes(trial: Trial) -> Numbers:
     "{early:.1e}",
 )
 def modes_one_by_one(trial: Trial) -> Numbers:
-    goals = np.array([4.0, 3.0, 2.0, 1.0])
-    starts, next_shares = (1e-4, 1e-8, 1e-12), []
+    goals, starts = np.array([4.0, 3.0, 2.0, 1.0]), (1e-4, 1e-8, 1e-12)
+    problem = ln.Problem.from_target(np.diag(goals))
+    next_shares: dict[str, list[float]] = {f"s* = {goal:g}": [] for goal in goals[1:]}  # of each mode, by start
     for start in starts:
         times = np.linspace(0.0, 1.3 * np.log(1 / start) / 2, 65)[1:]
-        run = ln.gradient_flow(
-            ln.Problem.from_target(np.diag(goals)), ln.inits.balanced(start * np.eye(4)), times=times
-        )
+        run = ln.gradient_flow(problem, ln.inits.balanced(start * np.eye(4)), times=times)
         shares = np.clip(np.einsum("tii->ti", run.products) / goals, 1e-300, 1 - 1e-12)
         logit = np.log(shares / (1 - shares))  # a mode's own is straight in time
-        reached = [np.interp(np.log(9), logit[:, i], times) for i in range(3)]
-        next_shares.append([np.exp(np.interp(time, times, np.log(shares[:, i + 1]))) for i, time in enumerate(reached)])
-    names = [f"s* = {goal:g}" for goal in goals[1:]]
-    slopes = [exponent(starts, column)[0] for column in zip(*next_shares, strict=True)]
-    margins = [slope - 0.5 * (1 - goals[i + 1] / goals[i]) for i, slope in enumerate(slopes)]
+        for i, own in enumerate(next_shares.values()):
+            reached = np.interp(np.log(9), logit[:, i], times)
+            own.append(np.exp(np.interp(reached, times, np.log(shares[:, i + 1]))))
+    slopes = [exponent(starts, own)[0] for own in next_shares.values()]
     return {
-        "next": dict(zip(names, next_shares[-1], strict=True)),
-        "early": dict(zip(names, next_shares[0], strict=True)),
-        "margin": min(margins),
-        "value": max(next_shares[-1]),
+        "next": {name: own[-1] for name, own in next_shares.items()},
+        "early": {name: own[0] for name, own in next_shares.items()},
+        "margin": slopes - 0.5 * (1 - goals[1:] / goals[:-1]),
     }

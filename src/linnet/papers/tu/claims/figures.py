@@ -7,9 +7,8 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.figures import fig1
 from linnet.papers.tu.networks.starts import active_start
-from linnet.papers.tu.settings import GAMMAS
-from linnet.papers.tu.tables import plane as plane_table
-from linnet.papers.tu.tables import published
+from linnet.papers.tu.settings import ERRORS, FAST, GAMMAS
+from linnet.papers.tu.tables import plane, published
 from linnet.reproduction import (
     Above,
     AllOf,
@@ -23,11 +22,11 @@ from linnet.reproduction import (
     Trial,
     Verdict,
     claim,
-    plane,
 )
+from linnet.reproduction.plane import RANK, step_size, task
+from linnet.trajectories import Trajectory
 
 CLOSE = Limit(0.1, "'very close': a tenth of the range of the curve")
-ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides
 DISTANCE = 0.14  # a tenth of the root mean square entry of the target
 PLANE = "descent with c = 50 on 7 x 7 cells of the whole plane at d = 60 (full: 9 x 9 at d = 100), rank 5"
 MOST = Limit(0.9, "'the active region has': all but a tenth of its cells")
@@ -49,7 +48,7 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
     "active cells, in {deep:.0%} of those with 1 - gamma_sigma2 - gamma_w >= 1; median {band:.2f} closer to the border",
 )
 def errors_of_the_regions(trial: Trial) -> Numbers:
-    cells = plane_table.TABLE.rows(trial)
+    cells = plane.TABLE.rows(trial)
     error = cells.best_test / cells.best_test[cells.region == "lazy"].median()
     active, deep = error[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
     return {
@@ -78,8 +77,8 @@ OVER = Above(
     "others; {lazy:.2f} in the lazy ones (d = {dim})",
 )
 def ranks_of_the_regions(trial: Trial) -> Numbers:
-    cells = plane_table.TABLE.rows(trial)
-    own = ln.observables.stable_rank(np.asarray(plane.task(cells.dim.item(), 0, trial.seed).truth))
+    cells = plane.TABLE.rows(trial)
+    own = ln.observables.stable_rank(np.asarray(task(cells.dim.item(), 0, trial.seed).truth))
     rank = cells.stable_rank / own
     active, deep = rank[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
     right = abs(active - 1) < 0.35
@@ -108,7 +107,7 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
     "= {dim})",
 )
 def equation_below_d(trial: Trial) -> Numbers:
-    cells = plane_table.TABLE.rows(trial)
+    cells = plane.TABLE.rows(trial)
     strip = cells.isel(cell=(cells.gamma_width > 0.5) & (cells.gamma_width < 1))
     share, small = strip.distance / np.sqrt(2), strip.gamma_variance <= -1  # |Y|^2/d^2 is about 2
     return {
@@ -139,7 +138,7 @@ def equation_below_d(trial: Trial) -> Numbers:
     "target, in {far:.0%} outside, median {median:.2f}",
 )
 def distance_outside(trial: Trial) -> Numbers:
-    cells = plane_table.TABLE.rows(trial)
+    cells = plane.TABLE.rows(trial)
     outside, inside = cells.distance[~cells.inside], cells.distance[cells.inside]
     return {
         "dim": cells.dim.item(),
@@ -163,11 +162,11 @@ def distance_outside(trial: Trial) -> Numbers:
     "5), {sequential:.2%} in the public loop, whose second layer sees the new first one",
 )
 def errors_of_figure_one(trial: Trial) -> Numbers:
-    data = fig1.compute(fig1.TuFig1(dim=60 if trial.quick else 200, seed=trial.seed), ("a",))
-    ranges = data["error"].sel(side="self-consistent").max("step")
-    gaps = abs(data["error"] - data["error"].sel(side="self-consistent")).max("step") / ranges
-    simultaneous, sequential = (float(gaps.sel(side=side).max()) for side in fig1.SIDES[1:])
-    return {"dim": data.sizes["mode"], "sequential": sequential, "value": simultaneous}
+    dim = 60 if trial.quick else 200
+    errors = fig1.compute(fig1.TuFig1(dim=dim, seed=trial.seed), ("a",))["error"]
+    predicted = errors.sel(side="self-consistent")
+    gaps = (abs(errors - predicted).max("step") / predicted.max("step")).max("kind")
+    return {"dim": dim, "sequential": gaps.sel(side="sequential").item(), "value": gaps.sel(side="simultaneous").item()}
 
 
 @claim(
@@ -193,42 +192,38 @@ def errors_of_figure_one(trial: Trial) -> Numbers:
     "= {dims}",
 )
 def values_of_figure_one(trial: Trial) -> Numbers:
-    dims, tasks = ((60, 120, 240) if trial.quick else (100, 200, 500)), 2
-    leading, following, speeds = [], [], {}
+    dims, leading, following = (60, 120, 240) if trial.quick else (100, 200, 500), [], []
     for dim in dims:
-        shares = []
-        for number in range(tasks):
-            task = plane.task(dim, number, trial.seed)
-            rate = plane.step_size(*GAMMAS, dim=dim, size=np.linalg.norm(np.asarray(task.truth), 2), c=5.0)
-            start, goals = active_start(dim, GAMMAS, key=[trial.seed, number, 1]), singular_values(task.cross)
-            run = ln.gradient_descent(task, start, learning_rate=rate, steps=30, keep="products")
-            shares.append(singular_values(run.products[int(np.argmin(run.test_loss))]) / goals)
-            if dim == dims[0] and number == 0:
-                slow = ln.gradient_descent(
-                    task, start, learning_rate=rate / 10, steps=600, save_every=3, keep="products"
-                )
-                speeds = speed_ups(singular_values(slow.products), goals, dim ** sum(GAMMAS))
-        least, rest = np.mean([[share[: plane.RANK].min(), share[plane.RANK]] for share in shares], axis=0)
-        leading.append(least)
-        following.append(rest)
-    numbers = {"dims": list(dims), "speeds": speeds, "leading": leading, "following": following}
+        runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(2)]
+        shares = [ln.observables.singular_values(run.products[run.test_loss.argmin()]) / goals for run, goals in runs]
+        leading.append(np.mean([share[:RANK].min() for share in shares]))
+        following.append(np.mean([share[RANK] for share in shares]))
+    slow, goals = descent_of_figure_one(trial, dims[0], 0, c=10 * FAST, steps=600, save_every=3)
+    speeds = speed_ups(ln.observables.singular_values(slow.products), goals, dims[0] ** sum(GAMMAS))
+    numbers = {"dims": dims, "speeds": speeds, "leading": leading, "following": following}
     return {**numbers, "next": following[-1], "value": leading[-1]}
 
 
-def singular_values(matrices: np.ndarray) -> np.ndarray:
-    """Return the singular values of one matrix or of many."""
-    return np.linalg.svd(matrices, compute_uv=False)
+def descent_of_figure_one(
+    trial: Trial, dim: int, number: int, *, c: float, steps: int, save_every: int = 1
+) -> tuple[Trajectory, np.ndarray]:
+    """Return descent at the point of Figure 1, with a step of 1/(c |A*|), and the singular values of its target."""
+    problem = task(dim, number, trial.seed)
+    rate = step_size(*GAMMAS, dim=dim, size=np.linalg.norm(np.asarray(problem.truth), 2), c=c)
+    start = active_start(dim, GAMMAS, key=[trial.seed, number, 1])
+    run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=save_every, keep="products")
+    return run, ln.observables.singular_values(problem.cross)
 
 
 def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[str, float]:
     """Return how much faster each leading value moves above the threshold than below it, over the distance left."""
     factors = {}
-    for mode in range(plane.RANK):
+    for mode, goal in enumerate(goals[:RANK]):
         own = values[:-1, mode]
-        speed = np.diff(values[:, mode]) / (goals[mode] - own)
+        speed = np.diff(values[:, mode]) / (goal - own)
         below = (own > 0.25 * threshold) & (own < 0.5 * threshold)
-        above = (own > 2 * threshold) & (own < 0.7 * goals[mode])
-        factors[f"s_{mode + 1}"] = float(speed[above].mean() / speed[below].mean())
+        above = (own > 2 * threshold) & (own < 0.7 * goal)
+        factors[f"s_{mode + 1}"] = speed[above].mean() / speed[below].mean()
     return factors
 
 
@@ -246,8 +241,8 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
     "{median:.2%} from the printed one, at most {largest:.2%} (standard error at most {standard_error:.2%})",
 )
 def published_errors(trial: Trial) -> Numbers:
-    apart, error = (np.array(part) for part in zip(*published.TABLE.rows(trial)["share"], strict=True))
-    apart = np.abs(apart - 1)
+    share, error = np.array(published.TABLE.rows(trial)["share"]).T
+    apart = np.abs(share - 1)
     return {
         "cells": apart.size,
         "median": np.median(apart),

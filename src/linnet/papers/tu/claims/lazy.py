@@ -10,10 +10,10 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import threshold_start
-from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
-from linnet.reproduction.fits import exponent
+from linnet.papers.tu.settings import APART
+from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.fits import exponent, relative_distance
 
-APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 WIDE = 10**11  # w/d of networks whose sigma^2 w is far above the target
 RECURSION = AllOf(
     AtMost(
@@ -49,9 +49,9 @@ def lazy_recursion(trial: Trial) -> Numbers:
     dim, draws, steps = (10, 8, 30) if trial.quick else (30, 8, 30)
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
     size, truth = float(np.linalg.norm(problem.cross, 2)), np.asarray(problem.truth)
-    gaps, floors = [], []
-    for power in (1, 2):
-        threshold = 10.0**power * size
+    gaps = []
+    for share in (10.0, 100.0):
+        threshold = share * size
         weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed, batch=draws)
         rate = 0.05 / threshold  # small enough that both layers' second-order term is small too
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
@@ -60,20 +60,15 @@ def lazy_recursion(trial: Trial) -> Numbers:
             for start in weights.product
         ]
         gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
-        remaining = (1 - 2 * rate * threshold) ** np.arange(steps + 1)
-        measured = 2 * run.test_loss.mean(axis=1)
-        right = ln.theories.mixed.lazy_error_floor(truth, problem.cross - truth, remaining)
-        printed = misprints.lazy_mean(truth, problem.cross - truth, remaining)
-        floors.append([np.abs(measured / floor - 1)[1:].max() for floor in (right, printed)])
-    return {
-        "gaps": gaps,
-        "order": np.log10(gaps[0] / gaps[1]),
-        "right": floors[1][0],
-        "printed": floors[1][1],
-        "ratio": floors[1][1] / floors[1][0],
-        "draws": draws,
-        "value": gaps[1],
-    }
+    setting = (
+        truth,
+        problem.cross - truth,
+        (1 - 2 * rate * threshold) ** np.arange(steps + 1),
+    )  # of the larger threshold
+    floors = ln.theories.mixed.lazy_error_floor(*setting), misprints.lazy_mean(*setting)
+    right, printed = (np.abs(2 * run.test_loss.mean(axis=1) / floor - 1)[1:].max() for floor in floors)
+    numbers = {"right": right, "printed": printed, "ratio": printed / right, "draws": draws}
+    return {**numbers, "gaps": gaps, "order": np.log10(gaps[0] / gaps[1]), "value": gaps[1]}
 
 
 @claim(
@@ -108,17 +103,11 @@ def frozen_grams(trial: Trial) -> Numbers:
         threshold = share * size
         weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed)
         run = ln.gradient_descent(problem, weights, learning_rate=0.05 / threshold, steps=60, save_every=60)
-        first = run.reduced.first
-        grams = np.swapaxes(first, -1, -2) @ first
-        changes.append(np.linalg.norm(grams[-1] - grams[0], 2) / np.linalg.norm(grams[0], 2))
+        before, after = (first.T @ first for first in run.reduced.first)
+        changes.append(relative_distance(after, before, 2))
         moved.append(np.linalg.norm(run.products[-1] - run.products[0], 2) / size)
     rate, error = exponent(shares, changes)
     return {"changes": changes, "moved": moved, "value": rate, "uncertainty": error}
-
-
-def tangent_kernel(first: np.ndarray, second: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return Theta(G) = C2 G + G C1, the tangent kernel of the network applied to the direction G."""
-    return second @ second.T @ direction + direction @ first.T @ first
 
 
 @claim(
@@ -135,18 +124,15 @@ def tangent_kernel(first: np.ndarray, second: np.ndarray, direction: np.ndarray)
     "like eta^{value:.3f}",
 )
 def step_of_the_product(trial: Trial) -> Numbers:
-    draw = generator(key=trial.seed)
-    problem = ln.Problem.from_target(draw.normal(size=(5, 4)))
+    problem = ln.Problem.from_target(generator(key=trial.seed).normal(size=(5, 4)))
     weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, first_std=0.5, second_std=0.5)
-    start, rates = weights.product, np.array([0.04, 0.02, 0.01, 0.005])
-    pull = problem.cross - start
-    kernel = tangent_kernel(weights.first, weights.second, pull)
-    left = []
+    kernel = ln.observables.ntk_operator(weights, problem.cross - weights.product)
+    rates, rest = [0.04, 0.02, 0.01, 0.005], []
     for rate in rates:
-        moved = ln.gradient_descent(problem, weights, learning_rate=float(rate), steps=1).products[-1] - start
-        left.append(np.linalg.norm(moved - rate * kernel))
-    order, error = exponent(rates, left)
-    return {"rest": left, "first": np.linalg.norm(rates[0] * kernel), "value": order, "uncertainty": error}
+        start, end = ln.gradient_descent(problem, weights, learning_rate=rate, steps=1).products
+        rest.append(np.linalg.norm(end - start - rate * kernel))
+    order, error = exponent(rates, rest)
+    return {"rest": rest, "first": np.linalg.norm(rates[0] * kernel), "value": order, "uncertainty": error}
 
 
 def fourth_powers(gap: Any) -> Any:

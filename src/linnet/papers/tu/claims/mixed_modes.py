@@ -7,18 +7,17 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import threshold_start
+from linnet.papers.tu.settings import APART
 from linnet.papers.tu.tables import widths
-from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent
 
-APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
+WIDE = 1024.0  # w/d of the network whose modes are looked at
 
 
-def widest_flow(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
-    """Return the flows of all widths; and of one network of w = 1024 d, both layers at every time, and its w/d."""
-    runs = widths.TABLE.rows(trial)
-    width = int(np.argmax(runs.ratios >= 1024))
-    return runs, runs.first[:, width, 0], runs.second[:, width, 0], float(runs.ratios[width])
+def wide_flow(runs: widths.Widths) -> ln.Weights:
+    """Return one network of w = 1024 d at every time."""
+    return runs.weights[:, runs.ratios.tolist().index(WIDE), 0]
 
 
 @claim(
@@ -42,16 +41,16 @@ def widest_flow(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, fl
         ),
     ),
     reads="speed of {modes} modes ({cases} modes and times that are pulled by a fifth of the gradient's norm or more): "
-    "within {value:.3f} of 2 sqrt(s^2 + sigma^4 w^2) times their own gradient at w = {ratio:.0f} d; the leading mode "
-    "goes from {slow:.2f} to {fast:.1f} times the lazy rate",
+    "within {value:.3f} of 2 sqrt(s^2 + sigma^4 w^2) times their own gradient at w = 1024 d; the leading mode goes "
+    "from {slow:.2f} to {fast:.1f} times the lazy rate",
 )
 def speed_of_modes(trial: Trial) -> Numbers:
-    runs, first, second, ratio = widest_flow(trial)
-    product = second @ first
-    left, values, right = np.linalg.svd(product)
-    pull = runs.problem.cross - product
-    flow = second @ np.swapaxes(second, -1, -2) @ pull + pull @ np.swapaxes(first, -1, -2) @ first
-    moving = np.einsum("tim,tij,tmj->tm", left, flow, right)  # ds/dt along each singular pair
+    runs = widths.TABLE.rows(trial)
+    weights = wide_flow(runs)
+    left, values, right = np.linalg.svd(weights.product)
+    pull = runs.problem.cross - weights.product
+    velocity = ln.observables.ntk_operator(weights, pull)
+    moving = np.einsum("tim,tij,tmj->tm", left, velocity, right)  # ds/dt along each singular pair
     aim = np.einsum("tim,tij,tmj->tm", left, pull, right)
     expected = ln.theories.mixed.mode_speed(values, runs.threshold)
     strength = np.linalg.norm(pull, 2, axis=(1, 2))[:, None]
@@ -64,7 +63,6 @@ def speed_of_modes(trial: Trial) -> Numbers:
         "modes": pulled.any(axis=0).sum(),
         "slow": leading.min(),
         "fast": leading.max(),
-        "ratio": ratio,
         "value": apart.max(),
     }
 
@@ -98,21 +96,15 @@ COSINES = AllOf(
     "{end:.3f} at the end; with the printed u^T C1 u it is off by {printed:.2f}",
 )
 def cosine_of_a_mode(trial: Trial) -> Numbers:
-    runs, first, second, _ = widest_flow(trial)
-    left, values, right = np.linalg.svd(second @ first)
-    gram1, gram2 = np.swapaxes(first, -1, -2) @ first, second @ np.swapaxes(second, -1, -2)
-    own = np.einsum("tmj,tjk,tmk->tm", right, gram1, right)
-    other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
+    runs = widths.TABLE.rows(trial)
+    weights = wide_flow(runs)
+    left, values, right = np.linalg.svd(weights.product)
+    first, second = weights.first @ right.swapaxes(1, 2), weights.second.swapaxes(1, 2) @ left
+    cosine = values / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
     expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
-    cosine, printed = values / np.sqrt(own * other), misprints.mode_cosine(values, gram1, gram2, left)
-    off = [np.abs(formula - expected).max() for formula in (cosine, printed)]
-    return {
-        "printed": off[1],
-        "ratio": off[1] / off[0],
-        "start": cosine[0].max(),
-        "end": cosine[-1].max(),
-        "value": off[0],
-    }
+    off, printed = (np.abs(one - expected).max() for one in (cosine, misprints.mode_cosine(values, weights, left)))
+    numbers = {"printed": printed, "ratio": printed / off, "value": off}
+    return {**numbers, "start": cosine[0].max(), "end": cosine[-1].max()}
 
 
 @claim(
@@ -150,11 +142,9 @@ def distance_from_linear(trial: Trial) -> Numbers:
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
         lazy = [ln.theories.mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
-        apart[name] = distances = [
-            np.linalg.norm(run.products[:, i] - one, axis=(1, 2)).max() / dim for i, one in enumerate(lazy)
-        ]
-        printed = [one / misprints.lazy_distance(dim, ratio * dim, threshold) for one, ratio in zip(distances, ratios)]
-        grows[name] = printed[-1] / printed[0]
+        distances = np.linalg.norm(run.products - np.stack(lazy, axis=1), axis=(2, 3)).max(axis=0) / dim
+        printed = distances / misprints.lazy_distance(dim, ratios * dim, threshold)
+        apart[name], grows[name] = distances.tolist(), printed[-1] / printed[0]
         for one, ratio in zip(distances, ratios, strict=True):
             mended[f"{name}, w/d = {ratio:.0e}"] = one / (ratio**-0.5 + share**-2.0)
     rate, error = exponent(shares, [distances[-1] for distances in apart.values()])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.settings import GAMMAS
+from linnet.papers.tu.settings import ERRORS, GAMMAS
 from linnet.papers.tu.tables import active_region, border, regions
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.datasets import by_label
-from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.fits import exponent, highest
 
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")
-ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides
 CELLS = "cells of the phase diagram at d = 30 (full: 100), rank 3, 3 tasks (full: 8), descent with c = 50"
 REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 
@@ -106,11 +105,9 @@ def lazy_border(trial: Trial) -> Numbers:
     return {
         "dims": borders["dim"].values,
         "shares": dict(zip(border.TARGETS, shares.values, strict=True)),
-        "slopes": {
-            name: border.threshold_exponent(borders.threshold.sel(target=name)).value for name in border.TARGETS
-        },
+        "slopes": {name: border.threshold_exponent(borders, name).value for name in border.TARGETS},
         "claimed": border.TARGETS,
-        "value": highest(shares.values.ravel()) / lowest(shares.values.ravel()),
+        "value": (shares.max() / shares.min()).item(),
     }
 
 
@@ -138,18 +135,14 @@ def lazy_border(trial: Trial) -> Numbers:
 def error_against_time(trial: Trial) -> Numbers:
     from scipy.stats import spearmanr
 
-    deep = regions.TABLE.rows(trial)["depths"]
-    order = {
-        name: np.mean([spearmanr(-deep.gamma_variance, column).statistic for column in deep[name].values.T])
-        for name in ("best_test", "best_step")
-    }
-    return {
-        "ends": deep.gamma_variance.values[[-1, 0]],
-        "tests": deep.best_test.median("replicate").values[::-1],
-        "steps": deep.best_step.median("replicate").values[::-1],
-        "falls": order["best_test"],
-        "value": order["best_step"],
-    }
+    deep = regions.TABLE.rows(trial)["depths"].isel(case=slice(None, None, -1))
+    medians, depths = deep.median("replicate"), -deep.gamma_variance.values
+    falls, rises = (
+        np.mean([spearmanr(depths, column).statistic for column in values.T])
+        for values in (deep.best_test.values, deep.best_step.values)
+    )
+    tests, steps = medians.best_test.values, medians.best_step.values
+    return {"ends": -depths, "tests": tests, "steps": steps, "falls": falls, "value": rises}
 
 
 @claim(
@@ -178,7 +171,6 @@ def narrow_networks(trial: Trial) -> Numbers:
     rows = regions.TABLE.rows(trial)
     shares, square = (rows[group].best_test.values / rows["wide"].best_test.values[1] for group in ("narrow", "wide"))
     estimates = [Estimate.of_mean(own) for own in shares]
-    worst = max(estimates[1:], key=lambda estimate: estimate.value)
     return {
         "dim": rows["narrow"].dim.item(),
         "rank": regions.RANK,
@@ -186,7 +178,5 @@ def narrow_networks(trial: Trial) -> Numbers:
         "below_rank": (shares[0] / shares[3]).mean(),
         "square": square[0].mean(),
         "worst": shares[1].max(),
-        "allowed": highest(estimate.value - ERRORS * estimate.error for estimate in estimates[1:]),
-        "value": worst.value,
-        "uncertainty": worst.error,
+        "allowed": highest(value - ERRORS * error for value, error in estimates[1:]),
     }

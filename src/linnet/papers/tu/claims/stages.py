@@ -9,33 +9,32 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
+from linnet.papers.tu.settings import BOUND, GAMMAS
 from linnet.papers.tu.tables import timeline
 from linnet.papers.tu.tables.timeline import by_place, exponent_in_dim, rank_two_tasks
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
 FIT = Limit(0.15, "of an exponent, from three tasks at two or three dimensions: twice its scatter over seeds")
-BOUND = Limit(1.0, "a bound is kept or it is not")
 
 
 def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float]]) -> Numbers:
     """Return how x falls with d at each moment and place, beside the claimed exponents; `value` is the largest excess,
     in standard errors, `excess` its mean over the places at each moment."""
-    x, exponents, wanted, sizes = timeline.stages(trial).defect, {}, {}, {}
+    x, found, wanted, sizes = timeline.stages(trial).defect, {}, {}, {}
+    excess: dict[str, list[float]] = {moment: [] for moment in claimed}
     for place, (_, width) in timeline.PLACES.items():
         for moment, power in claimed.items():
             name, own = f"{moment} at {place}", x.sel(place=place, moment=moment)
-            exponents[name], wanted[name], sizes[name] = exponent_in_dim(own), power(width), float(own[-1].mean())
-    excess = {name: exponents[name].value + wanted[name] for name in exponents}
+            found[name], wanted[name], sizes[name] = exponent_in_dim(own), power(width), own[-1].mean().item()
+            excess[moment].append(found[name].value + wanted[name])
     return {
         "claimed": wanted,
-        "found": exponents,
-        "excess": {
-            moment: np.mean([excess[f"{moment} at {place}"] for place in timeline.PLACES]) for moment in claimed
-        },
+        "found": found,
+        "excess": {moment: np.mean(own) for moment, own in excess.items()},
         "x": sizes,
         "dims": x["dim"].values,
-        "value": highest(excess[name] / exponents[name].error for name in exponents),
+        "value": highest(found[name].errors_above(-wanted[name]) for name in found),
     }
 
 
@@ -43,7 +42,7 @@ def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float
     "stage-lazy",
     says="Until |A| reaches sigma^2 w singular values grow roughly linearly, and T1 = O(d).",
     assumes=timeline.ACTIVE,
-    tried=timeline.FOLLOWED,
+    tried=timeline.followed(),
     holds=AllOf(
         Below(
             1.25,
@@ -64,12 +63,10 @@ def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float
 def lazy_stage(trial: Trial) -> Numbers:
     stages = timeline.stages(trial)
     first = stages.reached.sel(stage="T1").mean("seed")
-    spread = by_place(first.max("dim") / first.min("dim"))
     return {
-        "first": dict(zip(spread, first.values, strict=True)),
+        "first": dict(zip(timeline.PLACES, first.values, strict=True)),
         "linear": by_place(stages.linear.mean("seed")),
-        "spread": spread,
-        "value": highest(spread.values()),
+        "spread": by_place(first.max("dim") / first.min("dim")),
     }
 
 
@@ -96,7 +93,7 @@ X_READS = (
     says="In the short lazy stage the singular vectors align: x is at most d^-min(1/2, (gamma_w - 1)/4) at t1 and at "
     "T1 (C.8, C.9; d^-min((gamma_w - 1)/8, 1/4) for networks by E.4).",
     assumes=timeline.ACTIVE,
-    tried=timeline.FOLLOWED,
+    tried=timeline.followed(),
     holds=EXCESS,
     reads=X_READS,
 )
@@ -109,7 +106,7 @@ def early_alignment(trial: Trial) -> Numbers:
     says="The signal's singular vectors stay aligned while its singular values grow (x at T2 at most d^-(gamma_w - "
     "1)/2), and the singular values of the noise stay behind.",
     assumes=timeline.ACTIVE,
-    tried=timeline.FOLLOWED,
+    tried=timeline.followed(),
     holds=AllOf(
         EXCESS,
         AtMost(1.05, "ratios", what="x at T3 over that at T1", because="x does not rise from T1 to T3 but by chance"),
@@ -143,31 +140,30 @@ def kept_alignment(trial: Trial) -> Numbers:
 )
 def alignment_stage(trial: Trial) -> Numbers:
     draw, starts, shares = generator(key=trial.seed), [], {}
-    for spectrum in ((1.0,), timeline.SPECTRUM, (1.0, 0.9), (1.0, 0.7, 0.4)):
+    for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4)):
         for dim in (30, 60) if trial.quick else (50, 100):
-            goals, threshold, taken = np.array(spectrum) * dim, dim**0.4, []
-            bound = ln.theories.mixed.stage_lengths(spectrum, -1.85, 2.25, dim=dim)["alignment"]
-            truth = np.diag(np.append(goals, np.zeros(dim - len(goals))))
+            rank, taken = len(spectrum), []
+            bound = ln.theories.mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+            truth = np.diag(np.append(spectrum, np.zeros(dim - rank))) * dim
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
             for _ in range(5):
-                left, right = (small_rotation(draw, dim, len(goals)) for _ in range(2))
+                left, right = (small_rotation(draw, dim, rank) for _ in range(2))
                 target, start = truth + draw.normal(size=truth.shape), 0.5 * left @ truth @ right.T
-                products = ln.theories.mixed.self_consistent(target, start, threshold, times)
-                x = ln.theories.mixed.alignment_defect(products, truth, len(goals))
-                ends = ln.theories.mixed.alignment_defect(target, truth, len(goals))
-                aligned = x <= 1.1 * ends
+                products = ln.theories.mixed.self_consistent(target, start, dim**0.4, times)
+                x = ln.theories.mixed.alignment_defect(products, truth, rank)
+                aligned = x <= 1.1 * ln.theories.mixed.alignment_defect(target, truth, rank)
                 taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
-                starts.append(x[0] / len(goals))
+                starts.append(x[0] / rank)
             shares[f"a = {spectrum}, d = {dim}"] = highest(taken)
-    return {"starts": lowest(starts), "shares": shares, "value": highest(shares.values())}
+    return {"starts": lowest(starts), "shares": shares}
 
 
 def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray:
     """Return a rotation that turns the first axes, by a tenth to a half of a radian, into the others."""
-    turn = np.zeros((dim, dim))
-    turn[:, :rank] = draw.normal(size=(dim, rank)) / np.sqrt(dim) * draw.uniform(0.25, 0.5)
     from scipy.linalg import expm
 
+    turn = np.zeros((dim, dim))
+    turn[:, :rank] = draw.normal(size=(dim, rank)) / np.sqrt(dim) * draw.uniform(0.25, 0.5)
     return expm(turn - turn.T)
 
 
@@ -175,7 +171,7 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
     "final-alignment",
     says="At T* the network is in P2(C, max(1, 2 Delta)): x is at most d^-max(1, 2 Delta).",
     assumes=timeline.ACTIVE,
-    tried=timeline.FOLLOWED + "; A* + E itself at d = 40 .. 160 (full: 50 .. 400), 6 tasks",
+    tried=timeline.followed() + "; A* + E itself at d = 40 .. 160 (full: 50 .. 400), 6 tasks",
     holds=Within(FIT, "printed", of="power", what="printed power of 1/d at Delta = 0.6, 1, 2"),
     corrected=AllOf(
         Within(FIT, of=-1, what="exponent in d of x of A* + E, where any training goes"),
@@ -201,11 +197,11 @@ def final_alignment(trial: Trial) -> Numbers:
     rate, error = exponent(dims, defects)
     gaps, ends = (0.6, 1.0, 2.0), timeline.stages(trial).defect.sel(moment=timeline.END)
     return {
-        "dims": list(dims),
-        "x": [np.mean(values) for values in defects],
+        "dims": dims,
+        "x": np.mean(defects, axis=1),
         "trained": {place: exponent_in_dim(ends.sel(place=place)) for place in timeline.PLACES},
         "printed": [misprints.final_alignment(gap) for gap in gaps],
-        "gaps": list(gaps),
+        "gaps": gaps,
         "power": -rate,
         "value": rate,
         "uncertainty": error,

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+import linnet as ln
 from linnet.papers.tu.networks.widths import Flows, flows
 from linnet.papers.tu.tables import widths
 from linnet.papers.tu.tables.widths import GAUSSIAN, TRIED
@@ -68,7 +69,7 @@ OVER_SCALES = (
 
 @lru_cache(maxsize=4)
 def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
-    """Return the flows by dimension and share, (time, width, draw, ...); every share has its own draws."""
+    """Return the flows by dimension and share, (width, time, draw); every share has its own draws."""
     runs = {}
     for dim, (i, share) in product((12, 24) if trial.quick else (20, 40), enumerate(SHARES)):
         key = 1000 * trial.seed + 100 * i
@@ -76,8 +77,7 @@ def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
             flows(dim, [ratio] * 3, range(key + 3 * j, key + 3 * j + 3), trial.seed, share)
             for j, ratio in enumerate(RATIOS)
         ]
-        first, second = (np.stack(layers, axis=1) for layers in zip(*((p.first, p.second) for p in parts), strict=True))
-        runs[dim, share] = replace(parts[0], first=first, second=second)
+        runs[dim, share] = replace(parts[0], weights=ln.Weights.stack(part.weights for part in parts))
     return runs
 
 
@@ -112,15 +112,15 @@ def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
 def bound_at_other_scales(trial: Trial) -> Numbers:
     lazy, active, sizes, shares = dict[str, float](), {}, [], []
     for (dim, share), run in flows_over_scales(trial).items():
-        apart, size = run.distances[-1], run.relative_gram_norms[-1]
+        apart, size = run.distances[:, -1], run.relative_gram_norms[:, -1]
         scaled = apart / size * np.sqrt(RATIOS)[:, None]
         if share == SHARES[0]:
-            lazy |= {f"d = {dim}, w = {ratio:g} d": highest(own) for ratio, own in zip(RATIOS, scaled, strict=True)}
+            lazy |= {f"d = {dim}, w = {ratio:g} d": own.max() for ratio, own in zip(RATIOS, scaled, strict=True)}
         else:
-            active[f"d = {dim}, sigma^2 w = {share:g} |Y|"] = highest(apart)
-        sizes.append(size.ravel())
-        shares.append(scaled.ravel())
-    rate, error = exponent(np.concatenate(sizes), np.concatenate(shares))
+            active[f"d = {dim}, sigma^2 w = {share:g} |Y|"] = apart.max()
+        sizes.append(size)
+        shares.append(scaled)
+    rate, error = exponent(np.ravel(sizes), np.ravel(shares))
     return {"lazy": lazy, "active": active, "value": rate, "uncertainty": error}
 
 
@@ -133,6 +133,7 @@ def bound_at_other_scales(trial: Trial) -> Numbers:
     holds=AllOf(
         AtMost(
             3.0,
+            "constants",
             what="largest |C - Chat| over sigma^2 sqrt(wd)",
             because="2 + sqrt(d/w) is the edge of the start's spectrum, and d^(-2/3) its fluctuation",
         ),
@@ -147,14 +148,12 @@ def bound_at_other_scales(trial: Trial) -> Numbers:
     "{growth.highest:.3f}; at the end down to {least:.2f} sigma^2 sqrt(wd)",
 )
 def sharpened_bound(trial: Trial) -> Numbers:
-    constants, growth, ends = {}, {}, []
     runs = widths.TABLE.rows(trial)
-    parts = {"w/d = 4 .. 16384": runs.distances * np.sqrt(runs.ratios)[:, None]} | {
-        f"d = {dim}, sigma^2 w = {share:g} |Y|": run.distances * np.sqrt(RATIOS)[:, None]
-        for (dim, share), run in flows_over_scales(trial).items()
+    parts = {"w/d = 4 .. 16384": runs.distances.swapaxes(0, 1) * np.sqrt(runs.ratios)[:, None, None]}  # by width first
+    for (dim, share), run in flows_over_scales(trial).items():
+        parts[f"d = {dim}, sigma^2 w = {share:g} |Y|"] = run.distances * np.sqrt(RATIOS)[:, None, None]
+    return {
+        "constants": {name: scaled.max() for name, scaled in parts.items()},
+        "growth": {name: (scaled.max(axis=1) / scaled[:, 0]).max() for name, scaled in parts.items()},
+        "least": lowest(scaled[:, -1].min() for scaled in parts.values()),
     }
-    for name, scaled in parts.items():
-        constants[name] = scaled.max()
-        growth[name] = (scaled.max(axis=0) / scaled[0]).max()
-        ends.append(scaled[-1].min())
-    return {"constants": constants, "growth": growth, "least": lowest(ends), "value": highest(constants.values())}

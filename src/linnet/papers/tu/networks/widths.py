@@ -17,23 +17,22 @@ SHARE = 0.1  # of the target's norm: the threshold sigma^2 w
 
 @dataclass(frozen=True)
 class Flows:
-    """Reduced layers along gradient flows of one threshold: (time, network, ...), with any axes of networks."""
+    """Reduced weights along gradient flows of one threshold: (time, network), with any axes of networks."""
 
     times: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
+    weights: ln.Weights
     threshold: float
 
     @property
     def distances(self) -> np.ndarray:
         """|C - Chat| of Theorem 1, the larger of both layers', over sigma^2 w: (time, network)."""
-        gap = ln.theories.mixed.gram_gap(self.first, self.second, self.threshold)
+        gap = ln.theories.mixed.gram_gap(self.weights.first, self.weights.second, self.threshold)
         return np.maximum(gap.first, gap.second) / self.threshold
 
     @property
     def relative_gram_norms(self) -> np.ndarray:
         """|C1| = |W1^T W1| over sigma^2 w: (time, network)."""
-        return np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1)) / self.threshold
+        return np.linalg.norm(self.weights.first, 2, axis=(-2, -1)) ** 2 / self.threshold
 
 
 def task_and_threshold(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, float]:
@@ -51,15 +50,14 @@ def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, sha
     times = TIMES * share / threshold
     size = np.sqrt(threshold / (2 * dim))  # of a reduced weight; the default would depend on the whole batch
     run = ln.gradient_flow(problem, ln.Weights.stack(draws), times=times, rtol=1e-9, atol=1e-9 * min(1.0, size))
-    return Flows(times, run.reduced.first, run.reduced.second, threshold)
+    return Flows(times, run.reduced, threshold)
 
 
 def width_cells(points: Points, seeds: np.ndarray, *, dim: int, seed: int) -> Block:
     """Return the flows of a block of cells: both layers at every time."""
     runs = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
-    first, second = (np.moveaxis(layer, 1, 0) for layer in (runs.first, runs.second))
     return {
         "times": (("state",), np.tile(runs.times, (len(seeds), 1))),
-        "first": (("state", "hidden", "input"), first),
-        "second": (("state", "output", "hidden"), second),
+        "first": (("state", "hidden", "input"), np.moveaxis(runs.weights.first, 1, 0)),
+        "second": (("state", "output", "hidden"), np.moveaxis(runs.weights.second, 1, 0)),
     }

@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
 from linnet.reproduction import Columns, Estimate, Numbers, Table, Trial
-from linnet.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
+from linnet.reproduction.datasets import Dataset, cells_of, read_cells
 from linnet.reproduction.fits import exponent, first_index
 from linnet.reproduction.table import columns_of, trial_sweep
 
@@ -36,9 +36,9 @@ def read_target(network: Dataset) -> Numbers:
     return {"threshold": threshold, "share": threshold / (thresholds[-1] / LEVELS[-1])}
 
 
-def threshold_exponent(thresholds: DataArray) -> Estimate:
-    """Return the p of sigma^2 w ~ d^p of targets of one kind, (dim, seed)."""
-    return Estimate(*exponent(thresholds["dim"], thresholds))
+def threshold_exponent(borders: Dataset, target: str) -> Estimate:
+    """Return the p of sigma^2 w ~ d^p of targets of one kind, from what `read` returns."""
+    return Estimate(*exponent(borders["dim"], borders["threshold"].sel(target=target)))
 
 
 def lazy_threshold(thresholds: np.ndarray, preference: np.ndarray) -> float:
@@ -54,7 +54,6 @@ def columns(networks: Dataset) -> Columns:
     """Return where each kind of target turns lazy in every dimension, and the exponent of the line through all of
     them."""
     borders = read(networks)
-    growths = {name: threshold_exponent(borders["threshold"].sel(target=name)) for name in TARGETS}
     return columns_of(
         cells_of(borders, "target", "dim"),
         {
@@ -63,7 +62,7 @@ def columns(networks: Dataset) -> Columns:
             "lazy above σ²w": lambda row: f"{np.exp(np.log(row.threshold).mean()):.2f}",
             "over the norm of B": lambda row: f"{row.share.mean():.3f}",
             "least to largest of the targets": lambda row: f"{row.threshold.min():.2f} to {row.threshold.max():.2f}",
-            "exponent over all d": lambda row: f"{growths[row.target.item()]:.2f}",
+            "exponent over all d": lambda row: f"{threshold_exponent(borders, row.target.item()):.2f}",
             "claimed": lambda row: f"{TARGETS[row.target.item()]:g}",
         },
     )

@@ -23,9 +23,8 @@ NEAR = 2.0  # a singular value between half the threshold and twice it is at the
 SETTLED = 0.02  # singular values so close to those of A* + E have arrived: T5 as we read it
 
 # What several claims try and assume
-SPECTRUM = (1.0, 0.5)
+TWO = "(1, 1/2)"  # the spectrum of most of them
 EVERYWHERE = f"(gamma_sigma2, gamma_w) = {', '.join(PLACES)}"
-FOLLOWED = f"descent at d = 30, 90 (full: 50, 100, 200), 3 tasks each, a = (1, 1/2), {EVERYWHERE}"
 ACTIVE = "active region, d large"
 
 
@@ -142,10 +141,14 @@ TABLE = Table(
 )
 
 
+def followed(spectra: str = TWO) -> str:
+    """Return in words what is tried on the networks of these spectra."""
+    return f"descent at d = 30, 90 (full: 50, 100, 200), 3 tasks each, a = {spectra}, {EVERYWHERE}"
+
+
 def stages(trial: Trial, *spectra: str) -> Dataset:
     """Return the stages of the networks of these spectra; of (1, 1/2) where none is named."""
-    rows = TABLE.rows(trial)
-    return rows.sel(spectrum=list(spectra)) if spectra else rows.sel(spectrum="(1, 1/2)")
+    return TABLE.rows(trial).sel(spectrum=list(spectra) or TWO)
 
 
 def by_place(array: DataArray) -> dict[str, float]:
@@ -162,6 +165,6 @@ def exponent_in_dim(array: DataArray) -> Estimate:
 def rank_two_tasks(trial: Trial, dim: int, draws: int) -> list[ln.Problem]:
     """Return tasks of rank 2 in unit noise, one for each draw."""
     return [
-        ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, draw], spectrum=list(SPECTRUM))
+        ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, draw], spectrum=SPECTRA[TWO])
         for draw in range(draws)
     ]

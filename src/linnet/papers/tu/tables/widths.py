@@ -30,21 +30,10 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 @dataclass(frozen=True)
 class Widths(Flows):
-    """Flows of Gaussian networks of growing width to one target: (time, width, seed, ...)."""
+    """Flows of Gaussian networks of growing width to one target: (time, width, seed)."""
 
     problem: ln.Problem
     ratios: np.ndarray
-
-    @property
-    def products(self) -> np.ndarray:
-        """W2 W1: (time, width, seed, output, input)."""
-        return self.second @ self.first
-
-    @property
-    def drift(self) -> float:
-        """The largest change of the imbalance, relative to its largest entry."""
-        imbalance = self.first @ np.swapaxes(self.first, -1, -2) - np.swapaxes(self.second, -1, -2) @ self.second
-        return float(np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max())
 
     @property
     def theorem_1_constants(self) -> np.ndarray:
@@ -55,7 +44,7 @@ class Widths(Flows):
     @property
     def cubic_misses(self) -> np.ndarray:
         """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
-        residual, _ = ln.theories.mixed.cubic_residuals(self.first, self.second, self.threshold)
+        residual, _ = ln.theories.mixed.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
         return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
 
 
@@ -63,8 +52,8 @@ def read(networks: Dataset) -> Widths:
     """Return the flows of the sweep; the target is drawn again from the sweep's seed."""
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
     problem, threshold = task_and_threshold(networks.sizes["input"], int(networks.attrs["seed"]))
-    times, first, second = ordered["times"].values[:, 0, 0], ordered["first"].values, ordered["second"].values
-    return Widths(times, first, second, threshold, problem, ordered["ratio"].values)
+    weights = ln.Weights(ordered["first"].values, ordered["second"].values)
+    return Widths(ordered["times"].values[:, 0, 0], weights, threshold, problem, ordered["ratio"].values)
 
 
 def columns(networks: Dataset) -> Columns:
