@@ -34,9 +34,9 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
     first, second = (line @ basis for line in theory.nullclines(points=200, radius=2.0))
     pair = ("time", "direction")
     data = {
-        "trained": (pair, run.plane, "network by gradient flow, along the spike and across it"),
+        "trained": (pair, run.components @ basis, "network by gradient flow, along the spike and across it"),
         "trained_components": (pair, run.components, "network, along v₁ and v₂"),
-        "descent": (pair, run.descent_plane, "network trained by gradient descent, along the spike and across it"),
+        "descent": (pair, run.descent @ basis, "network trained by gradient descent, along the spike and across it"),
         "descent_components": (pair, run.descent, "network trained by gradient descent, along v₁ and v₂"),
         "aligned_components": (pair, run.aligned, "aligned flow of the sampled problem, along v₁ and v₂"),
         "population_components": (pair, ideal.components, "network on the population, along v₁ and v₂"),
@@ -64,17 +64,8 @@ def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.25, ratio=1.12))
         field = ds.field.values
-        axis.streamplot(
-            ds.along.values,
-            ds.across.values,
-            field[..., 0],
-            field[..., 1],
-            color="#C4C4C4",
-            linewidth=0.6,
-            density=1.1,
-            arrowsize=0.7,
-            zorder=0,
-        )
+        thin = {"color": "#C4C4C4", "linewidth": 0.6, "density": 1.1, "arrowsize": 0.7, "zorder": 0}
+        axis.streamplot(ds.along.values, ds.across.values, field[..., 0], field[..., 1], **thin)
         axis.plot(*ds.nullcline_1.values.T, color=style.BLUE, linewidth=1.1, label="dw₁/dt = 0")
         axis.plot(*ds.nullcline_2.values.T, color=style.ORANGE, linewidth=1.1, label="dw₂/dt = 0")
         turn = ds.attrs["plateau"] * ds.basis.values[0]
@@ -82,23 +73,11 @@ def plot(ds: Dataset) -> style.Picture:
         for vector, dash, name, through in zip(ds.basis.values, dashes, ["v₁", "v₂"], [0 * turn, turn]):
             line = through + np.outer([-2, 2], vector)
             axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
-        axis.plot(
-            *ds.descent.values.T,
-            color=style.RED,
-            linewidth=3.4,
-            alpha=0.8,
-            label=f"gradient descent, n = {ds.attrs['samples']}",
-        )
-        axis.plot(
-            *ds.reduced.values.T,
-            color=style.BLACK,
-            linestyle=(0, (3, 1.5)),
-            linewidth=1.3,
-            label="reduced, eqs. (18)-(19)",
-        )
-        axis.plot(
-            *ds.fixed_point.values, color=style.BLACK, marker="*", markersize=8, linestyle="none", label="target β"
-        )
+        trained = f"gradient descent, n = {ds.attrs['samples']}"
+        axis.plot(*ds.descent.values.T, color=style.RED, linewidth=3.4, alpha=0.8, label=trained)
+        dashed = {"color": style.BLACK, "linestyle": (0, (3, 1.5)), "linewidth": 1.3}
+        axis.plot(*ds.reduced.values.T, **dashed, label="reduced, eqs. (18)-(19)")
+        axis.plot(*ds.fixed_point.values, "*", color=style.BLACK, markersize=8, label="target β")
         axis.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="along the spike, r̂₁ᵀW₁μ", ylabel="across it, r̂₁ᵀW₁μ⊥")
         axis.set_title(
             f"Two phases: first along v₁, then along v₂ (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})"
@@ -115,8 +94,7 @@ def check(ds: Dataset) -> list[Check]:
     aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())
     sampled = float(np.abs(ds.trained_components - ds.reduced_components).max())
     n, rate = ds.attrs["samples"], ds.attrs["learning_rate"]
-    reduced, descent = ds.reduced_components.values, ds.descent_components.values
-    plane = max(figure_runs.directed_hausdorff(descent, reduced), figure_runs.directed_hausdorff(reduced, descent))
+    plane = figure_runs.hausdorff(ds.reduced_components.values, ds.descent_components.values)
     return [
         Check.below("population: reduced dynamics against the network, max error", ideal, limit, form=".1e"),
         Check.below(

@@ -24,7 +24,7 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
         "components": (pair, run.components, "components of the network along v₁ and v₂"),
         "descent": (pair, run.descent, "the same of a network trained by gradient descent"),
         "reduced": (pair, run.reduced, "the same by the reduced dynamics (18)-(19)"),
-        "early": (("time",), run.early, "component along v₁ by the early phase (17)"),
+        "early": (("time",), theory.early(run.u0, times), "component along v₁ by the early phase (17)"),
     }
     coords = {
         "time": ("time", times, "time t", "canonical"),
@@ -47,20 +47,13 @@ def plot(ds: Dataset) -> style.Picture:
         right.set_ylabel("training loss, E|y − f|²", color=style.LOSS)
         right.tick_params(axis="y", colors=style.LOSS)
         right.spines["right"].set_color(style.LOSS)
-        for k, colour in enumerate((style.FIRST_LAYER, style.SECOND_LAYER)):
-            axis.plot(
-                ds.time, ds.components[:, k], color=colour, label=f"gradient flow, r̂₁ᵀW₁v{'₁₂'[k]}", **style.TRAINING
-            )
-            axis.plot(
-                ds.time,
-                ds.reduced[:, k],
-                color=colour,
-                label=f"reduced, along v{'₁₂'[k]}, eqs. (18)-(19)",
-                **style.THEORY,
-            )
-            few = slice(None, None, max(1, ds.sizes["time"] // 40))
-            marks = {"marker": "o", "markersize": 2.2, "linestyle": "none", "color": colour}
-            axis.plot(ds.time[few], ds.descent[few, k], label=f"gradient descent, along v{'₁₂'[k]}", **marks)
+        few = slice(None, None, max(1, ds.sizes["time"] // 40))
+        for k, (name, colour) in enumerate((("v₁", style.FIRST_LAYER), ("v₂", style.SECOND_LAYER))):
+            axis.plot(ds.time, ds.components[:, k], color=colour, label=f"gradient flow, r̂₁ᵀW₁{name}", **style.TRAINING)
+            reduced = f"reduced, along {name}, eqs. (18)-(19)"
+            axis.plot(ds.time, ds.reduced[:, k], color=colour, label=reduced, **style.THEORY)
+            descent = f"gradient descent, along {name}"
+            axis.plot(ds.time[few], ds.descent[few, k], "o", color=colour, markersize=2.2, label=descent)
         axis.plot(ds.time, ds.early, color=style.BLACK, label="early phase, eq. (17)", **style.THEORY)
         axis.axvline(ds.attrs["early_time"], **style.GUIDELINE)
         axis.axvline(ds.attrs["later_time"], **{**style.GUIDELINE, "linestyle": "-."})
@@ -76,8 +69,7 @@ def plot(ds: Dataset) -> style.Picture:
         axis.set(xlabel="time t (canonical)", ylabel="weight components", xlim=(0, float(ds.time[-1])))
         axis.set_title(f"Loss and weights in the two phases (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})")
         handles = [*axis.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
-        names = [*axis.get_legend_handles_labels()[1], *right.get_legend_handles_labels()[1]]
-        axis.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+        axis.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return picture
 
 

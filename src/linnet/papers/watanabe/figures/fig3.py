@@ -13,6 +13,8 @@ from linnet.papers.watanabe.settings import RunSettings
 from linnet.reproduction import Check, Figure, Limit
 from linnet.reproduction.datasets import Dataset, labelled
 
+# What varies from curve to curve of a panel: its name in the dataset, its symbol, and in words
+VARIED = {"a": ("spike_a", "ρ", "spike ρ"), "b": ("alignment_b", "A", "alignment A of spike and target")}
 CROSSED = Limit(1e-2, "starts of one size differ in u(0): what such a shift in time is worth on the plateau")
 
 
@@ -33,31 +35,31 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> Dataset:
     ds = xr.Dataset(attrs={"panels": ",".join(panels), "spike": settings.spike, "alignment": settings.alignment})
     ds.attrs.update(samples=settings.samples, delta=settings.delta, scale=settings.scale)
     for panel in panels:
-        name, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
-        pairs = [(v, settings.alignment) if panel == "a" else (settings.spike, v) for v in values]
+        values = settings.spikes if panel == "a" else settings.alignments
+        pairs = [(value, settings.alignment) if panel == "a" else (settings.spike, value) for value in values]
         theories = [ln.theories.spiked.TwoPhase(*pair) for pair in pairs]
         ends = [theory.later_time(settings.scale, settings.delta) for theory in theories]
         times = np.linspace(0, 1.5 * max(ends), settings.points)
         runs = [figure_runs.figure_run(settings, *pair, times, samples=settings.samples) for pair in pairs]
-        axis, time = f"{name}_{panel}", f"time_{panel}"
         measured = [
-            figure_runs.phase_times(times, run.components, t.plateau, t.fixed_point[1], settings.delta)
-            for run, t in zip(runs, theories)
+            figure_runs.phase_times(times, run.components, theory.plateau, theory.fixed_point[1], settings.delta)
+            for run, theory in zip(runs, theories)
         ]
-        word = "spike ρ" if panel == "a" else "alignment A of spike and target"
-        early = [t.early_time(settings.scale) for t in theories]
+        early = [theory.early_time(settings.scale) for theory in theories]
         losses, descents = (
-            np.stack([x / x[0] for x in part]) for part in zip(*((r.loss, r.descent_loss) for r in runs))
+            [run.loss / run.loss[0] for run in runs],
+            [run.descent_loss / run.descent_loss[0] for run in runs],
         )
-        reached = "when w₁² is at half its plateau, and w₂ settled"
+        name, _, words = VARIED[panel]
+        time, reached = f"time_{panel}", "when w₁² is at half its plateau, and w₂ settled"
         data = {
-            f"loss_{panel}": ((axis, time), losses, "training loss / its start"),
-            f"descent_loss_{panel}": ((axis, time), descents, "training loss / its start, by gradient descent"),
-            f"early_time_{panel}": (axis, early, "early timescale t₁", "canonical"),
-            f"later_time_{panel}": (axis, ends, "t₁ plus the bound (20)", "canonical"),
-            f"measured_{panel}": ((axis, "phase"), np.array(measured), reached, "canonical"),
+            f"loss_{panel}": ((name, time), losses, "training loss / its start"),
+            f"descent_loss_{panel}": ((name, time), descents, "training loss / its start, by gradient descent"),
+            f"early_time_{panel}": (name, early, "early timescale t₁", "canonical"),
+            f"later_time_{panel}": (name, ends, "t₁ plus the bound (20)", "canonical"),
+            f"measured_{panel}": ((name, "phase"), measured, reached, "canonical"),
         }
-        ds = ds.merge(labelled(data, {axis: (axis, list(values), word), time: (time, times, "time t", "canonical")}))
+        ds = ds.merge(labelled(data, {name: (name, list(values), words), time: (time, times, "time t", "canonical")}))
     return ds
 
 
@@ -82,7 +84,7 @@ def plot(ds: Dataset) -> style.Picture:
         size = style.column(len(panels), ratio=1.35 / len(panels))
         picture, axes = style.subplots(2, len(panels), size=size, squeeze=False, sharex="col", sharey="row")
         for (upper, lower), panel in zip(axes.T, panels):
-            name, symbol = ("spike_a", "ρ") if panel == "a" else ("alignment_b", "A")
+            name, symbol, _ = VARIED[panel]
             usual = LossSettings().spikes if panel == "a" else LossSettings().alignments
             time, few = ds[f"time_{panel}"], slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
             for axis in (upper, lower):
@@ -108,8 +110,8 @@ def check(ds: Dataset) -> list[Check]:
     """Check the order of the curves, and the marked times against those of the networks."""
     checks = []
     for panel in ds.attrs["panels"].split(","):
-        name, word = ("spike_a", "spike") if panel == "a" else ("alignment_b", "alignment")
-        loss = ds[f"loss_{panel}"]
+        name = VARIED[panel][0]
+        word, loss = name.removesuffix(f"_{panel}"), ds[f"loss_{panel}"]
         rises = float(loss.diff(name).max())
         late = float(abs(ds[f"descent_loss_{panel}"] - loss).max())
         checks.append(Check.below(f"{panel}: largest rise of the loss with the {word}", rises, CROSSED, form=".1e"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
 from linnet.papers.watanabe import misprints
-from linnet.papers.watanabe.figures.fig3 import panel_title
+from linnet.papers.watanabe.figures.fig3 import VARIED, panel_title
 from linnet.papers.watanabe.networks.few_samples import FewSamples
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.drawing import panel_axes
@@ -80,19 +82,17 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
     fine = np.geomspace(min(settings.ratios) / 1.1, max(settings.ratios) * 1.1, 80)
     for panel in panels:
         grid = ln.sweeps.run(sweep(settings, panel))
-        curve, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
         grid = grid if "seed" in grid.dims else grid.expand_dims("seed", -1)
-        name = f"{curve}_{panel}"
-        for variable in MEASURED:
+        name, _, words = VARIED[panel]
+        curve = name.removesuffix(f"_{panel}")
+        for variable, described in MEASURED.items():
             array = grid[variable].transpose("ratio", curve, "seed").rename({curve: name, "seed": "trial"})
-            plain = array.drop_vars("trial", errors="ignore").astype(float)
-            ds[f"{variable}_{panel}"] = plain.assign_attrs(MEASURED[variable])
-        theory = [[_theory(panel, settings, value, ratio) for value in values] for ratio in fine]
-        ds[f"theory_{panel}"] = (("ratio_fine", name), np.array(theory), {"long_name": LAWS["predicted"]})
-        ds[name].attrs["long_name"] = "spike ρ" if panel == "a" else "alignment A of spike and target"
-        for law, text in LAWS.items():
-            table = [[_theory(panel, settings, value, r, law) for value in values] for r in settings.ratios]
-            ds[f"{law}_{panel}"] = (("ratio", name), np.array(table), {"long_name": text})
+            ds[f"{variable}_{panel}"] = array.drop_vars("trial", errors="ignore").astype(float).assign_attrs(described)
+        ds[name].attrs["long_name"] = words
+        predicted = laws(settings, panel, fine)["predicted"]
+        ds[f"theory_{panel}"] = (("ratio_fine", name), predicted, {"long_name": LAWS["predicted"]})
+        for law, values in laws(settings, panel, settings.ratios).items():
+            ds[f"{law}_{panel}"] = (("ratio", name), values, {"long_name": LAWS[law]})
     # One network trained by descent itself, on the same data as one of the integrated ones; small, as both are exact
     dim, ratio = min(settings.dim, 600), max(settings.ratios)
     trained = {name: getattr(settings, name) for name in ("spike", "alignment", "scale", "loss", "tolerance")}
@@ -109,17 +109,22 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
     return ds
 
 
-def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law: str = "predicted") -> float:
-    """Return eq. (27) as corrected (`predicted`), as printed, or the finite spectrum's own risk; normalised."""
-    rho, cosine = (value, settings.alignment) if panel == "a" else (settings.spike, value)
+def laws(settings: ErrorSettings, panel: str, ratios: Sequence[float] | np.ndarray) -> dict[str, np.ndarray]:
+    """Return eq. (27) as corrected (`predicted`), as printed, and the finite spectrum's own risk; normalised, by ratio
+    and curve."""
+    given = (settings.spikes, settings.alignment) if panel == "a" else (settings.spike, settings.alignments)
+    ratio, rho, cosine = np.broadcast_arrays(np.reshape(ratios, (-1, 1)), *given)
+    sizes = [1, settings.dim - 1]
+    finite = [
+        float(ln.theories.ridge.risk([1 + r, 1.0], [c**2, 1 - c**2], round(settings.dim / g), multiplicities=sizes))
+        for g, r, c in zip(ratio.flat, rho.flat, cosine.flat)
+    ]
     power = 1 + rho * cosine**2
-    if law == "finite":
-        weights, sizes = [cosine**2, 1 - cosine**2], [1, settings.dim - 1]
-        samples = round(settings.dim / ratio)
-        return float(ln.theories.ridge.risk([1 + rho, 1.0], weights, samples, multiplicities=sizes)) / power
-    if law == "printed":
-        return float(misprints.generalization_error(cosine, ratio)) / power
-    return float(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True))
+    return {
+        "predicted": np.asarray(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)),
+        "printed": misprints.generalization_error(cosine, ratio) / power,
+        "finite": np.reshape(finite, ratio.shape) / power,
+    }
 
 
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
@@ -136,19 +141,13 @@ def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = panel_axes(panels, ratio=0.95, sharey=True)
         for panel, axis in axes.items():
-            curve, symbol = ("spike_a", "ρ") if panel == "a" else ("alignment_b", "A")
+            curve, symbol, _ = VARIED[panel]
             for value, colour in zip(ds[curve].values, style.shades(ds.sizes[curve])):
                 errors = ds[f"error_{panel}"].sel({curve: value})
                 axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=colour, **style.CURVE)
+                mean, spread, label = errors.mean("trial"), errors.std("trial", ddof=1), f"{symbol} = {value:g}"
                 axis.errorbar(
-                    ds.ratio,
-                    errors.mean("trial"),
-                    errors.std("trial", ddof=1),
-                    color=colour,
-                    capsize=2,
-                    elinewidth=0.8,
-                    label=f"{symbol} = {value:g}",
-                    **style.MARKS,
+                    ds.ratio, mean, spread, color=colour, capsize=2, elinewidth=0.8, label=label, **style.MARKS
                 )
             axis.set(xscale="log", xlabel="inputs per sample, d/n", title=panel_title(ds, panel))
             axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
@@ -170,15 +169,13 @@ def check(ds: Dataset) -> list[Check]:
     """Return all points together against eq. (27), corrected and as printed."""
     panels = ds.attrs["panels"].split(",")
     errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
-    laws = {law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS}
-    worst, limit, square = joint_test(errors, laws["predicted"])
-    wrong, _, wrong_square = joint_test(errors, laws["printed"])
-    finite, _, finite_square = joint_test(errors, laws["finite"])
-    gap = float(np.abs(errors.mean(-1) / laws["predicted"] - 1).max())
-    loss = max(float(ds[f"loss_{p}"].max()) for p in panels)
-    distance = max(float(ds[f"distance_{p}"].max()) for p in panels)
+    predicted, printed, own = (np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS)
+    worst, limit, square = joint_test(errors, predicted)
+    wrong, _, wrong_square = joint_test(errors, printed)
+    finite, _, finite_square = joint_test(errors, own)
+    gap = float(np.abs(errors.mean(-1) / predicted - 1).max())
+    loss, distance = (max(float(ds[f"{name}_{p}"].max()) for p in panels) for name in ("loss", "distance"))
     descent, flow = ds.attrs["descent_error"], ds.attrs["flow_error"]
-    apart = abs(descent / flow - 1)
     where = f"{errors.shape[0]} points of {errors.shape[1]} networks each, d = {ds.attrs['dim']}"
     return [
         Check.below(
@@ -196,7 +193,7 @@ def check(ds: Dataset) -> list[Check]:
         Check.below(
             f"gradient descent on one data set of d = {ds.attrs['descent_dim']}, d/n = {ds.attrs['descent_ratio']:g}: "
             f"error {descent:.5f}, by gradient flow {flow:.5f} (limit {DESCENT:.0e} of it)",
-            apart,
+            abs(descent / flow - 1),
             DESCENT,
         ),
         Check(

@@ -16,22 +16,17 @@ STEP = 0.03  # the largest learning rate of the figures' descent, times the larg
 
 @dataclass(frozen=True)
 class FigureRun:
-    r"""One trained network of Figures 1 to 3 on the times asked for, and its predictions: `components` are
-    $\hat r_1^T W_1 (v_1, v_2)$ (time, 2) and `plane` those along the spike and across it; `reduced` is eqs. (18)-(19),
-    `aligned` the sampled problem's aligned flow in the basis; `descent` the same network trained by gradient descent,
-    as the paper trains it."""
+    r"""One trained network of Figures 1 to 3 on the times asked for: `components` are $\hat r_1^T W_1 (v_1, v_2)$
+    (time, 2), `descent` those of the same network trained by gradient descent, as the paper trains it; `reduced`, from
+    the network's own `u0`, are those of eqs. (18)-(19), and `aligned` of the sampled problem's aligned flow."""
 
-    times: np.ndarray
     loss: np.ndarray
     components: np.ndarray
     descent: np.ndarray
-    descent_plane: np.ndarray
     descent_loss: np.ndarray
     learning_rate: float
-    plane: np.ndarray
     reduced: np.ndarray
     aligned: np.ndarray
-    early: np.ndarray
     u0: float
 
 
@@ -40,10 +35,9 @@ def figure_run(
 ) -> FigureRun:
     """Train one network on `samples` samples (None: on the population) and lay the predictions beside it.
 
-    The basis, the reduced dynamics and the early phase are the population's, as in the paper; the direction along
-    which the layers grow and its start u(0) are the sampled problem's own.
+    The basis and the reduced dynamics are the population's, as in the paper; the direction along which the layers
+    grow and its start u(0) are the sampled problem's own.
     """
-    theory = TwoPhase(spike, alignment)
     key = None if samples is None else settings.seed
     problem = ln.problems.spiked_covariance(settings.dim, spike=spike, alignment=alignment, samples=samples, key=key)
     weights = gaussian_start(settings.seed + 1, settings.dim, settings.width, settings.scale)
@@ -53,22 +47,17 @@ def figure_run(
     descent = ln.gradient_descent(
         problem, weights, learning_rate=gap / between, steps=between * (times.size - 1), save_every=between
     )
-    start_size, direction = growth_direction(problem, weights)
-    u0, row = float(start_size), direction @ flow.weights.first
+    u0, direction = growth_direction(problem, weights)
     basis = moments(problem).basis[:2]
     return FigureRun(
-        times=times,
         loss=flow.loss,
-        components=row @ basis.T,
+        components=direction @ flow.weights.first @ basis.T,
         descent=direction @ descent.weights.first @ basis.T,
-        descent_plane=(direction @ descent.weights.first)[:, :2],
         descent_loss=descent.loss,
         learning_rate=float(gap / between),
-        plane=row[:, :2],
-        reduced=theory.reduced(u0, times),
-        aligned=ln.theories.reduced.aligned_flow(problem, u0, times) @ basis.T,
-        early=theory.early(u0, times),
-        u0=u0,
+        reduced=TwoPhase(spike, alignment).reduced(u0, times),
+        aligned=ln.theories.reduced.aligned_flow(problem, float(u0), times) @ basis.T,
+        u0=float(u0),
     )
 
 
@@ -80,6 +69,11 @@ def phase_times(
     w1, w2 = components.T
     half, nearly = 0.5 * plateau**2, -np.expm1(-delta) * limit
     return ln.observables.crossing_time(times, w1**2, half), ln.observables.crossing_time(times, w2, nearly)
+
+
+def hausdorff(curve: np.ndarray, other: np.ndarray) -> float:
+    """Return the farthest that a point of one of two curves (time, 2) is from the other curve, at any time."""
+    return max(directed_hausdorff(curve, other), directed_hausdorff(other, curve))
 
 
 def directed_hausdorff(curve: np.ndarray, other: np.ndarray) -> float:
