@@ -172,6 +172,6 @@ def limits(trial: Trial) -> Numbers:
     f"({TIGHT_RANGE})",
 )
 def tight(trial: Trial) -> Numbers:
-    rows = phase_times.tight_cells(trial)
-    changes, excess = [[float(x.mean()) for x in part] for part in zip(*((c.change, c.slack - 1) for c in rows))]
-    return {"value": abs(excess[-1]), "changes": changes, "excess": excess}
+    cells = phase_times.tight_cells(trial)
+    changes, slacks = ([cell[name].mean().item() for cell in cells] for name in ("change", "slack"))
+    return {"value": abs(slacks[-1] - 1), "changes": changes, "excess": [slack - 1 for slack in slacks]}

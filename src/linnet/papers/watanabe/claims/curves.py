@@ -11,17 +11,14 @@ from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, pair_of,
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.numbers import by_name
 from linnet.theories.spiked import TwoPhase
 
-FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3
+FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3, and the borders of the plane
     "spike": [(spike, FIXED_ALIGNMENT) for spike in (1.0, 5.0, 20.0, 50.0)],
     "alignment": [(FIXED_SPIKE, alignment) for alignment in (0.1, 0.3, 0.5, 0.7, 0.9)],
-}
-CORNERS: dict[str, list[tuple[float, float]]] = {  # the borders of the plane of spike and alignment
-    "spike, A = 0.05": [(spike, 0.05) for spike in (0.0, 0.2, 1.0, 5.0, 100.0)],
-    "spike, A = 0.95": [(spike, 0.95) for spike in (0.0, 0.2, 1.0, 5.0, 100.0)],
-    "alignment, rho = 0.2": [(0.2, alignment) for alignment in (0.05, 0.1, 0.3, 0.6, 0.95)],
-    "alignment, rho = 100": [(100.0, alignment) for alignment in (0.05, 0.1, 0.3, 0.6, 0.95)],
+    **{f"spike, A = {A}": [(spike, A) for spike in (0.0, 0.2, 1.0, 5.0, 100.0)] for A in (0.05, 0.95)},
+    **{f"alignment, rho = {rho:g}": [(rho, A) for A in (0.05, 0.1, 0.3, 0.6, 0.95)] for rho in (0.2, 100.0)},
 }
 PRIMARILY_ALONG = Limit(0.9, "'primarily': the direction's cosine with the path, averaged over its length")
 NOT_MORE = Limit(0.01, "a share of the first loss, read between saved times: up to 1% is interpolation")
@@ -68,13 +65,7 @@ def direction(trial: Trial) -> Numbers:
         begun, done = int((lengths * (angles > 30) > 1e-6).argmax()), int((lengths * (angles > 60) > 1e-6).argmax())
         turns.append(lengths[begun:done].sum() / lengths.sum())
     ends = np.abs(run.components[-1] - run.moments.limit[:2])
-    return {
-        "value": lowest(first + second),
-        "first": lowest(first),
-        "second": lowest(second),
-        "turn": highest(turns),
-        "end": ends.max(),
-    }
+    return {"first": first, "second": second, "turn": turns, "end": ends.max()}
 
 
 @claim(
@@ -114,34 +105,29 @@ def direction(trial: Trial) -> Numbers:
             because="driven by w2, adjusted by w1: w2 moves by more, the greater part of its limit",
         ),
     ),
-    reads="the loss rests at {rest:.4f} of its start, and drops around t = {time:.2f}",
+    reads="the loss rests at {rest.lowest:.4f} of its start, and drops around t = {time:.2f}",
 )
 def loss_drops(trial: Trial) -> Numbers:
     run = trained_networks(trial)
-    limit, early = run.moments.limit, run.moments.early_time(SCALE)
-    rests, durations, shares, rises, grown, times = [], [], [], [], [], []
-    for i in range(SEEDS):
+    limit, early = run.moments.limit[1], run.moments.early_time(SCALE)
+
+    def of_network(i: int) -> Numbers:
         loss, w1, w2 = run.loss[:, i] / run.loss[0, i], run.w1[:, i], run.w2[:, i]
-        rests.append(np.interp(early / 2, run.times, loss))
         end = loss[(w1 >= 0.9 * run.moments.plateau).argmax()]
-        levels = [0.9, 0.5 * (1 + end), end + 0.1 * (1 - end)]
-        at = [np.interp(-level, -loss, run.times) for level in levels]
-        durations.append((at[2] - at[0]) / early)
-        shares.append(np.interp(at[1], run.times, w2) / limit[1])
-        later = run.times >= at[2]
-        rises.append(np.diff(loss[later]).max())
-        moved = w2[later][-1] - w2[later][0] - abs(w1[later][-1] - w1[later][0])
-        grown.append(moved / limit[1])
-        times.append(at[1])
-    return {
-        "value": lowest(rests),
-        "rest": lowest(rests),
-        "duration": highest(durations),
-        "negligible": highest(shares),
-        "rise": highest(rises),
-        "grown": lowest(grown),
-        "time": np.mean(times),
-    }
+        begun, half, done = np.interp([-0.9, -0.5 * (1 + end), -end - 0.1 * (1 - end)], -loss, run.times)
+        later = run.times >= done
+        from_w1, from_w2 = (w[later][-1] - w[later][0] for w in (w1, w2))
+        return {
+            "rest": np.interp(early / 2, run.times, loss),
+            "duration": (done - begun) / early,
+            "negligible": np.interp(half, run.times, w2) / limit,
+            "rise": np.diff(loss[later]).max(),
+            "grown": (from_w2 - abs(from_w1)) / limit,
+            "time": half,
+        }
+
+    numbers = by_name(of_network(i) for i in range(SEEDS))
+    return {**numbers, "time": np.mean(numbers["time"])}
 
 
 @claim(
@@ -226,6 +212,7 @@ def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[fl
     "0.95, alignments 0.05 to 0.95 at spikes 0.2 and 100 (three of each row in quick mode); seed by seed",
     holds=Below(
         1e-3,
+        "levels",
         what="largest loss at which a curve lies above that of its weaker neighbour",
         form=".0e",
         because="a tenth of the width of the figure's line; below it tails cross, as the late rate falls with A",
@@ -234,7 +221,7 @@ def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[fl
 )
 def order(trial: Trial) -> Numbers:
     levels = {}
-    for name, pairs in (FAMILIES | CORNERS).items():
+    for name, pairs in FAMILIES.items():
         runs = [loss_curves(*pair, trial.seed) for pair in trial_pairs(pairs, trial)]
         times = np.linspace(0, min(at[-1] for at, _ in runs), 4000)
         crossings = []
@@ -242,7 +229,7 @@ def order(trial: Trial) -> Numbers:
             curves = [np.exp(np.interp(times, at, np.log(loss[:, seed] / loss[0, seed]))) for at, loss in runs]
             crossings += [loss_crossing(*curves[i : i + 2]) for i in range(len(curves) - 1)]
         levels[name] = highest(crossings)
-    return {"value": highest(levels.values()), "levels": levels}
+    return {"levels": levels}
 
 
 @claim(
@@ -254,7 +241,7 @@ def order(trial: Trial) -> Numbers:
         NOT_MORE, "rises", what="largest rise of the loss left, from a pair to the next stronger one", form=".3f"
     ),
     corrected=AllOf(
-        Below(NOT_MORE, what="largest rise beyond its maximum", form=".3f"),
+        Below(NOT_MORE, "beyond", what="largest rise beyond its maximum", form=".3f"),
         Below(
             1e-9,
             "identity",
@@ -271,17 +258,16 @@ def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
     steps = neighbours(cells, "spike") + neighbours(cells, "alignment")
     rises = {pair_of(*step): float(step[1].left.mean() - step[0].left.mean()) for step in steps}
-    beyond = [rises[pair_of(*step)] for step in steps if past_maximum(*step)]
-    errors = []
+    identity = []
     for cell in cells:
         moments = pair_moments(float(cell.spike), float(cell.alignment))
         signal = moments.limit @ moments.cov @ moments.limit
-        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / theory_of(cell).early_loss - 1)
+        identity.append(abs((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / theory_of(cell).early_loss - 1))
     shown = [cell for cell in cells if cell.alignment == FIXED_ALIGNMENT]
     return {
-        "value": highest(beyond),
         "rises": rises,
-        "identity": highest(np.abs(errors)),
+        "beyond": [rises[pair_of(*step)] for step in steps if past_maximum(*step)],
+        "identity": identity,
         "left": [float(cell.left.mean()) for cell in shown],
         "wanted": [theory_of(cell).early_loss for cell in shown],
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe.settings import CORNERS, DIM, PAIR, POINTS, SCALE, SEEDS, WIDTH
-from linnet.reproduction import Trial
+from linnet.reproduction import Numbers, Trial
 from linnet.reproduction.cells import Block, Points
 from linnet.reproduction.fits import lowest, slopes
 from linnet.theories.spiked import TwoPhase
@@ -106,9 +106,20 @@ class Networks:
         return np.einsum("tsh,tshi->tsi", self.second, self.first)
 
     @property
+    def imbalance(self) -> np.ndarray:
+        """a a^T - W W^T (time, seed, hidden, hidden), which the flow conserves."""
+        return self.second[..., None] * self.second[..., None, :] - self.first @ self.first.swapaxes(-1, -2)
+
+    @property
     def deviations(self) -> tuple[np.ndarray, np.ndarray]:
         r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and the $w_i$ (time, seed, hidden, input)."""
         return self.orthogonal_part(self.second), self.orthogonal_part(self.first)
+
+    @property
+    def energy(self) -> np.ndarray:
+        """E of (46), of the deviations of a, w1 and w2 (time, seed)."""
+        second, first = self.deviations
+        return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
     @property
     def velocities(self) -> tuple[np.ndarray, np.ndarray]:
@@ -120,6 +131,10 @@ class Networks:
     def w2_velocity(self) -> np.ndarray:
         r"""$\hat r_1^T dw_2/dt$ (time, seed)."""
         return np.einsum("sh,tsh->ts", self.r, self.velocities[1][..., 1])
+
+    def predicted(self, law: Callable[[float, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return a law of u(0) and the times from each network's own u(0) (time, seed, ...)."""
+        return np.stack([law(u0, self.times) for u0 in self.u0], axis=1)
 
     def orthogonal_part(self, vectors: np.ndarray) -> np.ndarray:
         """Return the part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
@@ -183,17 +198,16 @@ def runs_by_scale(trial: Trial) -> list[Networks]:
     return [trained_networks(trial, scale=scale) for scale in scales(trial)]
 
 
-def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
-    """Return the power of the start's scale that a size follows, the least between neighbouring scales and at the
-    corners of the plane of spike and alignment, and the sizes."""
-    sizes = [size(run) for run in runs_by_scale(trial)]
-    overall, least = slopes(scales(trial), sizes)
-    small = (1e-3, 1e-5)
+def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> Numbers:
+    """Return the power of the start's scale that a size follows, `slope`; the `least` between neighbouring scales and
+    at the corners of the plane of spike and alignment; and its `last` value, at the smallest `scale`."""
+    used, sizes, small = scales(trial), [size(run) for run in runs_by_scale(trial)], (1e-3, 1e-5)
+    slope, least = slopes(used, sizes)
     corners = [
         slopes(small, [size(trained_networks(trial, pair, scale=scale)) for scale in small])[0]
         for pair in CORNERS[: 2 if trial.quick else 4]
     ]
-    return overall, lowest(least, *corners), sizes
+    return {"slope": slope, "least": lowest(least, *corners), "last": sizes[-1], "scale": used[-1]}
 
 
 def train_batch(
