@@ -168,7 +168,7 @@ def test_errors_are_those_of_the_theory_on_every_neuron():
                 worst = max(worst, float(np.linalg.norm(a - kept[number]) / np.linalg.norm(kept[number])))
             force = 1 - run.stages.phi / run.stages.gamma**2 * (a * b if printed else (a * b).mean())
             a, b = a + step * run.stages.gamma * b * force, b + step * a * force
-        np.testing.assert_allclose(expected.second, worst, rtol=1e-9)
+        np.testing.assert_allclose(expected["second"], worst, rtol=1e-9)
 
 
 def test_tables_of_networks_do_not_depend_on_their_blocks(assert_same):

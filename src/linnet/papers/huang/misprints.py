@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,79 +18,78 @@ if TYPE_CHECKING:
     from linnet.theories.feature_learning import Assumption, Stages
 
 
-def linear(
-    stages: Stages, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
-    r"""Eq. (9): $v_r \mathrel{+}= \rho_r + \frac{\eta}{nm}c_r$, without the factor $\eta/(nm)$ before $\rho_r$."""
+def linear(stages: Stages, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike) -> np.ndarray:
+    r"""Eq. (9): $v_r \mathrel{+}= \rho_r + \frac{\eta}{nm}c_r$, without the factor $\eta/(nm)$ before $\rho_r$.
+
+    **Returns** $\rho_r$ and $v_r$, (2, time, neuron).
+    """
     step, c = stages.learning_rate / stages.samples, np.asarray(overlaps, dtype=float)
 
-    def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def advance(state: np.ndarray) -> np.ndarray:
         rho, v = state
         with np.errstate(over="ignore", invalid="ignore"):
-            return rho + step * stages.gamma * v, v + rho + step * c
+            return np.array([rho + step * stages.gamma * v, v + rho + step * c])
 
-    return _iterate(advance, (np.zeros_like(c), np.asarray(magnitudes, dtype=float)), steps)
+    return _iterate(advance, np.array([np.zeros_like(c), magnitudes]), steps)
 
 
-def plane(
-    stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
-    r"""Eq. (10): the force on a neuron with its own $v_r\rho_r$ where the mean over neurons belongs."""
+def plane(stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike) -> np.ndarray:
+    r"""Eq. (10): the force on a neuron with its own $v_r\rho_r$ where the mean over neurons belongs.
+
+    **Returns** $\rho_r$ and $v_r$, (2, time, neuron).
+    """
     step, damping = stages.learning_rate / stages.samples, stages.phi / stages.gamma**2
 
-    def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def advance(state: np.ndarray) -> np.ndarray:
         rho, v = state
         force = 1 - damping * v * rho
-        return rho + step * stages.gamma * v * force, v + step * rho * force
+        return np.array([rho + step * stages.gamma * v * force, v + step * rho * force])
 
-    return _iterate(advance, (np.asarray(alignments, dtype=float), np.asarray(magnitudes, dtype=float)), steps)
+    return _iterate(advance, np.array([alignments, magnitudes]), steps)
 
 
 def scalar(stages: Stages, alignments: ArrayLike, steps: ArrayLike) -> np.ndarray:
-    r"""Eq. (11): the neuron's own $\rho_r^2$ where the mean over neurons belongs."""
+    r"""Eq. (11): the neuron's own $\rho_r^2$ where the mean over neurons belongs; $\rho_r$, (time, neuron)."""
     a, saturation = stages.learning_rate * stages.rate, 1 / stages.limit
-
-    def advance(state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        (rho,) = state
-        return (rho + a * rho * (1 - saturation * rho**2),)
-
-    return _iterate(advance, (np.asarray(alignments, dtype=float),), steps)[0]
-
-
-def proxy(stages: Stages, alignments: ArrayLike) -> np.ndarray:
-    r"""Section 5: $\tilde\rho_r$ from each neuron's own $\rho_r^2$; NaN for a neuron above the limit of the mean."""
-    return _proxy_with_limit(alignments, stages.limit)
+    return _iterate(lambda rho: rho + a * rho * (1 - saturation * rho**2), alignments, steps)
 
 
 def appendix_proxy(alignments: ArrayLike, *, gamma: float, trace: float) -> np.ndarray:
-    r"""Appendix B.2: the same with $\mathrm{tr}(\Sigma)/\gamma^{3/2}$ for $\phi/\gamma^{5/2}$."""
-    return _proxy_with_limit(alignments, gamma**1.5 / trace)
+    r"""Appendix B.2: $\tilde\rho_r = \rho_r/\sqrt{1 - \rho_r^2\,\mathrm{tr}(\Sigma)/\gamma^{3/2}}$ for each neuron.
+
+    NaN for a neuron above the limit of the mean. Section 5 has $\phi/\gamma^{5/2}$ for
+    $\mathrm{tr}(\Sigma)/\gamma^{3/2}$.
+    """
+    square, limit = np.asarray(alignments, dtype=float) ** 2, gamma**1.5 / trace
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(square / (1 - square / limit))
 
 
-def first_time(magnitude: float, *, samples: int, signal: float, trace: float, constant: float = 1.0) -> float:
-    r"""Theorem 4.1: $t_1 = C\log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$ on the canonical clock.
+def first_time(magnitude: float, *, samples: int, signal: float, trace: float) -> float:
+    r"""Theorem 4.1: $t_1 = \log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$ on the canonical clock.
 
-    The distance to cover is from $v_0\sqrt\gamma$ to 1, not from $v_0$; Lemma B.1 has the constant 1.
+    The distance to cover is from $v_0\sqrt\gamma$ to 1, not from $v_0$. The theorem has a constant before it, Lemma B.1
+    the constant 1.
     """
     if not 0 < magnitude < 1:
         raise ValueError(
             "`magnitude` must be between 0 and 1 for the printed time, a multiple of log(1/magnitude): "
             f"got {magnitude:g}."
         )
-    return float(constant * np.log(1 / magnitude) * np.sqrt(samples) / (np.sqrt(trace) * signal))
+    return float(np.log(1 / magnitude) * np.sqrt(samples) / (np.sqrt(trace) * signal))
 
 
-def second_time(loss: float, *, samples: int, signal: float, trace: float, constant: float = 1.0) -> float:
+def second_time(loss: float, *, samples: int, signal: float, trace: float) -> float:
     r"""Lemma 5.3: $t_2 - t_1$, canonical, for a loss $L$.
 
-    $$ C\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L) $$
+    $$ \frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L) $$
 
-    An order of magnitude in the paper, hence `constant`; its logarithm depends on the units of the data.
+    An order of magnitude in the paper; its logarithm depends on the units of the data.
     """
     ratio = samples * signal * trace / arguments.positive("loss", loss)
     if ratio <= 1:
         raise ValueError(f"`loss` must be below {loss * ratio:.4g} for the printed time to be positive: got {loss:g}.")
-    return float(constant * np.sqrt(samples) / (signal * np.sqrt(trace)) * np.log(ratio))
+    return float(np.sqrt(samples) / (signal * np.sqrt(trace)) * np.log(ratio))
 
 
 def proxy_end(stages: Stages, loss: float) -> float:
@@ -110,19 +110,13 @@ def assumption(data: Regression, *, epsilon: float, **scales: Unpack[Scales]) ->
     return replace(ours, conditions=tuple(replace(c, right=float(printed.get(c.number, c.right))) for c in kept))
 
 
-def _proxy_with_limit(alignments: ArrayLike, limit: float) -> np.ndarray:
-    """Return rho/sqrt(1 - rho^2/limit), NaN beyond the limit."""
-    square = np.asarray(alignments, dtype=float) ** 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.sqrt(square / (1 - square / limit))
-
-
-def _iterate(advance: Any, state: tuple[np.ndarray, ...], steps: ArrayLike) -> Any:
-    """Return the states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
-    kept, done = [], 0
+def _iterate(advance: Callable[[np.ndarray], np.ndarray], start: ArrayLike, steps: ArrayLike) -> np.ndarray:
+    """Return the states of a recursion at whole steps, (..., time, neuron); what diverges is infinite or NaN, not an
+    error."""
+    state, kept, done = np.array(start, dtype=float), [], 0
     for step in np.asarray(steps, dtype=int).tolist():
         for _ in range(step - done):
             state = advance(state)
         done = step
         kept.append(state)
-    return tuple(np.stack(column) for column in zip(*kept, strict=True))
+    return np.stack(kept, axis=-2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import train_section_six
 from linnet.papers.huang.tables import equations
-from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors
+from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, SETTINGS
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import first_index, highest, relative_distance
 from linnet.reproduction.numbers import by_name
@@ -128,26 +129,24 @@ def _max_relative_distance(a: np.ndarray, b: np.ndarray) -> float:
 )
 def linear_stage(trial: Trial) -> Numbers:
     right, printed = (_errors_by_setting(trial, f"(9) {form}") for form in ("corrected", "printed"))
-    firsts, left = _errors_of_kind("first", right), _where_5_percent_off(trial, right)
+    late = [share for setting in INSIDE for _, share in _where_5_percent_off(trial, setting, right)]
+    early = [step for setting in SETTINGS for step, _ in _where_5_percent_off(trial, setting, printed)]
     return {
-        "value": _worst_inside(firsts),
-        "neuron": _worst_inside(_errors_of_kind("neuron", right)),
-        "printed": min(highest(each) for each in _errors_of_kind("first", printed).values()),
-        "late": [share for setting in INSIDE for _, share in left[setting]],
-        "section_six": highest(firsts[SECTION_SIX]),
-        "step": max(step for each in _where_5_percent_off(trial, printed).values() for step, _ in each),
+        "value": _worst_inside(right["first"]),
+        "neuron": _worst_inside(right["neuron"]),
+        "printed": min(highest(each) for each in printed["first"].values()),
+        "late": late,
+        "section_six": highest(right["first"][SECTION_SIX]),
+        "step": max(early),
     }
 
 
-def _where_5_percent_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[tuple[int, float]]]:
+def _where_5_percent_off(trial: Trial, setting: str, errors: dict[str, dict[str, Any]]) -> list[tuple[int, float]]:
     """Return the step at which an equation followed from step 0 is first off by 5%, and the share of the loss left
-    there, for every network of every setting."""
-    places: dict[str, list[tuple[int, float]]] = {}
-    for setting, runs in equations.TABLE.rows(trial).items():
-        for run, error in zip(runs, errors[setting], strict=True):
-            at = first_index(error.each > 0.05, "the linear stage is never off by 5%")
-            places.setdefault(setting, []).append((int(run.steps[at]), run.loss_share[at]))
-    return places
+    there, for every network of a setting."""
+    runs = equations.TABLE.rows(trial)[setting]
+    states = [first_index(each > 0.05, "the linear stage is never off by 5%") for each in errors["each"][setting]]
+    return [(int(run.steps[at]), run.loss_share[at]) for run, at in zip(runs, states, strict=True)]
 
 
 @of_stages(
@@ -161,9 +160,12 @@ def _where_5_percent_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[
     "{dropped:.2g}",
 )
 def plane_of_the_second_stage(trial: Trial) -> Numbers:
-    kept = _errors_of_kind("second", _errors_by_setting(trial, "(10) corrected, overlaps kept"))
-    dropped = _errors_of_kind("first", _errors_by_setting(trial, "(10) corrected, overlaps dropped"))
-    return {**_second_stage_errors(trial, "(10)"), "kept": _worst_inside(kept), "dropped": _medians_inside(dropped)}
+    kept, dropped = (_errors_by_setting(trial, f"(10) corrected, overlaps {words}") for words in ("kept", "dropped"))
+    return {
+        **_second_stage_errors(trial, "(10)"),
+        "kept": _worst_inside(kept["second"]),
+        "dropped": _medians_inside(dropped["first"]),
+    }
 
 
 @of_stages(
@@ -180,30 +182,21 @@ def cubic_of_the_second_stage(trial: Trial) -> Numbers:
 
 def _second_stage_errors(trial: Trial, number: str) -> Numbers:
     """Measure how far an equation of the second stage is off, corrected and as printed."""
-    corrected = _errors_by_setting(trial, f"{number} corrected")
-    right, printed = (
-        _errors_of_kind("second", corrected),
-        _errors_of_kind("second", _errors_by_setting(trial, f"{number} printed")),
-    )
+    right, printed = (_errors_by_setting(trial, f"{number} {form}") for form in ("corrected", "printed"))
     return {
-        "value": _worst_inside(right),
-        "neuron": _worst_inside(_errors_of_kind("neuron", corrected)),
-        "printed": _worst_inside(printed),
-        "section_six": highest(right[SECTION_SIX]),
-        "section_six_printed": highest(printed[SECTION_SIX]),
-        "by_ratio": _medians_inside(printed),
+        "value": _worst_inside(right["second"]),
+        "neuron": _worst_inside(right["neuron"]),
+        "printed": _worst_inside(printed["second"]),
+        "section_six": highest(right["second"][SECTION_SIX]),
+        "section_six_printed": highest(printed["second"][SECTION_SIX]),
+        "by_ratio": _medians_inside(printed["second"]),
     }
 
 
-def _errors_by_setting(trial: Trial, name: str) -> dict[str, list[Errors]]:
-    """Return the errors of the equation of that name in every network of every setting."""
+def _errors_by_setting(trial: Trial, name: str) -> dict[str, dict[str, Any]]:
+    """Return each kind of error of the equation of that name, for every network of every setting."""
     rows = equations.TABLE.rows(trial)
-    return {setting: [equations.errors(run, name) for run in runs] for setting, runs in rows.items()}
-
-
-def _errors_of_kind(kind: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    """Return one kind of error ("first", "second" or "neuron") for every network of every setting."""
-    return {setting: [getattr(error, kind) for error in each] for setting, each in errors.items()}
+    return by_name({setting: by_name(equations.errors(run, name) for run in runs) for setting, runs in rows.items()})
 
 
 def _worst_inside(errors: dict[str, list[float]]) -> float:

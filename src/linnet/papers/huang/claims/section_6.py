@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import product
 from typing import Any
@@ -11,8 +10,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks import pictures
-from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, describe_convention
+from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, describe_convention, picture_network
 from linnet.papers.huang.tables import synthetic
 from linnet.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
@@ -46,7 +44,7 @@ MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 def loss_drops(trial: Trial) -> Numbers:
     draws = synthetic.TABLE.rows(trial)
     drops = np.divide(draws["drop_steps"], draws["first_step"]).tolist()
-    return {"value": lowest(draws["loss_settled"]), "left": draws["loss_settled"], "drops": drops}
+    return {"left": draws["loss_settled"], "drops": drops}
 
 
 @claim(
@@ -93,30 +91,21 @@ of_pictures = partial(
 )
 
 
-def _read_on_pictures(
-    trial: Trial, network: Callable[..., PictureRun], read: Callable[[PictureRun], Numbers]
-) -> dict[str, dict[str, Any]]:
-    """Train on both sets of pictures in all four conventions; return what `read` reads off each run, by name and then
-    by set and convention."""
-    return by_name({name: read(run) for name, run in train_on_pictures(trial, network).items()})
-
-
 @lru_cache(maxsize=1)
-def train_on_pictures(trial: Trial, network: Callable[..., PictureRun]) -> dict[str, PictureRun]:
+def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     """Train on both sets of pictures in all four conventions, once for two claims that read the runs one after the
-    other."""
+    other: until a fifth of what can be lost is left, a ReLU network until a half is."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
+    growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
+    options: Any = {"width": width, "growth": growth, "steps": steps, "save_every": 8, "until": until}
     runs = {}
     for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
-        runs[f"{name}, {describe_convention(centred, targets)}"] = network(X, y, seed=trial.seed, width=width)
+        words = f"{name}, {describe_convention(centred, targets)}"
+        runs[words] = picture_network(X, y, relu=relu, seed=trial.seed, **options)
     return runs
-
-
-linear = partial(pictures.linear_network, steps=400, save_every=8, until=0.2)
-relu_until_half = partial(pictures.relu_network, steps=600, save_every=8, until=0.5)
 
 
 def _states_to_compare(run: PictureRun) -> list[int]:
@@ -138,10 +127,10 @@ def _states_to_compare(run: PictureRun) -> list[int]:
     reads=f"median rho/(v sqrt(gamma)) {MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
 )
 def images(trial: Trial) -> Numbers:
-    numbers = _read_on_pictures(
-        trial, linear, lambda run: {"ratios": run.history.median_ratio[run.moments()], "ends": run.end.settled}
-    )
-    return {"value": lowest(1 - end for end in numbers["ends"].values()), **numbers}
+    runs = train_on_pictures(trial, relu=False)
+    ends = {words: run.end.settled for words, run in runs.items()}
+    ratios = {words: run.history.median_ratio[run.moments()] for words, run in runs.items()}
+    return {"value": lowest(1 - end for end in ends.values()), "ratios": ratios, "ends": ends}
 
 
 @of_pictures(
@@ -158,11 +147,14 @@ def images(trial: Trial) -> Numbers:
     "form: {ends:.2g}",
 )
 def images_kernel(trial: Trial) -> Numbers:
-    numbers = _read_on_pictures(
-        trial, linear, lambda run: {"distances": run.history.kernel_distance[run.moments()], "ends": run.end_distance}
-    )
-    changes = [end / numbers["distances"][words][0] for words, end in numbers["ends"].items()]
-    return {"value": lowest(changes), **numbers}
+    runs = train_on_pictures(trial, relu=False)
+    ends = {words: run.end_distance for words, run in runs.items()}
+    distances = {words: run.history.kernel_distance[run.moments()] for words, run in runs.items()}
+    return {
+        "value": lowest(end / distances[words][0] for words, end in ends.items()),
+        "distances": distances,
+        "ends": ends,
+    }
 
 
 @of_pictures(
@@ -189,7 +181,7 @@ def relu(trial: Trial) -> Numbers:
             "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),
         }
 
-    numbers = _read_on_pictures(trial, relu_until_half, read_kernel)
+    numbers = by_name({words: read_kernel(run) for words, run in train_on_pictures(trial, relu=True).items()})
     return {"value": lowest(each[-1] / each[0] for each in numbers["distances"].values()), **numbers}
 
 
@@ -213,9 +205,8 @@ def relu(trial: Trial) -> Numbers:
     reads="median rho/(v sqrt(gamma)) where 5% and a half of the loss are lost, and at the last state: {ratios:.3f}",
 )
 def relu_ratio(trial: Trial) -> Numbers:
-    ratios = _read_on_pictures(
-        trial, relu_until_half, lambda run: {"ratios": run.history.median_ratio[_states_to_compare(run)]}
-    )["ratios"]
+    runs = train_on_pictures(trial, relu=True)
+    ratios = {words: run.history.median_ratio[_states_to_compare(run)] for words, run in runs.items()}
     changes = {words: abs(half / first - 1) for words, (first, half, _) in ratios.items()}
     best = min(changes, key=lambda words: changes[words])
     return {"value": changes[best], "aligned": ratios[best][0], "worst": highest(changes.values()), "ratios": ratios}

@@ -11,7 +11,6 @@ from linnet.papers.huang.networks.runs import train_section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset
 
-FLAT = 0.95  # of its first value: where the loss is above it, the first stage lasts
 TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
 STAYED = Limit(0.01, "in the second stage everything grows along the feature: what is left aside is below 1%")
 SQUARE = Limit(0.02, "twice the limit of the ratio, of which it is the square")
@@ -46,7 +45,7 @@ def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
 
 
 def check(ds: Dataset) -> list[Check]:
-    high = ds.loss.values > FLAT
+    high = ds.loss.values > paper.FIRST_SHARE
     before = float(ds.ratio.values[high][-1])
     end, square, cosine = float(ds.ratio[-1]), float(ds.mean_square[-1]), float(ds.kernel_cosine.values[~high].min())
     gap = float(abs(ds.loss - ds.loss_theory).max())

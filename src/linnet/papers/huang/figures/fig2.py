@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from linnet.papers.huang.figures import images, panels
-from linnet.papers.huang.networks import pictures
-from linnet.reproduction import Check, Figure, Limit
+from linnet.reproduction import Check, Figure
 from linnet.reproduction.datasets import Dataset
-
-FLAT = 0.95  # of its first value: where the loss falls below it, the first stage ends
-SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few per cent aside")
 
 
 def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
-    return images.train_for_figure(settings, pictures.linear_network, "Linear network", chosen)[0]
+    return images.train_for_figure(settings, chosen, relu=False)
 
 
 def check(ds: Dataset) -> list[Check]:
-    return [*stage_checks(ds, settled=True), panels.kernel_check(ds), *images.convention_checks(ds, linear=True)]
-
-
-def stage_checks(ds: Dataset, *, settled: bool) -> list[Check]:
-    """Return the paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
-
-    `settled` says whether the ratio must have settled at t1, as the equations of a linear network have it.
-    """
-    loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
-    first = int(np.argmax(loss <= FLAT)) if (loss <= FLAT).any() else len(loss) - 1
-    floor = ds.attrs["loss_floor"]
-    dropped = int(np.argmax(loss <= max(floor + 0.1 * (1 - floor), loss[-1])))
-    during = ratio[first : dropped + 1]
-    spread = float(np.ptp(during) / during.mean())
-    return [
-        Check(
-            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} of "
-            f"XX'. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of what can be lost (or "
-            f"all that was) by step {int(ds.step[dropped])}"
-        ),
-        Check(
-            f"median rho/(v sqrt(gamma)) where the loss has lost 5%: {ratio[first]:.4f} (above {SETTLED:g}: settled)",
-            float(ratio[first]),
-            SETTLED,
-            bool(ratio[first] > SETTLED) if settled else None,
-        ),
-        Check(f"its spread over the drop: {spread:.2%}, where a stable ratio is claimed", spread),
-        Check(
-            f"and at the last step, {int(ds.step[-1])}, where {ds.attrs['left']:.2%} of what can be lost is left: "
-            f"{ratio[-1]:.3f}"
-            + (f"; at the end of training, by the closed form, {ds.attrs['end_ratio']:.3f}" if settled else "")
-        ),
-        Check(
-            f"kernel cosine to the target-aligned kernel: {cosine[0]:.4f} at the start, {cosine[first]:.4f} at t1, "
-            f"{cosine[dropped]:.4f} after the drop, {cosine[-1]:.4f} at the end"
-        ),
-    ]
+    return [*images.stage_checks(ds), panels.kernel_check(ds), *images.convention_checks(ds)]
 
 
 FIGURE = Figure(

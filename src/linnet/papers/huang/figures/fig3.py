@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pydantic import PositiveFloat, PositiveInt
 
-from linnet import style
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import images, panels
-from linnet.papers.huang.figures.fig2 import stage_checks
-from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import Dataset, variable_attributes
+from linnet.reproduction.datasets import Dataset
 
 
 class ReluSettings(images.ImageSettings):
@@ -22,25 +19,19 @@ class ReluSettings(images.ImageSettings):
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
-    ds, run = images.train_for_figure(settings, pictures.relu_network, "ReLU network", chosen)
-    words = variable_attributes("cosine to the target-aligned kernel between images on one side of the feature", "1")
-    return ds.assign(gated_cosine=("step", run.gated_cosine, words))
-
-
-def plot(ds: Dataset) -> style.Picture:
-    return panels.draw(ds, theory=False, gated=True)
+    return images.train_for_figure(settings, chosen, relu=True)
 
 
 def check(ds: Dataset) -> list[Check]:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
     return [
-        *stage_checks(ds, settled=False),
+        *images.stage_checks(ds),
         Check(
             "kernel cosine to the target-aligned kernel gated by the side of the feature: "
             f"{gated[0]:.4f} at the start, {gated[first]:.4f} at t1, {gated[-1]:.4f} at the end"
         ),
-        *images.convention_checks(ds, linear=False),
+        *images.convention_checks(ds),
     ]
 
 
@@ -59,7 +50,7 @@ FIGURE = Figure(
     settings=ReluSettings,
     quick={"width": 128, "steps": 1000, "samples": 100},
     compute=compute,
-    plot=plot,
+    plot=panels.draw,
     check=check,
     panels=panels.PANELS,
     options=images.OPTIONS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,16 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.figures import curves, panels
-from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, PictureRun, describe_convention
-from linnet.reproduction import Check, Settings
-from linnet.reproduction.datasets import Dataset, labelled
+from linnet.papers.huang.networks.pictures import (
+    CONVENTIONS,
+    MOMENTS,
+    SHARES,
+    PictureRun,
+    describe_convention,
+    picture_network,
+)
+from linnet.reproduction import Check, Limit, Settings
+from linnet.reproduction.datasets import Dataset, labelled, variable_attributes
 from linnet.reproduction.numbers import by_name
 
 OPTIONS = {
@@ -21,6 +27,9 @@ OPTIONS = {
     "fashion-mnist",
     "path": "the folder with a local copy of cifar10 or fashion-mnist",
 }
+
+
+SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few per cent aside")
 
 
 class ImageSettings(Settings):
@@ -74,7 +83,7 @@ def network_settings(chosen: ImageSettings) -> dict[str, Any]:
     return {name: getattr(chosen, name) for name in names} | {"save_every": ln.trajectories.log_spaced(chosen.states)}
 
 
-def compare_conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Dataset:
+def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
     """Train in all four conventions: ratio and kernel where 5%, a half and four fifths of what can be lost is lost,
     (convention, moment) each.
 
@@ -88,7 +97,7 @@ def compare_conventions(chosen: ImageSettings, network: Callable[..., PictureRun
     runs = []
     for centred, targets in CONVENTIONS:
         X, y, _ = draw_images(chosen, centred=centred, targets=targets)
-        runs.append(network(X, y, **network_settings(chosen)))
+        runs.append(picture_network(X, y, relu=relu, **network_settings(chosen)))
     measured, ends = by_name(_measure_at_moments(run) for run in runs), [run.end.settled for run in runs]
     both = ("convention", "moment")
     variables: dict[str, Any] = {name: (both, values, texts[name], "1") for name, values in measured.items()}
@@ -110,34 +119,73 @@ def _measure_at_moments(run: PictureRun) -> dict[str, np.ndarray]:
     return {name: np.where(reached, values[states], np.nan) for name, values in measures.items()}
 
 
-def train_for_figure(
-    chosen: ImageSettings, network: Callable[..., PictureRun], name: str, letters: tuple[str, ...]
-) -> tuple[Dataset, PictureRun]:
-    """Train one network; return what the figures draw of it, with what headings and checks say of the data, and the
-    run. `letters` are the panels asked for."""
+def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: bool) -> Dataset:
+    """Train one network; return what the figures draw of it, with what headings and checks say of the data. `letters`
+    are the panels asked for."""
     X, y, words = draw_images(chosen)
-    run = network(X, y, **network_settings(chosen))
+    run = picture_network(X, y, relu=relu, **network_settings(chosen))
     ds = curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(letters or panels.PANELS),
         data=words,
-        subtitle=f"{name}, m = {chosen.width}, on {words}, {X.shape[1]} inputs",
+        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {X.shape[1]} inputs",
         convention_drawn=describe_convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
         left=float(run.remaining_share[-1]),
         logarithmic=1,
     )
-    return (ds.merge(compare_conventions(chosen, network)) if chosen.conventions else ds), run
+    if relu:
+        text = "cosine to the target-aligned kernel between images on one side of the feature"
+        ds = ds.assign(gated_cosine=("step", run.gated_cosine, variable_attributes(text, "1")))
+    return ds.merge(compare_conventions(chosen, relu=relu)) if chosen.conventions else ds
 
 
-def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:
+def stage_checks(ds: Dataset) -> list[Check]:
+    """Return the paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
+
+    The ratio of a linear network must have settled at t1, as its equations have it.
+    """
+    loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
+    begun, relu = loss <= settings.FIRST_SHARE, panels.is_relu(ds)
+    first = int(np.argmax(begun)) if begun.any() else len(loss) - 1
+    floor = ds.attrs["loss_floor"]
+    dropped = int(np.argmax(loss <= max(floor + 0.1 * (1 - floor), loss[-1])))
+    during = ratio[first : dropped + 1]
+    spread = float(np.ptp(during) / during.mean())
+    return [
+        Check(
+            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} of "
+            f"XX'. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of what can be lost (or "
+            f"all that was) by step {int(ds.step[dropped])}"
+        ),
+        Check(
+            f"median rho/(v sqrt(gamma)) where the loss has lost 5%: {ratio[first]:.4f} (above {SETTLED:g}: settled)",
+            float(ratio[first]),
+            SETTLED,
+            None if relu else bool(ratio[first] > SETTLED),
+        ),
+        Check(f"its spread over the drop: {spread:.2%}, where a stable ratio is claimed", spread),
+        Check(
+            f"and at the last step, {int(ds.step[-1])}, where {ds.attrs['left']:.2%} of what can be lost is left: "
+            f"{ratio[-1]:.3f}"
+            + ("" if relu else f"; at the end of training, by the closed form, {ds.attrs['end_ratio']:.3f}")
+        ),
+        Check(
+            f"kernel cosine to the target-aligned kernel: {cosine[0]:.4f} at the start, {cosine[first]:.4f} at t1, "
+            f"{cosine[dropped]:.4f} after the drop, {cosine[-1]:.4f} at the end"
+        ),
+    ]
+
+
+def convention_checks(ds: Dataset) -> list[Check]:
     """Return a line for each convention: nothing is claimed of it, as the paper names none."""
     if "convention" not in ds.dims:
         return []
     lines = []
     for words in ds.convention.values:
         each = {name: ds[name].sel(convention=words).values for name in ("ratios", "cosines", "distances")}
-        end = f", at the end {float(ds.end_ratios.sel(convention=words)):.3f} by the closed form" if linear else ""
+        end = f", at the end {float(ds.end_ratios.sel(convention=words)):.3f} by the closed form"
+        end = "" if panels.is_relu(ds) else end
         lines.append(
             Check(
                 f"{words}: where 5%, a half and four fifths of what can be lost is lost, ratio "

@@ -6,7 +6,6 @@ The paper gives no settings for CIFAR-10, neither of its pixels nor of its targe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +87,13 @@ def picture_network(
     *,
     relu: bool,
     seed: int,
+    width: int,
     growth: float,
     steps: int,
-    width: int = settings.IMAGE_WIDTH,
+    save_every: int | ln.trajectories.Saving,
+    until: float,
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
-    save_every: int | ln.trajectories.Saving = 4,
-    until: float = 1.0,
 ) -> PictureRun:
     """Train a linear or a ReLU network from the signed start; the step is the `growth` of the first stage per step.
 
@@ -123,7 +122,3 @@ def picture_network(
         if run.remaining_share[-1] <= until:
             break
     return run
-
-
-linear_network = partial(picture_network, relu=False, growth=settings.LINEAR_GROWTH, steps=600)
-relu_network = partial(picture_network, relu=True, growth=settings.RELU_GROWTH, steps=400)

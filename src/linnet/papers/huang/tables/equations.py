@@ -12,9 +12,10 @@ import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.equations import equations_cells
 from linnet.papers.huang.networks.runs import theory_of
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Columns, Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:
@@ -38,18 +39,13 @@ class Neurons:
     """One trained network of the table: its states without repeats, `begin` being where the second stage does."""
 
     steps: np.ndarray
-    loss: np.ndarray
+    loss_share: np.ndarray  # of the first loss
     alignments: np.ndarray
     start: np.ndarray  # magnitudes at step 0 ...
     at_first: np.ndarray  # ... and where the second stage begins
     overlaps: np.ndarray
     begin: int
     stages: Stages
-
-    @property
-    def loss_share(self) -> np.ndarray:
-        """The loss as a share of its start, (state,)."""
-        return self.loss / self.loss[0]
 
 
 def read(dataset: Dataset) -> dict[str, list[Neurons]]:
@@ -63,11 +59,17 @@ def read(dataset: Dataset) -> dict[str, list[Neurons]]:
 def _read_neurons(cell: Dataset) -> Neurons:
     """Read one trained network, its repeated states taken out."""
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
-    alignments = cell["alignments"].transpose("state", "neuron").values[kept]
+    loss = cell["loss"].values[kept]
     start, at_first = cell["magnitudes"].transpose("stage", "neuron").values
-    begin = int(np.searchsorted(steps, int(cell["ends"].values[0])))
     return Neurons(
-        steps, cell["loss"].values[kept], alignments, start, at_first, cell["overlaps"].values, begin, theory_of(cell)
+        steps=steps,
+        loss_share=loss / loss[0],
+        alignments=cell["alignments"].transpose("state", "neuron").values[kept],
+        start=start,
+        at_first=at_first,
+        overlaps=cell["overlaps"].values,
+        begin=int(np.searchsorted(steps, int(cell["ends"].values[0]))),
+        stages=theory_of(cell),
     )
 
 
@@ -95,39 +97,23 @@ EQUATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Errors:
-    """How far an equation is off: all alignments at every state, relative to their size (state,); `begin` is where the
-    second stage does. `neuron` is the largest of any one neuron where the equation is meant, in units of the root mean
-    square of all."""
+def errors(run: Neurons, name: str) -> Numbers:
+    """Return how far one of the `EQUATIONS` is from the trained alignments, from the state on where it starts.
 
-    each: np.ndarray
-    begin: int
-    neuron: float
-
-    @property
-    def first(self) -> float:
-        """The largest error of the first stage."""
-        return float(self.each[: self.begin + 1].max())
-
-    @property
-    def second(self) -> float:
-        """The largest error of the second stage."""
-        return float(self.each[self.begin :].max())
-
-
-def errors(run: Neurons, name: str) -> Errors:
-    """Return how far one of the `EQUATIONS` is from the trained alignments, from the state on where it starts."""
+    `each` is the distance of all alignments at every state, relative to their size, (state,); `first` and `second` are
+    the largest of each stage. `neuron` is the largest distance of any one neuron where the equation is meant, in units
+    of the root mean square of all.
+    """
     start, solution, first_stage = EQUATIONS[name]
     at = {"step 0": 0, "first state": 1, "t1": run.begin}[start]  # alignments are zero at step 0
     trained, begin = run.alignments[at:], run.begin - at
     rho = solution(run, trained[0], run.steps[at:] - run.steps[at])
-    meant = slice(begin + 1 if first_stage else None)
+    each, meant = relative_errors(rho, trained), slice(begin + 1 if first_stage else None)
     size = np.sqrt((trained[meant] ** 2).mean(axis=-1, keepdims=True))
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(rho[meant] - trained[meant])
         single = np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
-    return Errors(relative_errors(rho, trained), begin, float(single.max()))
+    return {"each": each, "first": each[: begin + 1].max(), "second": each[begin:].max(), "neuron": single.max()}
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
@@ -146,22 +132,20 @@ def columns(dataset: Dataset) -> Columns:
     table: Columns = {"equation": list(EQUATIONS), "from": starts}
     for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
-        rows = [[errors(run, equation) for run in runs] for equation in EQUATIONS]
-        firsts = [format_spread([error.first for error in row]) for row in rows]
+        rows = [by_name(errors(run, equation) for run in runs) for equation in EQUATIONS]
+        firsts = [format_spread(row["first"]) for row in rows]
         table[f"stage 1, {name}"] = ["–" if at == "t1" else first for at, first in zip(starts, firsts, strict=True)]
-        table[f"stage 2, {name}"] = [format_spread([error.second for error in row]) for row in rows]
+        table[f"stage 2, {name}"] = [format_spread(row["second"]) for row in rows]
     return table
 
 
 def format_spread(values: list[float]) -> str:
     """Return the median and the range of errors: percentages, or multiples of the size itself from two on."""
-    median, (low, unit), (high, other) = (
-        np.median(values),
-        _format_error(lowest(values)),
-        _format_error(highest(values)),
-    )
-    span = f"{low}{'' if unit == other else unit} to {high}{other}"
-    return f"{''.join(_format_error(median))} ({span})" if np.isfinite(median) else "overflows"
+    median = np.median(values)
+    if not np.isfinite(median):
+        return "overflows"
+    (low, unit), (high, other) = (_format_error(end(values)) for end in (lowest, highest))
+    return f"{''.join(_format_error(median))} ({low}{'' if unit == other else unit} to {high}{other})"
 
 
 def _format_error(error: float) -> tuple[str, str]:
