@@ -206,8 +206,8 @@ def test_draws_of_the_lemmas_are_those_of_the_shares():
     for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
         data = ln.problems.gaussian_teacher(key=[seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
         form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]
-        np.testing.assert_allclose(form / n, assumptions.quadratic_share(data), rtol=1e-12)
-        np.testing.assert_allclose(gamma / (30 * n), assumptions.gamma_share(data), rtol=1e-12)
+        np.testing.assert_allclose(form, assumptions.quadratic_share(data), rtol=1e-12)
+        np.testing.assert_allclose(gamma, assumptions.gamma_share(data), rtol=1e-12)
 
 
 def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():

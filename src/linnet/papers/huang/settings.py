@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
+
+
+class Size(TypedDict):
+    """The input dimension and the width of a network."""
+
+    dim: int
+    width: int
+
 
 # Section 6, synthetic data; `eta` is the paper's step, m times the canonical one.
 SAMPLES = 10
@@ -17,8 +25,8 @@ NOISE_VARIANCE = 0.01
 NOISE_LIMIT = 8.0 * SAMPLES  # of the labels' variance at unit signal: condition (5)
 EPSILON = 0.01  # the loss that the assumption is evaluated for; Lemma 5.3 ends stage 2 at 4 epsilon
 MARGIN = 10.0  # how far inside each condition on the start and the step
-SMALL: dict[str, Any] = {"dim": 2000, "width": 512}  # quick mode; conditions (1)-(6) hold there too
-LARGE: dict[str, Any] = {"dim": DIM, "width": WIDTH}
+SMALL: Size = {"dim": 2000, "width": 512}  # quick mode; conditions (1)-(6) hold there too
+LARGE: Size = {"dim": DIM, "width": WIDTH}
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # v_0/(sigma_0 sqrt(log m)): all inside the printed assumption
 MARGINS = (MARGIN, 1.0)  # 1: the start at the limit of conditions (2) and (3), all constants 1
 SIGNALS = (1.0, 0.3, 0.1, 0.03)  # |beta|, down to where (6), tr(Sigma)|beta|^2 = Omega(1), ends
@@ -56,6 +64,6 @@ OVER_SIGNALS = (
 )
 
 
-def size(quick: bool) -> dict[str, Any]:
+def size(quick: bool) -> Size:
     """Return the input dimension and the width of the networks inside the assumption."""
     return SMALL if quick else LARGE

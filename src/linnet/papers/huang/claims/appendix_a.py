@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 import linnet as ln
-from linnet._randomness import generator
+from linnet._randomness import Key, generator
 from linnet.papers.huang.tables import lemmas
 from linnet.reproduction import AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest, relative_distance
 
 DRAWS = "n = 10, 20, 40, d = 1000, unit signal, 1000 draws at each of three noises (quick: d = 400, 300 draws)"
 CHANCE = 2.0  # standard errors by which a share of draws may miss its probability
-WIDTHS, DELTAS = (1, 2, 4, 8, 16, 32, 64, 1024), (0.3, 0.1, 0.01)
-DIMS = (16, 32, 64, 128, 256, 512)
 
 
 @claim(
@@ -38,7 +35,7 @@ def gram_matrix(trial: Trial) -> Numbers:
     spectra = {"flat": np.ones(400), "power": 1 / np.arange(1, 401)}
     laws, sizes = ("gaussian", "rademacher", "uniform"), (5, 10) if trial.quick else (5, 10, 20)
     shares = {
-        (n, law, name): [_gram_distance_over_bound(values, law, [trial.seed, n, draw]) for draw in range(200)]
+        (n, law, name): [_gram_distance_over_bound(n, values, law, [trial.seed, n, draw]) for draw in range(200)]
         for n, law, (name, values) in product(sizes, laws, spectra.items())
     }
     needed = {f"n = {n}, {law}, {name}": np.quantile(own, 1 - n**-2.0) for (n, law, name), own in shares.items()}
@@ -50,10 +47,8 @@ def gram_matrix(trial: Trial) -> Numbers:
     }
 
 
-def _gram_distance_over_bound(values: np.ndarray, law: Any, key: list[int]) -> float:
-    """Return the distance of a Gram matrix from tr(Sigma) times the identity over the lemma's bound, for the draw of
-    `key`, whose second number is that of the samples."""
-    n = key[1]
+def _gram_distance_over_bound(n: int, values: np.ndarray, law: str, key: Key) -> float:
+    """Return the distance of a Gram matrix from tr(Sigma) times the identity over the lemma's bound."""
     data = ln.problems.subgaussian_regression(
         key=key, samples=n, covariance=values, teacher=np.ones(values.size), entries=law
     )
@@ -81,23 +76,29 @@ def _gram_distance_over_bound(values: np.ndarray, law: Any, key: list[int]) -> f
 def overlaps_of_the_start(trial: Trial) -> Numbers:
     data = [ln.problems.gaussian_teacher(key=[trial.seed, draw], dim=60) for draw in range(400)]
     features = [each.inputs.T @ each.outputs for each in data]
-    draws = {width: range(400 if width < 1024 else 100) for width in WIDTHS}
-    seen = {
-        width: np.array([_largest_overlaps(features[draw], width, [trial.seed, draw, 1]) for draw in own])
-        for width, own in draws.items()
-    }
-    constants = {}
-    for delta in DELTAS:
-        held, slack = {}, {}
-        for width, (largest, top) in ((width, own.T) for width, own in seen.items()):
-            held[width] = ((largest <= np.sqrt(2 * np.log(8 * width / delta))) & (top >= 0.5)).mean()
-            slack[width] = CHANCE * np.sqrt(delta * (1 - delta) / top.size)
-        enough = [width for width in WIDTHS if all(held[w] >= 1 - delta - slack[w] for w in WIDTHS if w >= width)]
-        constants[delta] = enough[0] / np.log(1 / delta) if enough else np.inf
-    return {"value": highest(constants.values()), "constants": constants, "narrow": held[1]}  # at the least delta
+    seen = {}  # (2, draw) by width
+    for width in (1, 2, 4, 8, 16, 32, 64, 1024):
+        own = range(400 if width < 1024 else 100)
+        seen[width] = np.array([_largest_overlaps(features[draw], width, [trial.seed, draw, 1]) for draw in own]).T
+
+    def share_held(width: int, delta: float) -> float:
+        """Return the share of draws in which both bounds hold."""
+        largest, top = seen[width]
+        return ((largest <= np.sqrt(2 * np.log(8 * width / delta))) & (top >= 0.5)).mean()
+
+    def least_width(delta: float) -> float:
+        """Return the width from which on they hold often enough; infinite where they do not at the largest."""
+        wanted = {
+            width: 1 - delta - CHANCE * np.sqrt(delta * (1 - delta) / top.size) for width, (_, top) in seen.items()
+        }
+        too_narrow = [width for width in seen if share_held(width, delta) < wanted[width]]
+        return min((width for width in seen if width > max(too_narrow, default=0)), default=np.inf)
+
+    constants = {delta: least_width(delta) / np.log(1 / delta) for delta in (0.3, 0.1, 0.01)}
+    return {"constants": constants, "narrow": share_held(1, 0.01)}
 
 
-def _largest_overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[float, float]:
+def _largest_overlaps(feature: np.ndarray, width: int, key: Key) -> tuple[float, float]:
     """Return the largest size of an overlap of a start's neurons with the feature, and the largest overlap with its
     sign, in units of sigma_0 sqrt(gamma)."""
     std = 0.01
@@ -128,18 +129,20 @@ def _largest_overlaps(feature: np.ndarray, width: int, key: list[int]) -> tuple[
     "{constants:.0f} (d doubled from 16)",
 )
 def norms_of_the_start(trial: Trial) -> Numbers:
-    delta, draws, constants = 0.1, 60 if trial.quick else 200, {}
+    delta, draws, constants = 0.1, range(60 if trial.quick else 200), {}
     for width in (16, 128, 1024):
-        inside = {dim: [_norms_within_half([trial.seed, dim, draw], width) for draw in range(draws)] for dim in DIMS}
-        enough = [dim for dim in DIMS if np.mean(inside[dim]) >= 1 - delta]
-        constants[width] = enough[0] / np.log(4 * width / delta) if enough else np.inf
+        shares = {
+            dim: np.mean([_norms_within_half(dim, width, [trial.seed, dim, draw]) for draw in draws])
+            for dim in (16, 32, 64, 128, 256, 512)
+        }
+        least = min((dim for dim, share in shares.items() if share >= 1 - delta), default=np.inf)
+        constants[width] = least / np.log(4 * width / delta)
     return {"value": highest(constants.values()), "least": lowest(constants.values()), "constants": constants}
 
 
-def _norms_within_half(key: list[int], width: int) -> bool:
-    """Return whether the squared norms of all neurons of a start are within a half of sigma_0^2 d, for the draw of
-    `key`, whose second number is d."""
-    std, dim = 0.01, key[1]
+def _norms_within_half(dim: int, width: int, key: Key) -> bool:
+    """Return whether the squared norms of all neurons of a start are within a half of sigma_0^2 d."""
+    std = 0.01
     start = ln.inits.signed(key=key, in_dim=dim, width=width, first_std=std, magnitude=1e-3)
     norms = width * (start.first**2).sum(axis=1) / (std**2 * dim)  # |w_r(0)|^2/(sigma_0^2 d)
     return bool(((norms >= 0.5) & (norms <= 1.5)).all())
@@ -169,8 +172,6 @@ def quadratic_form(trial: Trial) -> Numbers:
     draws = sum(rows["draws"][n[0], noise] for noise in lemmas.NOISES)
     constants = {each: each**2 * failure for each, failure in failing.items()}
     return {
-        "value": failing[10],
-        "uncertainty": np.sqrt(failing[10] * (1 - failing[10]) / draws),
         "failing": failing,
         "constants": constants,
         "first": constants[10],
@@ -216,7 +217,6 @@ def size_of_gamma(trial: Trial) -> Numbers:
     quiet, law = ({each: by_case[each, 1e-7] for each in n} for by_case in (shares, laws))
     return {
         "value": shares[40, 8.0],
-        "uncertainty": lemmas.share_error(shares[40, 8.0], draws),
         "shares": {noise: {each: shares[each, noise] for each in n} for noise in noises},
         "medians": {noise: rows["median"][40, noise] for noise in noises},
         "off_law": {each: abs(quiet[each] - law[each]) / lemmas.share_error(law[each], draws) for each in n},

@@ -14,9 +14,7 @@ from linnet.reproduction.fits import highest
 from linnet.reproduction.numbers import by_name
 
 assumed = partial(claim, assumes=settings.ASSUMED)
-ROUNDING = 1e-12
 ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt(n/d): 7% in quick mode")
-QUARTER = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
 PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
 
 
@@ -52,7 +50,7 @@ def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l: only c_r = 0 satisfies both
     gaps = np.abs(v[0] / v0**2 - 1)
     return {
-        "value": (gaps > ROUNDING).mean(),
+        "value": (gaps > 1e-12).mean(),  # beyond rounding
         "largest": gaps.max(),
         "upper": (_solve_growth_factors(rho.max(axis=1), steps, growth, scale) - 1).max() / unit,
         "lower": (1 - _solve_growth_factors(rho.min(axis=1), steps, growth, scale)).max() / unit,
@@ -146,8 +144,7 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     reads="(2/m)|X'X W v|/sqrt(gamma), the largest of each run, by v_0/(sigma_0 sqrt(log m)): {pulls:.3f}",
 )
 def size_of_the_output_gradient(trial: Trial) -> Numbers:
-    pulls = neurons.TABLE.rows(trial)["pull"]
-    return {"value": highest(pulls.values()), "pulls": pulls}
+    return {"pulls": neurons.TABLE.rows(trial)["pull"]}
 
 
 PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
@@ -155,12 +152,13 @@ PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
 
 def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
     """Return what Lemma B.2 says of every neuron's proxy, as rules over the numbers of these names."""
-    every = "it is said of all r"
-    bound = "the bound as printed"
+    every = Limit(0, "it is said of all r")
+    quarter = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
+    bound = Limit(1.0, "the bound as printed")
     return AllOf(
-        AtMost(0, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%", because=every),
-        AtLeast(QUARTER, least, what=f"least growth of a step over eta sqrt(gamma)/(mn){where}", form=".2g"),
-        AtMost(1.0, largest, what=f"largest factor of a step over the printed bound{where}", form=".2f", because=bound),
+        AtMost(every, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%"),
+        AtLeast(quarter, least, what=f"least growth of a step over eta sqrt(gamma)/(mn){where}", form=".2g"),
+        AtMost(bound, largest, what=f"largest factor of a step over the printed bound{where}", form=".2f"),
     )
 
 
@@ -220,8 +218,7 @@ def proxy_end(trial: Trial) -> Numbers:
         proxy, root = run.stages.proxy(run.history.alignments[at]), np.sqrt(run.loss_share[at])
         printed = misprints.proxy_end(run.stages, run.history.loss[at])
         rows[share] = {"printed": proxy / printed, "right": proxy / np.sqrt((1 - root) / root * run.stages.limit)}
-    numbers = by_name(rows)
-    return {"value": highest(abs(each - 1) for each in numbers["right"].values()), **numbers}
+    return by_name(rows)
 
 
 @assumed(

@@ -34,7 +34,8 @@ def end_of_the_first_stage(trial: Trial) -> Numbers:
     rows, corners = neurons.TABLE.rows(trial), region.TABLE.rows(trial)
     least, most, sizes = rows["least"], rows["most"], rows["magnitudes"]
     worst = {key: highest(most[key], 1 / least[key], sizes[key][1], 1 / sizes[key][0]) for key in least}
-    strengths = {name: signal**3 * _strength_per_cubed_signal(trial) for name, signal in corners["signal"].items()}
+    trace = settings.size(trial.quick)["dim"]
+    strengths = {name: settings.SAMPLES**1.5 * signal**3 * np.sqrt(trace) for name, signal in corners["signal"].items()}
     far = [corners["worst"][name] for name, strength in strengths.items() if strength >= STRONG]
     return {
         "value": highest([*where_dominant(worst).values(), *far]),
@@ -42,11 +43,6 @@ def end_of_the_first_stage(trial: Trial) -> Numbers:
         "most": most,
         "worst": worst | corners["worst"],
     }
-
-
-def _strength_per_cubed_signal(trial: Trial) -> float:
-    """Return n^(3/2) sqrt(tr) of the networks inside the assumption, where tr is the input dimension."""
-    return float(settings.SAMPLES**1.5 * np.sqrt(settings.size(trial.quick)["dim"]))
 
 
 @claim(

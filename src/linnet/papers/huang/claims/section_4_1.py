@@ -141,4 +141,4 @@ def crossover(trial: Trial) -> Numbers:
         f"v_0 = {size:g}": abs(ratio - float(formula(size**2, half["shares"][size]))) for size, ratio in ratios.items()
     }
     off |= region.TABLE.rows(trial)["crossover_off"]
-    return {"value": highest(off.values()), "off": off, "ratios": ratios}
+    return {"off": off, "ratios": ratios}

@@ -17,8 +17,7 @@ from linnet.reproduction.numbers import by_name
 
 of_neurons = partial(claim, assumes=settings.ASSUMED, tried=settings.OVER_RATIOS)
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
-NONE_FALLS = AtMost(0, "falling", what="neurons in which it falls", form=".0f", because="it is said of every neuron")
-NONE_DOMINANT = AtMost(0, what="neurons in which it falls where v_0 dominates", form=".0f", because=NONE_FALLS.because)
+NONE = Limit(0, "it is said of every neuron")
 OFF_THE_LIMIT = Limit(
     0.02, "XX' is a multiple of the identity to a few percent, and the limit assumes that it is one exactly"
 )
@@ -58,9 +57,9 @@ def limit(trial: Trial) -> Numbers:
     "the ratio rho/(v sqrt(gamma)) ends at {settled:.3f}, where the paper has 1",
 )
 def exact_end(trial: Trial) -> Numbers:
-    kinds = {f"d = {dim}": _end_errors(trial, dim, power) for dim, power in ((40, 1.0), (400, 1.0), (2000, 0.0))}
-    numbers = by_name(kinds)
-    return {"value": highest(numbers["off"].values()), **numbers}
+    return by_name(
+        {f"d = {dim}": _end_errors(trial, dim, power) for dim, power in ((40, 1.0), (400, 1.0), (2000, 0.0))}
+    )
 
 
 def _end_errors(trial: Trial, dim: int, power: float) -> Numbers:
@@ -133,8 +132,7 @@ def difference(trial: Trial) -> Numbers:
 )
 def signs_determined(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
-    determined = rows["determined"]
-    return {"value": lowest(determined.values()), "determined": determined, "count": sum(rows["count"].values())}
+    return {"determined": rows["determined"], "count": sum(rows["count"].values())}
 
 
 @of_neurons(
@@ -165,23 +163,17 @@ def signs(trial: Trial) -> Numbers:
     }
 
 
-FALLS_READS = (
-    "neurons in which it falls between two saved states of stage 2, of {count} in all, by v_0/(sigma_0 sqrt(log m)): "
-    "{falling:.0f}; networks with one whose |rho_r| falls, of {networks}: {falling_networks:.0f}"
-)
-IF_DOMINANT = "none falls where v_0 is well above sigma_0 sqrt(log m): those that fall turn within stage 2"
-
-
 def _never_falls(name: str, *, says: str, falling: str) -> Claim:
     """Declare that a quantity of every neuron never falls in the second stage; `falling` counts those where it does."""
 
     @of_neurons(
         name,
         says=says,
-        holds=NONE_FALLS,
-        corrected=NONE_DOMINANT,
-        correction=IF_DOMINANT,
-        reads=FALLS_READS,
+        holds=AtMost(NONE, "falling", what="neurons in which it falls", form=".0f"),
+        corrected=AtMost(NONE, what="neurons in which it falls where v_0 dominates", form=".0f"),
+        correction="none falls where v_0 is well above sigma_0 sqrt(log m): those that fall turn within stage 2",
+        reads="neurons in which it falls between two saved states of stage 2, of {count} in all, by v_0/(sigma_0 "
+        "sqrt(log m)): {falling:.0f}; networks with one whose |rho_r| falls, of {networks}: {falling_networks:.0f}",
     )
     def measured(trial: Trial) -> Numbers:
         rows = neurons.TABLE.rows(trial)

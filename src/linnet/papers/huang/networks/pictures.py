@@ -35,8 +35,6 @@ def describe_convention(centred: bool, targets: str) -> str:
 class PictureRun:
     """A network trained on pictures: its history, the theory for it, and the share of the loss that cannot be lost."""
 
-    inputs: np.ndarray
-    targets: np.ndarray
     history: FeatureHistory
     stages: Stages
     floor: float
@@ -56,7 +54,7 @@ class PictureRun:
     @property
     def end(self) -> End:
         """Where a linear network ends from a vanishing start, by the closed form."""
-        return ln.theories.feature_learning.end(self.stages.gram, self.targets)
+        return ln.theories.feature_learning.end(self.stages.gram, self.stages.outputs)
 
     @property
     def end_distance(self) -> float:
@@ -69,7 +67,7 @@ class PictureRun:
 
         That is what each half of a ReLU network's neurons can see once they lie along the feature.
         """
-        side = np.sign(self.stages.gram @ self.targets)
+        side = np.sign(self.stages.gram @ self.stages.outputs)
         gates = np.where(np.outer(side, side) > 0, self.history.target, 0.0)
         sizes = np.linalg.norm(self.history.kernels, axis=(1, 2)) * np.linalg.norm(gates)
         return (self.history.kernels * gates).sum(axis=(1, 2)) / sizes
@@ -118,7 +116,7 @@ def picture_network(
         else:
             history = ln.observables.feature_history(ln.gradient_descent(problem, start, **taken))
         floor = 0.0 if relu else float(problem.factor.floor / history.loss[0])
-        run = PictureRun(X, y, history, theory, floor)
+        run = PictureRun(history, theory, floor)
         if run.remaining_share[-1] <= until:
             break
     return run

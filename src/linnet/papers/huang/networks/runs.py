@@ -233,14 +233,6 @@ def theories_of(networks: Dataset, draw: str = "seed") -> list[Stages]:
     return [theory_of(networks.isel({draw: at})) for at in range(networks.sizes[draw])]
 
 
-AT_LIMIT = " at the limit"
-
-
-def limit_label(label: str, margin: float) -> str:
-    """Return the name of a row: its label, and whether the start is at the limit of its conditions."""
-    return label + (AT_LIMIT if margin == 1 else "")
-
-
 def first_time_errors(theories: list[Stages], steps: np.ndarray) -> tuple[float, float]:
     """Return the largest relative error of `Stages.first_time` against t1, measured in `steps`, and that of asinh(1/(v0
     sqrt(gamma))) in growth times."""

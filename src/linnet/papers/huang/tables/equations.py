@@ -29,9 +29,9 @@ SETTINGS = (SECTION_SIX, *INSIDE)
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
     3, of smaller networks."""
-    options = {"seeds": 3 if trial.quick else 8, "fixed": settings.size(trial.quick), "apart": ["setting"]}
-    options |= {"block": 2, "coords": {"stage": [1, 2]}}
-    return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, **options)
+    cells = {"seeds": 3 if trial.quick else 8, "block": 2, "apart": ["setting"], "coords": {"stage": [1, 2]}}
+    fixed = settings.size(trial.quick)
+    return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, fixed=fixed, **cells)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang.networks.cells.scalings import lemmas_cells
 from linnet.reproduction import Numbers, Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of, scalars
+from linnet.reproduction.datasets import Dataset, cells_of, fixed_of, scalars
 from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
@@ -35,9 +35,8 @@ def _shares(cell: Dataset) -> Numbers:
     """Return the shares of the draws inside the bounds of A.3, of A.4 and of its proof; `..._law` is what the
     chi-squared law of |X beta|^2 and |y|^2 says (d far above n)."""
     n, noise = int(cell["n"]), float(cell["noise"])
-    forms = cell["form"].values.ravel() / n
-    gammas = (cell["gamma"] / (cell["trace"] * n)).values.ravel()
-    dim = float(cell["trace"].values.ravel()[0]) if noise < 1e-3 else np.inf
+    forms, gammas = cell["form"].values.ravel(), cell["gamma"].values.ravel()
+    dim = fixed_of(cell)["dim"] if noise < 1e-3 else np.inf
     form, gamma, proof = (
         ((values >= low) & (values <= high)).mean()
         for values, (low, high) in ((forms, FORM), (gammas, GAMMA), (gammas, GAMMA_PROOF))

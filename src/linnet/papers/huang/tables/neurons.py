@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import neurons_cells
-from linnet.papers.huang.networks.runs import AT_LIMIT, first_time_errors, limit_label, theories_of
-from linnet.reproduction import Table, Trial
+from linnet.papers.huang.networks.runs import first_time_errors, theories_of
+from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
+
+Rows = dict[str, dict[str, Any]]  # what was measured by its name, and then by the kind of network in words
+AT_LIMIT = " at the limit"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -24,16 +28,19 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-neurons", neurons_cells, axes, **options)
 
 
-def read(results: Dataset) -> dict[str, dict[str, Any]]:
-    """Return what was measured by its name, then by v_0/(sigma_0 sqrt(log m)) and margin.
+def read(results: Dataset) -> Rows:
+    """Return what was measured by its name, as in `_row`, then by v_0/(sigma_0 sqrt(log m)) and margin."""
+    return read_by_start(results, "ratio", "{:g}", _row)
 
-    The names are "label", the same text as its key, and those that `_row` lists with their meaning.
-    """
-    rows = {
-        limit_label(f"{float(networks['ratio']):g}", float(networks["margin"])): _row(networks)
-        for networks in cells_of(results, "margin", "ratio")
-    }
-    return {"label": dict(zip(rows, rows, strict=True)), **by_name(rows)}
+
+def read_by_start(results: Dataset, axis: str, label: str, read: Callable[[Dataset], Numbers]) -> Rows:
+    """Return what `read` reads of the networks by its name, then by their value on the axis, in words, and by whether
+    their start is at the limit of its conditions."""
+    rows = {}
+    for networks in cells_of(results, "margin", axis):
+        words = label.format(networks[axis].item()) + (AT_LIMIT if networks["margin"] == 1 else "")
+        rows[words] = {"label": words, **read(networks)}
+    return by_name(rows)
 
 
 def where_dominant(values: dict[str, float]) -> dict[str, float]:
@@ -53,7 +60,7 @@ LEAST = ("kernel_none", "kernel_cosine", "kernel_growth", "kernel_rising", "outp
 MOST = ("kernel_smallest", "kernel_largest", "kernel_mean", "pull", "first_output")
 
 
-def _row(networks: Dataset) -> dict[str, Any]:
+def _row(networks: Dataset) -> Numbers:
     """Summarise all neurons of all draws at one ratio and margin, by name."""
     from scipy.special import ndtr
 
@@ -62,9 +69,9 @@ def _row(networks: Dataset) -> dict[str, Any]:
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
     c, start, difference = each["overlaps"], each["start"], np.abs(each["difference"])
-    kept, law = float(each["kept"].mean()), float(np.mean([ndtr(t.magnitude / t.first_std) for t in theories]))
+    kept, law = each["kept"].mean(), np.mean([ndtr(t.magnitude / t.first_std) for t in theories])
     first_off, asinh_off = first_time_errors(theories, networks["first_steps"].values)
-    row = {
+    return {
         "count": c.size,
         "networks": len(c),
         # |rho_r(t1)| in units of the median of its network, and |v_r(t1)| sqrt(n tr) |beta|: the extremes
@@ -99,7 +106,6 @@ def _row(networks: Dataset) -> dict[str, Any]:
         "first_off": first_off,
         "asinh_off": asinh_off,
     }
-    return {name: np.asarray(value).tolist() for name, value in row.items()}
 
 
 TABLE = Table(

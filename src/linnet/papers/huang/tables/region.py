@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import region_cells
-from linnet.papers.huang.networks.runs import limit_label, theories_of
+from linnet.papers.huang.networks.runs import theories_of
+from linnet.papers.huang.tables.neurons import Rows, read_by_start
 from linnet.reproduction import Numbers, Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of, scalars
-from linnet.reproduction.numbers import by_name
+from linnet.reproduction.datasets import Dataset, scalars
 from linnet.reproduction.table import trial_sweep
 
 
@@ -24,14 +22,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-region", region_cells, axes, **options)
 
 
-def read(results: Dataset) -> dict[str, dict[str, Any]]:
+def read(results: Dataset) -> Rows:
     """Return what was measured by its name, as in `_read_corner`, and then by signal and margin."""
-    return by_name(
-        {
-            limit_label(f"|beta| = {float(networks['signal']):g}", float(networks["margin"])): _read_corner(networks)
-            for networks in cells_of(results, "margin", "signal")
-        }
-    )
+    return read_by_start(results, "signal", "|beta| = {:g}", _read_corner)
 
 
 def _read_corner(networks: Dataset) -> Numbers:
@@ -59,12 +52,12 @@ def _read_corner(networks: Dataset) -> Numbers:
     }
 
 
-def count_inside(rows: dict[str, dict[str, Any]]) -> dict[str, int]:
+def count_inside(rows: Rows) -> dict[str, int]:
     """Return how many networks satisfy the printed assumption, and how many there are."""
     return {name: sum(rows[name].values()) for name in ("inside", "networks")}
 
 
-def where_start_is_small(rows: dict[str, dict[str, Any]], name: str) -> list[float]:
+def where_start_is_small(rows: Rows, name: str) -> list[float]:
     """Return the values of that name where v_0^2 is well below sqrt(gamma)/tr: those that the correction speaks of."""
     return [rows[name][corner] for corner, start in rows["start"].items() if start <= settings.FEATURE_START]
 

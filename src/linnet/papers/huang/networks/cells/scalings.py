@@ -18,13 +18,13 @@ MOST_SAMPLES = 40  # of any case
 
 @cell_by_cell
 def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Block:
-    """Return |X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
+    """Return |X beta|^2/n and gamma/(n tr) of `draws` data sets of unit signal and standard normal inputs."""
     forms, gammas = [], []
     for draw in range(draws):
         data = ln.problems.gaussian_teacher(key=[key, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * noise)
-        forms.append(((data.inputs @ data.teacher) ** 2).sum())
-        gammas.append(((data.inputs.T @ data.outputs) ** 2).sum())
-    return {"form": ("draw", forms), "gamma": ("draw", gammas), "trace": float(dim)}
+        forms.append(((data.inputs @ data.teacher) ** 2).sum() / n)
+        gammas.append(((data.inputs.T @ data.outputs) ** 2).sum() / (n * dim))
+    return {"form": ("draw", forms), "gamma": ("draw", gammas)}
 
 
 def case_name(name: str, value: float) -> str:
