@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
-from linnet.trainers._objective import batch_axes
+from linnet.trainers._objective import losses_at, over_batch
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._start import without_padding
 from linnet.trainers._states import (
@@ -265,15 +265,6 @@ def _state_bytes(params: Params, keep: str) -> int:
     return first.dtype.itemsize * sum(layer.size for layer in layers_of(params))
 
 
-def _vmapped(
-    function: Callable[..., Any], objective: Objective, test: KeptLoss | None, batched: bool, *rest_axes: object
-) -> Callable[..., Any]:
-    """Map a function of one run over a batch, where there is one."""
-    if not batched:
-        return function
-    return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *rest_axes))
-
-
 @partial(jax.jit, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
 def _begin_runs(
     objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan
@@ -284,16 +275,15 @@ def _begin_runs(
         seen = _observe(objective, test, params, plan=plan)
         return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
 
-    state, max_loss, seen = _vmapped(begin_run, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    state, max_loss, seen = over_batch(begin_run, objective, test, params["first"].ndim == 3, 0)(
+        objective, test, params
+    )
     return state, max_loss, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
 def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> Arrays:
     """Return what the trajectory keeps of one state."""
-    loss, seen = objective.at(params)
-    kept = {"loss": loss, "rest": params["rest"]}
-    if test is not None:
-        kept |= test.losses(params, seen)
+    kept = {**losses_at(objective, test, params), "rest": params["rest"]}
     if plan.keep == "weights":
         kept |= {name: params[name] for name in layer_names_in(params)}
     elif plan.keep == "products":
@@ -315,8 +305,8 @@ def _run_to_each(
     """Run to each of the steps `untils` in turn; return the last state, and what the trajectory keeps of each."""
     batched = state.params["first"].ndim == 3
     hyper_axes = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in hyper.items()}
-    step = _vmapped(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
-    look = _vmapped(partial(_observe, plan=plan), objective, test, batched, 0)
+    step = over_batch(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
+    look = over_batch(partial(_observe, plan=plan), objective, test, batched, 0)
 
     def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(

@@ -22,7 +22,7 @@ from jax.tree_util import register_dataclass
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._states import Array, layers_of
+from linnet.trainers._states import Array, Arrays, KeptLoss, Objective, Params, layers_of
 
 
 class ProductObjective:
@@ -36,7 +36,7 @@ class ProductObjective:
         """Return the scale of losses: that of the targets."""
         raise NotImplementedError
 
-    def at(self, params: dict[str, Array]) -> tuple[Array, tuple[Array, Array]]:
+    def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
         """Return the loss of a state, with its product and residual."""
         A = product_of(layers_of(params))
         loss, residual = self.evaluate(A)
@@ -136,7 +136,7 @@ class TestLoss:
     NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2, "floor": 0}
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
-    def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
+    def at(self, params: Params, seen: tuple[Array, Array]) -> Array:
         """Return the test loss of a state whose product is the first of `seen`."""
         A, rest = seen[0], params["rest"]
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
@@ -144,7 +144,7 @@ class TestLoss:
             mapped = mapped + rest * (product_of(layers_of(params)[1:]) @ self.rest)
         return 0.5 * jnp.sum((mapped - self.truth) ** 2) + (0.0 if self.floor is None else self.floor)
 
-    def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
+    def losses(self, params: Params, seen: tuple[Array, Array]) -> Arrays:
         """Return the losses that a trajectory keeps, by name."""
         return {"test_loss": self.at(params, seen)}
 
@@ -158,11 +158,11 @@ class HeldOutLoss:
     test: TestLoss | None
     NDIM: ClassVar[dict[str, int]] = {}
 
-    def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
+    def at(self, params: Params, seen: tuple[Array, Array]) -> Array:
         """Return the held-out loss of a state."""
         return self.validation.at(params, seen)
 
-    def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
+    def losses(self, params: Params, seen: tuple[Array, Array]) -> Arrays:
         """Return both losses that a trajectory keeps, by name."""
         kept = {} if self.test is None else self.test.losses(params, seen)
         return {"validation_loss": self.at(params, seen), **kept}
@@ -180,6 +180,21 @@ def batch_axes(tree: Any) -> Any:
         else:
             axes[f.name] = batch_axes(value) if hasattr(value, "NDIM") else value
     return type(tree)(**axes)
+
+
+def over_batch(
+    function: Callable[..., Any], objective: Objective, test: KeptLoss | None, batched: bool, *axes: object
+) -> Callable[..., Any]:
+    """Return a function of objective, test loss and more (with `axes` as in `jax.vmap`), mapped over a batch if any."""
+    if not batched:
+        return function
+    return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *axes))
+
+
+def losses_at(objective: Objective, test: KeptLoss | None, params: Params) -> Arrays:
+    """Return the losses that a trajectory keeps of one state, by name."""
+    loss, seen = objective.at(params)
+    return {"loss": loss, **({} if test is None else test.losses(params, seen))}
 
 
 def batch_member(tree: Any, index: int) -> Any:

@@ -5,24 +5,25 @@ from __future__ import annotations
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, positive, times_array, within_scope
 from linnet._memory import check_fits
-from linnet.inits.layers import Layers, layer_arrays, product_of
+from linnet.inits.layers import Layers, layer_arrays
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
-from linnet.trainers._flow_end import FlowEnd
-from linnet.trainers._objective import ProductObjective, batch_axes, testing_objective, training_objective
+from linnet.trainers._flow_remainder import FlowRemainder
+from linnet.trainers._objective import ProductObjective, losses_at, over_batch, testing_objective, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
-from linnet.trainers._states import Arrays, KeptLoss, layer_names_in, layers_of
+from linnet.trainers._states import Arrays, KeptLoss, Params, layer_names_in, layers_of
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
+
+MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to less
 
 
 @within_scope
@@ -62,8 +63,8 @@ def gradient_flow(
       flow of the square loss does not diverge, that of a general cost may), or to say so in the status
 
     **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
-    that has converged is known in closed form, to rounding (`linnet.trainers._flow_end`), for up to 1500 entries of the
-    product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
+    that has converged is known in closed form, to rounding (`linnet.trainers._flow_remainder`), for up to 1500 entries
+    of the product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
     (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
     fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
     own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
@@ -81,35 +82,35 @@ def gradient_flow(
         >>> bool(np.abs(run.products - theory).max() < 1e-3)  # a billion hidden units
         True
     """
-    moments = times_array("times", times)
+    save_times = times_array("times", times)
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
     reduction = coordinates_of_run(problem, weights, reduce)
-    with computing(dtype, device) as resolved:
-        objective = training_objective(problem, reduction, resolved)
+    with computing(dtype, device) as run_dtype:
+        objective = training_objective(problem, reduction, run_dtype)
         run = pad_width(reduction) if reduce else reduction
-        test = testing_objective(run, resolved)
-        params = initial_params(run, resolved)
+        test = testing_objective(run, run_dtype)
+        params = initial_params(run, run_dtype)
         layers = tuple(layers_of(params))
         check_fits(
-            8 * len(moments) * sum(layer.size for layer in layers),
-            f"keeping {len(moments)} states",
+            8 * len(save_times) * sum(layer.size for layer in layers),
+            f"keeping {len(save_times)} states",
             "Ask for fewer `times`.",
         )
-        if resolved == np.float32:
-            rtol = max(rtol, 1e-6)
+        if run_dtype == np.float32:
+            rtol = max(rtol, MIN_FLOAT32_RTOL)
         tolerance = (
             _absolute_tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         )
-        until = flow_rounds.pad_times(moments, entries=sum(layer.size for layer in layers))
-        settings = flow_rounds.FlowSettings(
-            until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
-        )
-        flow_end = FlowEnd.from_problem(problem, reduction) if len(layers) == 2 else None
-        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, flow_end)
+        padded_times = flow_rounds.pad_times(save_times, entries=sum(layer.size for layer in layers))
+        own_share = reduction.weights.width / run.weights.width
+        settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share)
+        remainder = FlowRemainder.from_problem(problem, reduction) if len(layers) == 2 else None
+        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, tolerance, remainder)
         named = dict(zip(layer_names_in(params), states, strict=True))
-        values = {**_losses_of_states(objective, test, named), **named}
-        kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}
+        rest = np.ones(states[0].shape[:-2])  # a flow has no weight decay: what the data never touch stays as it was
+        values = {**_losses_of_states(objective, test, {**named, "rest": rest}), **named}
+        kept = {name: np.array(np.asarray(value)[: len(save_times)]) for name, value in values.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
         kept = without_padding(kept, reduction)
@@ -117,7 +118,7 @@ def gradient_flow(
             "trainer": "gradient_flow",
             "rtol": rtol,
             "atol": tolerance.tolist(),
-            "dtype": resolved.name,
+            "dtype": run_dtype.name,
             "device": device_name(),
         }
         lost = ~np.isfinite(kept["loss"]).all(axis=0)
@@ -125,16 +126,16 @@ def gradient_flow(
     status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
     if throw and "step limit" in reasons:
         raise StepLimitError(
-            f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {moments[-1]:g}. "
+            f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {save_times[-1]:g}. "
             "Allow more, ask for a shorter time or a larger `rtol`."
         )
     if throw and not status.ok:
         raise DivergedError(
-            f"the loss is not finite along the flow to t = {moments[-1]:g}. Start where `cost` and its gradient are "
+            f"the loss is not finite along the flow to t = {save_times[-1]:g}. Start where `cost` and its gradient are "
             "finite."
         )
     loss = kept.pop("loss")
-    return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
+    return Trajectory(save_times, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
 
 def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
@@ -150,16 +151,7 @@ def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 
 
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)
-def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states: Arrays) -> Arrays:
+def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states: Params) -> Arrays:
     """Return the losses of states that have the times in front, and the members of a batch next."""
-
-    def losses_of_state(objective: ProductObjective, test: KeptLoss | None, state: Arrays) -> Arrays:
-        A = product_of(layers_of(state))
-        seen = {"loss": objective.evaluate(A)[0]}
-        if test is not None:
-            seen |= test.losses({**state, "rest": jnp.ones(())}, (A, None))
-        return seen
-
-    if states["first"].ndim == 4:
-        losses_of_state = jax.vmap(losses_of_state, in_axes=(batch_axes(objective), batch_axes(test), 0))
-    return jax.vmap(losses_of_state, in_axes=(None, None, 0))(objective, test, states)
+    losses_of_batch = over_batch(losses_at, objective, test, states["first"].ndim == 4, 0)
+    return jax.vmap(losses_of_batch, in_axes=(None, None, 0))(objective, test, states)

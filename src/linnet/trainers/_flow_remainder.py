@@ -1,4 +1,5 @@
-r"""The end of a gradient flow: in closed form once the weights hardly move any more, before that by an implicit solver.
+r"""The rest of a gradient flow from a state on: in closed form once the weights hardly move any more, before that by an
+implicit solver (`_stiff`).
 
 An explicit solver follows a flow that has converged with steps of the size that its fastest mode allows, for ever. Then
 $S(t) = \int_0^t R$ is small for all later times; with the weights frozen in it,
@@ -22,39 +23,23 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _stiff as stiff
 
-MAX_MAGNITUDE = 1e35  # layers and problems beyond it are left to the solver
+MAX_MAGNITUDE = 1e35  # of entries of layers and problems: the eighth power of a larger one might overflow
 MAX_ENTRIES = 1500  # k d, from which on the eigendecomposition would take more than seconds
 MAX_RESIDUAL = 1e-8  # |S| below which the closed form is exact to float64
-TOLERANCE_SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
-RestOfFlow = tuple[np.ndarray, np.ndarray, int]  # both layers at the times after a state, and the steps taken
+TOLERANCE_SLACK = 30  # times the solver's relative tolerance, below which its own errors do not let |S| come
+LaterLayers = tuple[np.ndarray, np.ndarray, int]  # both layers at the times after a state, and the steps taken
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Tail:
-    """The flow from one state on in closed form, in the eigenbasis of the inputs."""
+class FlowRemainder:
+    """Solves for the rest of a flow of two layers on the square loss, from any of its states.
 
-    first: Float[np.ndarray, "hidden input"]
-    second: Float[np.ndarray, "output hidden"]
-    rates: Float[np.ndarray, " mode"]
-    modes: Float[np.ndarray, "entry mode"]
-    errors: Float[np.ndarray, " mode"]  # the components of (Gamma - A Sigma) Sigma^(-1/2)
-    scales: Float[np.ndarray, " input"]  # the root of Sigma, which is diagonal
+    `target` and `scales` are the loss in the eigenbasis of the inputs, `scales` None for whitened inputs; `basis` leads
+    there from the coordinates of the run, None where it is carried out in them. All may have a batch axis in front:
+    `_objective.batch_member` takes one member by `NDIM`, and both methods are for one.
 
-    def residual_integral(self, times: Float[np.ndarray, " time"]) -> Float[np.ndarray, "time output input"]:
-        """Return S(t), the integral of the residual from the state on."""
-        rates = np.maximum(self.rates, np.finfo(float).tiny)
-        weights = -np.expm1(-np.outer(times, rates)) / rates * self.errors
-        shape = self.second.shape[0], self.first.shape[1]
-        return (weights @ self.modes.T).reshape(-1, *shape) * self.scales
-
-
-@dataclass(frozen=True)
-class FlowEnd:
-    """Finds the rest of a flow on the square loss, from any of its states.
-
-    `target` and `scales` are the loss in the eigenbasis of the inputs; `basis` leads there from the coordinates of a
-    run, if needed.
+    `times` of both methods are counted from the state; `rtol` and `atol` are the tolerances of the explicit solver.
     """
 
     target: Float[np.ndarray, "*batch output input"]
@@ -63,8 +48,8 @@ class FlowEnd:
     NDIM: ClassVar = {"target": 2, "scales": 1, "basis": 2}
 
     @classmethod
-    def from_problem(cls, problem: Problem, reduction: Reduction) -> FlowEnd | None:
-        """Return it for the two layers of a run on this problem; None for a cost that is not square."""
+    def from_problem(cls, problem: Problem, reduction: Reduction) -> FlowRemainder | None:
+        """Return the solver for the rest of a flow on this problem; None for a cost that is not square."""
         if problem.cost is not None:
             return None
         if problem.whitened:
@@ -72,26 +57,26 @@ class FlowEnd:
         factor = problem.factor
         return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
 
-    def closed_end(
+    def closed_form(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
-    ) -> RestOfFlow | None:
-        """Return the rest of the flow from a state in closed form; None while that is too far from the end, and where
-        the product has too many entries or the layers are too large or NaN."""
+    ) -> LaterLayers | None:
+        """Return the layers at `times` in closed form; None while the state is too far from the end, and where the
+        product has too many entries or the layers are too large or NaN."""
         if self._is_too_large(first, second):
             return None
+        first, second = (np.asarray(layer, dtype=np.float64) for layer in (first, second))
         inside = first if self.basis is None else first @ self.basis
-        tail = find_tail(inside, second, self.target, self.scales, left=times[-1], rtol=rtol, atol=atol)
-        if tail is None:
+        S = residual_integral(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
+        if S is None:
             return None
-        S = tail.residual_integral(times)
-        moved = tail.second.T @ S if self.basis is None else tail.second.T @ S @ self.basis.T
-        return np.asarray(first, dtype=np.float64) + moved, tail.second + S @ tail.first.T, 0
+        moved = second.T @ S if self.basis is None else second.T @ S @ self.basis.T
+        return first + moved, second + S @ inside.T, 0
 
-    def implicit_end(
+    def implicit(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, max_steps: int
-    ) -> RestOfFlow | None:
-        """Return the rest of the flow from a state by an implicit solver, in at most `max_steps` steps; None where it
-        gives up, and where the layers have too many entries, or are too large or NaN."""
+    ) -> LaterLayers | None:
+        """Return the layers at `times` by an implicit solver, in at most `max_steps` steps; None where it gives up, and
+        where the layers have too many entries, or are too large or NaN."""
         if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
@@ -103,26 +88,26 @@ class FlowEnd:
         return first + (states[0] - inside) @ self.basis.T, *states[1:]
 
     def _is_too_large(self, *layers: np.ndarray) -> bool:
-        """Return whether an entry of the layers or of the problem is NaN, or so large that its eighth power might
-        overflow."""
+        """Return whether an entry of the layers or of the problem is NaN, or beyond `MAX_MAGNITUDE`."""
         parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
         return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
 
 
-def find_tail(
+def residual_integral(
     first: np.ndarray,
     second: np.ndarray,
     target: np.ndarray,
     scales: np.ndarray | None,
     *,
-    left: float,
+    times: Float[np.ndarray, " time"],
     rtol: float,
     atol: float,
-) -> Tail | None:
-    r"""Return the tail of a flow on $L = |G - A s|^2/2$ for the time `left`; None where the state is not near enough.
+) -> Float[np.ndarray, "time output input"] | None:
+    r"""Return $S(t)$ of a flow on $L = |G - A s|^2/2$ at `times` after a state; None where that is not near the end.
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
+    - `times`: increasing; the last one decides whether $S$ stays small
     - `rtol`, `atol`: the tolerances of the explicit solver
     """
     if target.size > MAX_ENTRIES:
@@ -135,7 +120,7 @@ def find_tail(
         return None
     near = max(min(MAX_RESIDUAL, np.sqrt(atol / np.sqrt(size))), TOLERANCE_SLACK * rtol)
     error = target - second @ first * s
-    if np.linalg.norm(error * s) * min(left, 1 / (size * (s**2).max())) > near:
+    if np.linalg.norm(error * s) * min(times[-1], 1 / (size * (s**2).max())) > near:
         return None  # too far even if every mode were as fast as the fastest can be
     k, r = target.shape
     matrix = np.einsum("ab,ij,i->aibj", outputs, np.eye(r), s**2) + np.einsum(
@@ -144,5 +129,7 @@ def find_tail(
     rates, modes = np.linalg.eigh(matrix.reshape(k * r, k * r))
     errors = modes.T @ error.ravel()
     errors[np.abs(errors) <= 2 * _EPS * np.linalg.norm(target)] = 0.0  # rounding: no time makes more of it
-    tail = Tail(first, second, rates, modes, errors, s)
-    return tail if np.linalg.norm(tail.residual_integral(np.array([left]))) <= near else None
+    rates = np.maximum(rates, np.finfo(float).tiny)
+    integrals = -np.expm1(-np.outer(times, rates)) / rates * errors
+    S = (integrals @ modes.T).reshape(-1, k, r) * s
+    return S if np.linalg.norm(S[-1]) <= near else None
