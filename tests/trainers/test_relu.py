@@ -92,7 +92,9 @@ def test_rest_below_a_threshold():
 
 def test_divergence_is_raised_or_told():
     x, y, start = setting(5)
-    with pytest.raises(ln.DivergedError, match=r"diverged at step \d+ of 50"):
+    with pytest.raises(
+        ln.DivergedError, match=r"ReLU descent diverged at step \d+ with a `learning_rate` of 10\. Use a smaller"
+    ):
         relu_descent((x, 100 * y), start, learning_rate=10.0, steps=50)
     run = relu_descent((x, 100 * y), start, learning_rate=10.0, steps=50, throw=False)
     assert run.status.reason == "diverged"

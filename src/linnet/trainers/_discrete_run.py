@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -36,6 +36,7 @@ class DiscreteRun:
 
     problem: Problem
     weights: Weights | Layers
+    _: KW_ONLY
     learning_rate: Rate
     steps: int
     save_every: int | Saving
@@ -68,35 +69,35 @@ class DiscreteRun:
         *,
         title: str,
         objective: Callable[[Problem, Reduction, np.dtype], Objective] = training_objective,
-        tested: bool = True,
+        linear: bool = True,
         start: Callable[[Params], Params] = lambda params: params,
         hyper: Mapping[str, ArrayLike] = MappingProxyType({}),
-        paths: Sequence[StepSizes] | None = None,
+        step_sizes: Sequence[StepSizes] | None = None,
         attributes: Mapping[str, object] = MappingProxyType({}),
         optimized: bool = False,
     ) -> Trajectory:
         """Train by `update` and return the trajectory; raise where it diverges, if `throw` asks for that.
 
-        - `trainer`, `title`: its name in a dataset, and beside a progress bar
+        - `trainer`, `title`: its name in a dataset; beside a progress bar, and in errors
         - `objective`: what is descended; by default the loss of the problem
-        - `tested`: whether the test loss of a problem with a truth, or with held-out samples, is that of this network
-        - `start(params)`: what the update carries besides the layers
+        - `linear`: whether the network is linear: only then are test losses of the problem, and stable step sizes, its
+        - `start(params)`: the layers with what the update carries besides them
         - `hyper`: numbers by name, besides the learning rates
-        - `paths`: the descents of a deep network (see `reductions.deep.reduced_layers`)
+        - `step_sizes`: of each member of a batch, by which a deep network is reduced; None where they are not known
         - `attributes`: of the dataset, besides those of every trainer
         - `optimized`: compile the loop for longer, for runs of many steps
         """
         rates = self.rates
         numbers = {**rates.hyper(), **self._rates_by_layer(decays=bool(hyper.get("weight_decay"))), **hyper}
-        reduction = coordinates_of_run(self.problem, self.weights, self.reduce, paths=paths)
-        with computing(self.dtype, self.device) as resolved:
+        reduction = coordinates_of_run(self.problem, self.weights, self.reduce, step_sizes=step_sizes)
+        with computing(self.dtype, self.device) as run_dtype:
             run = pad_width(reduction) if self.reduce else reduction
-            params = initial_params(run, resolved, velocity=bool(hyper.get("momentum")))
+            params = initial_params(run, run_dtype, velocity=bool(hyper.get("momentum")))
             trajectory = loop.run(
-                objective(self.problem, reduction, resolved),
-                testing_objective(run, resolved) if tested else None,
+                objective(self.problem, reduction, run_dtype),
+                testing_objective(run, run_dtype) if linear else None,
                 start(params),
-                {name: jnp.asarray(value, resolved) for name, value in numbers.items()},
+                {name: jnp.asarray(value, run_dtype) for name, value in numbers.items()},
                 reduction=reduction,
                 plan=loop.Plan(update, rule_of(self.stop), self.keep, optimized=optimized),
                 steps=self.steps,
@@ -107,12 +108,12 @@ class DiscreteRun:
                     "learning_rate": rates.to_attribute(),
                     "steps": self.steps,
                     **attributes,
-                    "dtype": resolved.name,
+                    "dtype": run_dtype.name,
                     "device": device_name(),
                 },
             )
         if self.throw and not trajectory.status.ok:
-            raise self._divergence_error(trajectory)
+            raise self._divergence_error(trajectory, title, linear)
         return trajectory
 
     def _rates_by_layer(self, *, decays: bool) -> dict[str, float]:
@@ -132,17 +133,17 @@ class DiscreteRun:
             )
         return {f"rate_{name}": float(rate) for name, rate in zip(layer_names_at_depth(depth), each, strict=True)}
 
-    def _divergence_error(self, trajectory: Trajectory) -> DivergedError:
+    def _divergence_error(self, trajectory: Trajectory, title: str, linear: bool) -> DivergedError:
         """Return the error that says where the run diverged and what to do about it."""
         reasons = np.atleast_1d(trajectory.status.reason)
         first = int(np.argmax(reasons == "diverged"))
         step = int(np.atleast_1d(trajectory.status.steps)[first])
         rate = float(np.broadcast_to(self.rates.constant, reasons.shape)[first])
-        who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
+        who = title if reasons.size == 1 else f"{title} of member {first} of the batch"
         if step == 0:
             return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
         try:
-            stable = stable_learning_rate(self.problem, self.weights)
+            stable = stable_learning_rate(self.problem, self.weights) if linear else None
         except ValueError:  # no number is: the curvature overflows
             return DivergedError(
                 f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. "

@@ -30,11 +30,12 @@ RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the
 
 
 def coordinates_of_run(
-    problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[StepSizes] | None = ()
+    problem: Problem, weights: Weights | Layers, reduced: bool, *, step_sizes: Sequence[StepSizes] | None = ()
 ) -> Reduction:
     """Return the coordinates a run is carried out in; the problem's own with `reduced=False`.
 
-    `paths` are the descents of a deep network (see `reductions.deep.reduced_layers`).
+    `step_sizes` are those of the descents by which a deep network is reduced, one for each member of a batch: none for
+    a flow, and None where they are not known (`reductions.deep.reduced_layers`).
     """
     reduced = flag("reduce", reduced)
     check_match(problem, weights, any_depth=True)
@@ -42,7 +43,7 @@ def coordinates_of_run(
     deep = isinstance(weights, Layers)
     if not reduced:
         return (DeepReduction if deep else Reduction)(problem, weights, weights, None, None)
-    return reduced_layers(problem, check_layers(weights), paths=paths) if deep else reduction_of(problem, weights)
+    return reduced_layers(problem, check_layers(weights), paths=step_sizes) if deep else reduction_of(problem, weights)
 
 
 def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:

@@ -81,7 +81,18 @@ def gradient_descent(
         ([2.0, 0.5], [0, 20, 40])
     """
     run = DiscreteRun(
-        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        device=device,
+        throw=throw,
+        layer_rates=layer_rates,
+        reduce=reduce,
+        keep=keep,
     )
     hyper = {"weight_decay": non_negative("weight_decay", weight_decay), "momentum": non_negative("momentum", momentum)}
     if hyper["momentum"] >= 1:
@@ -93,7 +104,7 @@ def gradient_descent(
         title="gradient descent",
         start=step.start if isinstance(step, UserUpdate) else dict,
         hyper=hyper,
-        paths=_step_sizes(run, hyper) if update == "simultaneous" else None,
+        step_sizes=_step_sizes(run, hyper) if update == "simultaneous" else None,
         attributes={**hyper, "update": update if isinstance(update, str) else type(update).__name__},
     )
 
@@ -118,7 +129,7 @@ def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> loop
 
 
 def _step_sizes(run: DiscreteRun, hyper: dict[str, float]) -> list[StepSizes]:
-    """Return the step sizes of every run, by which a deep network is reduced."""
+    """Return the step sizes of each member of a batch, by which a deep network is reduced."""
     own = None if run.layer_rates is None else np.asarray(run.layer_rates, dtype=float)
     steps, schedule = max(min(run.steps, MAX_STEPS), 1), run.rates.schedule
     each = np.ones(steps) if schedule is None else schedule[:steps]

@@ -89,7 +89,18 @@ def label_noise_descent(
     elif not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
         raise ValueError("`samples` is for problems of moments or a target, in reduced coordinates: data have theirs.")
     run = DiscreteRun(
-        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        device=device,
+        throw=throw,
+        layer_rates=layer_rates,
+        reduce=reduce,
+        keep=keep,
     )
     level = one_or_each("noise_std", noise_std, run.batch, f"batch of {run.batch}")
     if (level < 0).any():

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag
+from linnet._arguments import count
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers._discrete_run import DiscreteRun
-from linnet.trainers._objective import SamplesObjective
 from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers._updates import step_along
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
-from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
 OPTIMIZED_STEPS = 400_000  # from which on an eighth of each step is worth half a second of compilation
@@ -76,31 +75,38 @@ def relu_descent(
     """
     problem = _problem_of_samples(data)
     check_match(problem, weights)
-    throw, steps = flag("throw", throw), count("steps", steps)
-    run = DiscreteRun(problem, weights, learning_rate, steps, save_every, stop, dtype, device, False, layer_rates)
-    trajectory = run.train(
+    steps = count("steps", steps)
+    run = DiscreteRun(
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        device=device,
+        throw=throw,
+        layer_rates=layer_rates,
+        reduce=False,
+    )
+    return run.train(
         "relu_descent",
         _relu_step,
         title="ReLU descent",
         objective=_relu_objective,
-        tested=False,
+        linear=False,
         optimized=steps >= OPTIMIZED_STEPS,
     )
-    if throw and not trajectory.status.ok:
-        failed = np.atleast_1d(trajectory.status.reason) == "diverged"
-        first = int(np.atleast_1d(trajectory.status.steps)[failed].min())
-        rate = float(np.broadcast_to(run.rates.constant, failed.shape)[failed].max())
-        raise DivergedError(
-            f"ReLU descent diverged at step {first} of {steps} with a `learning_rate` of {rate:g}: use a smaller one, "
-            f"or `throw=False` for a status."
-        )
-    return trajectory
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class ReluObjective(SamplesObjective):
+class ReluObjective:
     """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
+
+    inputs: Array
+    outputs: Array
+    NDIM: ClassVar = {"inputs": 2, "outputs": 2}
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
         """Return the loss of a state and the gradients of both layers."""
@@ -110,6 +116,10 @@ class ReluObjective(SamplesObjective):
             return 0.5 * jnp.sum(error**2) / self.inputs.shape[0]
 
         return jax.value_and_grad(loss)((params["first"], params["second"]))
+
+    def loss_scale(self) -> Array:
+        """Return the loss of a network that is zero."""
+        return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
 def _relu_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> ReluObjective:

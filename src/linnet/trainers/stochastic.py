@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._objective import SamplesObjective
-from linnet.trainers._states import Array, Hyper, Params, Seen, Update
+from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers._updates import residual_step
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
@@ -82,11 +83,22 @@ def stochastic_descent(
     if size > samples:
         raise ValueError(f"`batch_size` must be at most the number of samples, {samples}: got {size}.")
     run = DiscreteRun(
-        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        device=device,
+        throw=throw,
+        layer_rates=layer_rates,
+        reduce=reduce,
+        keep=keep,
     )
     return run.train(
         "stochastic_descent",
-        _minibatch_update(size),
+        MinibatchUpdate(size),
         title="mini-batch descent",
         objective=samples_objective,
         start=partial(with_keys, key),
@@ -111,25 +123,25 @@ def samples_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -
 
 
 def with_keys(key: Key, params: Params) -> Params:
-    """Return the parameters with the key of the run, or with an independent one for each member of a batch."""
+    """Return the parameters with the key of the run, or with an independent one for each member of a batch.
+
+    Every step draws by this key and its own number (`jax.random.fold_in`), so the key itself never moves.
+    """
     own = jax_key(key)
     return {**params, "key": jax.random.split(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
 
 
-@cache  # one function for each size, so that the compiled loop is found again
-def _minibatch_update(size: int) -> Update:
-    """Return the update of mini-batches of one size."""
-    return partial(_minibatch_step, size)
+@dataclass(frozen=True)
+class MinibatchUpdate:
+    """Step along the gradient of `size` samples drawn without replacement. Equal ones share a compiled loop."""
 
+    size: int
 
-def _minibatch_step(
-    size: int, objective: SamplesObjective, hyper: Hyper, params: Params, index: Array, seen: Seen
-) -> Params:
-    """Step once along the gradient of samples drawn without replacement."""
-    A, residual = seen
-    total = objective.inputs.shape[0]
-    if size == total:
-        return residual_step(params, hyper, residual)
-    drawn = jax.random.choice(jax.random.fold_in(params["key"], index), total, (size,), replace=False)
-    inputs, outputs = objective.inputs[drawn], objective.outputs[drawn]
-    return residual_step(params, hyper, (outputs.T - A @ inputs.T) @ inputs / size)
+    def __call__(self, objective: SamplesObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+        A, residual = seen
+        total = objective.inputs.shape[0]
+        if self.size == total:
+            return residual_step(params, hyper, residual)
+        drawn = jax.random.choice(jax.random.fold_in(params["key"], index), total, (self.size,), replace=False)
+        inputs, outputs = objective.inputs[drawn], objective.outputs[drawn]
+        return residual_step(params, hyper, (outputs.T - A @ inputs.T) @ inputs / self.size)
