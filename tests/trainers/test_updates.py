@@ -10,7 +10,6 @@ import linnet as ln
 from linnet.precision import computing
 from linnet.torch._affine_descent import Data, products
 from linnet.trainers import _updates
-from linnet.trainers._self_consistent import self_consistent_steps
 from linnet.trainers.diagrams._numpy_run import _Network
 
 RATE, DECAY, MOMENTUM = 0.03, 0.2, 0.7
@@ -49,16 +48,6 @@ def test_the_kernel_of_diagrams_takes_the_same_step(sequential):
     assert_allclose(network.second, second, rtol=1e-13)
     other = stepped(FIRST, SECOND, update="simultaneous" if sequential else "sequential")[1]
     assert np.abs(network.second - other).max() > 1e-3  # the control: the other order of layers
-
-
-def test_the_network_of_the_self_consistent_dynamics_takes_the_same_step():
-    problem = ln.Problem.from_target(TARGET)
-    start = ln.inits.balanced(SECOND @ FIRST, -2 * 0.4)
-    _, after = self_consistent_steps(problem, start.product, 0.4, RATE, 1, "network")
-    first, second = stepped(start.first, start.second)
-    assert_allclose(after, second @ first, rtol=1e-12)
-    euler = list(self_consistent_steps(problem, start.product, 0.4, RATE, 1, "euler"))[1]
-    assert np.abs(after - euler).max() > 1e-5  # the control: the other scheme
 
 
 def test_the_recursion_for_pytorch_takes_the_same_steps():

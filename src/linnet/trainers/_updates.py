@@ -1,6 +1,6 @@
 """The update of the layers, written once for compiled code: gradients, weight decay, momentum, step size.
 
-NumPy's kernels (`diagrams/_numpy_run.py`, `_self_consistent.py`, `torch/_affine_descent.py`) are tested against it.
+NumPy's kernels (`diagrams/_numpy_run.py`, `torch/_affine_descent.py`) are tested against it.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ MUTATIONS: dict[str, Mutation] = {
     "ranks": Mutation("ranks", "tu-plane", "stable_rank", scaled(2.0), SLOW),
     "below-d": Mutation("below-d", "tu-plane", "log_distance", lambda r: lambda ds: r(ds) + 2, SLOW),
     "outside": Mutation("outside", "tu-plane", "log_distance", lambda r: lambda ds: r(ds) - 6, SLOW),
-    "fig1": Mutation("fig1", "linnet.trainers._self_consistent", "self_consistent_steps", third(2.0), SLOW),
+    "fig1": Mutation("fig1", "linnet.papers.tu.figures.fig1", "self_consistent_steps", third(2.0), SLOW),
     "fig1-values": Mutation("fig1-values", f"{CLAIM}.figures", "speed_ups", scaled(0.3), SLOW),
     "fig1-least": Mutation(  # runs that end before their least test error
         "fig1-values", PUBLIC, "gradient_descent", given(steps=lambda steps: 7 if steps == 30 else steps), SLOW

@@ -9,6 +9,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 import linnet as ln
 from linnet import style
+from linnet.papers.tu.networks.self_consistent import self_consistent_steps
 from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.settings import FAST, GAMMAS
 from linnet.reproduction import Check, Figure, Limit, Settings, plane
@@ -28,7 +29,8 @@ SPEED = Limit(0.25, "near the threshold the leading vector still turns, and a st
 
 
 class TuFig1(Settings):
-    """Defaults are the paper's; `scheme` is how the self-consistent side is stepped, "flow" its exact solution.
+    """Defaults are the paper's; `scheme` is how the self-consistent side is stepped: "euler" as the authors did,
+    "network" by descent of the narrow network with imbalance 2g, and "flow" is its exact solution.
 
     `width` and `scale` (the standard deviation of the weights) may stand for `gamma_width` and `gamma_variance`.
     """
@@ -71,8 +73,6 @@ class TuFig1(Settings):
 
 
 def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
-    from linnet.trainers._self_consistent import self_consistent_steps
-
     d, steps = settings.dim, settings.steps
     problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise_std, key=settings.seed)
     threshold, std = settings.variance * settings.units, float(np.sqrt(settings.variance))
@@ -82,8 +82,13 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
     times = rate * np.arange(steps + 1)
     if settings.scheme == "flow":
         predicted = iter(ln.theories.mixed.self_consistent(problem.cross, weights.product, threshold, times))
+    elif settings.scheme == "network":
+        narrow = ln.inits.balanced(weights.product, 2 * threshold)
+        predicted = iter(
+            ln.gradient_descent(problem, narrow, learning_rate=rate, steps=steps, keep="products").products
+        )
     else:
-        predicted = self_consistent_steps(problem, weights.product, threshold, rate, steps, settings.scheme)
+        predicted = self_consistent_steps(problem, weights.product, threshold, rate, steps)
     trained = [
         ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, update=update, keep="products").products
         for update in SIDES[1:]

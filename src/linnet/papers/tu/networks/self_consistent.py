@@ -1,0 +1,38 @@
+"""The self-consistent dynamics taken in steps, as the authors ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import linnet as ln
+
+
+def self_consistent_steps(
+    problem: ln.Problem, start: np.ndarray, threshold: float, learning_rate: float, steps: int
+) -> Iterator[np.ndarray]:
+    r"""Yield the products after 0, 1, .., `steps` steps of Euler's method on eq. (1), from the product `start`.
+
+    $$ A \leftarrow A + \mathrm{lr}\,(\hat C_2 R + R \hat C_1), \qquad \hat C_2 = \sqrt{A A^\top + g^2 I}, \quad
+       \hat C_1 = \sqrt{A^\top A + g^2 I}, \qquad R = \Gamma - A $$
+
+    with the square roots taken anew at every step, $g$ the `threshold`, and whitened inputs. The exact flow is
+    `theories.mixed.self_consistent`. **Reference:** Tu et al. 2024, eq. (1) and section G.
+    """
+    product = start
+    yield product
+    for _ in range(steps):
+        left, values, right = np.linalg.svd(product, full_matrices=True)
+        residual = problem.cross - product
+        move = _kernel_root(left, values, threshold) @ residual + residual @ _kernel_root(right.T, values, threshold)
+        product = product + learning_rate * move
+        yield product
+
+
+def _kernel_root(vectors: np.ndarray, values: np.ndarray, threshold: float) -> np.ndarray:
+    """Return the root of A A^T + g^2 from the left singular vectors and the values of A, or that of A^T A + g^2 from
+    the right ones."""
+    padded = np.zeros(vectors.shape[0])
+    padded[: values.size] = values
+    return (vectors * np.hypot(padded, threshold)) @ vectors.T
