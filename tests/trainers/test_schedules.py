@@ -165,3 +165,9 @@ def test_a_function_of_the_number_of_steps_is_no_schedule():
     with pytest.raises(ValueError, match="`values` must be a function of the step: this one returns one number"):
         Schedule(len)
     assert Schedule(lambda step: 0.1).over(2).tolist() == [0.1, 0.1]  # the control: a constant is one
+
+
+def test_the_error_names_the_largest_rate_before_the_divergence():
+    problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+    with pytest.raises(ln.DivergedError, match="with a `learning_rate` of 50. A step size of"):
+        ln.gradient_descent(problem, start, learning_rate=lambda step: 50.0 - step, steps=20)

@@ -139,6 +139,8 @@ class DiscreteRun:
         first = int(np.argmax(reasons == "diverged"))
         step = int(np.atleast_1d(trajectory.status.steps)[first])
         rate = float(np.broadcast_to(self.rates.constant, reasons.shape)[first])
+        if self.rates.schedule is not None:
+            rate *= float(self.rates.schedule[: max(step, 1)].max())
         who = title if reasons.size == 1 else f"{title} of member {first} of the batch"
         if step == 0:
             return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
