@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -16,21 +17,28 @@ Options = dict[str, str | bool]
 # devices do not read them.
 _TRIED = jax.__version_info__ < (0, 11)
 # XLA cuts a program into parts that threads compile side by side; with one thread that takes a quarter longer.
-WHOLE: Options = {"xla_cpu_parallel_codegen_split_count": "1"} if _TRIED and cores() == 1 else {}
+ONE_PART_COMPILATION: Options = {"xla_cpu_parallel_codegen_split_count": "1"} if _TRIED and cores() == 1 else {}
 # XLA's newer way to write the loops of a CPU program takes twice as long as the older one for a descent, a third longer
 # for a flow; the steps take as long. Not so those of `function_flow`, which take twice as long by the older way.
-QUICK_COMPILATION: Options = {"xla_cpu_use_fusion_emitters": False, **WHOLE} if _TRIED else {}
+QUICK_COMPILATION: Options = {"xla_cpu_use_fusion_emitters": False, **ONE_PART_COMPILATION} if _TRIED else {}
 # Most of the time of compiling a generator of random numbers goes into optimizing it, for a tenth of its steps' time.
 _LIGHT_COMPILATION: Options = {**QUICK_COMPILATION, "xla_backend_optimization_level": "1"} if _TRIED else {}
 
 
-class JitDrawing:
-    """A compiled function that draws random numbers: compiled on a CPU with less optimization, in half the time."""
+class JitByPlatform:
+    """A function that is compiled by `jax.jit` with some compiler options on a CPU, and with others elsewhere.
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
-        self.on_cpu = jax.jit(function, compiler_options=_LIGHT_COMPILATION, **options)
-        self.elsewhere = jax.jit(function, compiler_options=QUICK_COMPILATION, **options)
+    JAX's default device at the time of the call decides: that of `precision.computing`, or of `jax.default_device`.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, on_cpu: Options, elsewhere: Options, **options: Any) -> None:
+        self.on_cpu = jax.jit(function, compiler_options=on_cpu, **options)
+        self.elsewhere = jax.jit(function, compiler_options=elsewhere, **options)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         chosen = self.on_cpu if devices()[0].platform == "cpu" else self.elsewhere
         return chosen(*arguments, **named)
+
+
+# For functions that draw random numbers.
+jit_drawing = partial(JitByPlatform, on_cpu=_LIGHT_COMPILATION, elsewhere=QUICK_COMPILATION)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from linnet.trainers._compiling import WHOLE
+from linnet.trainers._compiling import ONE_PART_COMPILATION
 
 
 class FunctionState(NamedTuple):
@@ -39,7 +39,7 @@ class _TrialStep(NamedTuple):
     error: Array
 
 
-@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",), compiler_options=WHOLE)
+@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",), compiler_options=ONE_PART_COMPILATION)
 def function_flow(
     values: Array,
     cross: Array,

@@ -28,7 +28,7 @@ from linnet._progress import bar
 from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._array_or_number import select
-from linnet.trainers._compiling import QUICK_COMPILATION, JitDrawing
+from linnet.trainers._compiling import QUICK_COMPILATION, jit_drawing
 from linnet.trainers._objective import losses_at, over_batch
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._start import without_padding
@@ -321,4 +321,4 @@ def _run_to_each(
 
 _run_to_each_quick = jax.jit(_run_to_each, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
 _run_to_each_optimized = jax.jit(_run_to_each, static_argnames=("plan",))
-_run_to_each_drawing = JitDrawing(_run_to_each, static_argnames=("plan",))
+_run_to_each_drawing = jit_drawing(_run_to_each, static_argnames=("plan",))

@@ -20,7 +20,7 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers._compiling import JitDrawing
+from linnet.trainers._compiling import jit_drawing
 from linnet.trainers._objective import CostObjective, ProductObjective, training_objective
 from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
@@ -247,7 +247,7 @@ def _check_step(
         raise ValueError(f"`step` must be below {2 / curvature:.3g} for the drift to be stable: got {sizes.max():.3g}.")
 
 
-@JitDrawing
+@jit_drawing
 def _integrate(
     objective: ProductObjective,
     first: Array,

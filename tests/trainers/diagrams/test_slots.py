@@ -51,10 +51,10 @@ def test_bits_do_not_depend_on_the_order():
 
 def outcome(made, **options):
     kind = _independent_runs._run_kind(0.5)
-    number = np.dtype(np.float64)
+    run_dtype = np.dtype(np.float64)
 
     def specs(chosen):
-        loads = [_independent_runs._run_spec(made[index], number) for index in chosen]
+        loads = [_independent_runs._run_spec(made[index], run_dtype) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     return _slots.train_in_slots(kind, specs, [run.steps for run in made], shared={}, **options)
@@ -76,11 +76,11 @@ def test_slots_that_do_not_fit_become_fewer(monkeypatch):
     expected = outcome(runs(), slots=2)
     advance, asked = _slots._step_slots, []
 
-    def small(shared, lane, state, enough, *, kind):
-        asked.append(len(lane["rate"]))
-        if len(lane["rate"]) > 2:
+    def small(shared, slot, state, enough, *, kind):
+        asked.append(len(slot["rate"]))
+        if len(slot["rate"]) > 2:
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
-        return advance(shared, lane, state, enough, kind=kind)
+        return advance(shared, slot, state, enough, kind=kind)
 
     monkeypatch.setattr(_slots, "_step_slots", small)
     with pytest.warns(UserWarning, match="runs at once do not fit on .*: going on with"):
@@ -92,10 +92,10 @@ def test_slots_that_do_not_fit_become_fewer(monkeypatch):
 
 def test_slots_are_planned_by_the_memory_there_is(monkeypatch):
     plenty = outcome(runs(), slots=8)
-    assert "11 runs, 8 at a time on" in plenty.plan
+    assert "11 runs, 8 at a time on" in plenty.summary
     monkeypatch.setattr(_slots, "available", lambda: 1000)
     little = outcome(runs(), slots=8)
-    assert "11 runs, 1 at a time on" in little.plan and "GiB free" in little.plan
+    assert "11 runs, 1 at a time on" in little.summary and "GiB free" in little.summary
     assert_allclose(little.results["first"], plenty.results["first"], rtol=1e-9, atol=1e-12)
 
 
@@ -115,11 +115,11 @@ from linnet.trainers.diagrams import _slots
 assert len(jax.devices()) == 2
 used, meeting = set(), threading.Barrier(2)  # neither device goes on before both have runs, however fast it is
 advance = _slots._step_slots
-def watched(shared, lane, state, enough, *, kind):
-    if not lane["rate"].devices() <= used:
-        used.update(lane["rate"].devices())
+def watched(shared, slot, state, enough, *, kind):
+    if not slot["rate"].devices() <= used:
+        used.update(slot["rate"].devices())
         meeting.wait(300)
-    return advance(shared, lane, state, enough, kind=kind)
+    return advance(shared, slot, state, enough, kind=kind)
 _slots._step_slots = watched
 found = test_slots.outcome(test_slots.runs(40), slots=4)
 print(len(used), found.results["step"].tolist(), found.results["first"].tobytes().hex()[:4000])

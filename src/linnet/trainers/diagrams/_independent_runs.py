@@ -13,7 +13,7 @@ from linnet.precision import resolve
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import SpectralObjective
-from linnet.trainers._states import Arrays, Hyper, State
+from linnet.trainers._states import Arrays, Hyper, Params, State
 from linnet.trainers._updates import UPDATES
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.stopping import Rule, rule_of
@@ -21,7 +21,11 @@ from linnet.trainers.stopping import Rule, rule_of
 
 @dataclass
 class IndependentRun:
-    """One network: its reduction, step size and number of steps; after training also its weights and how it `ended`."""
+    """One network: its reduction, step size and number of steps.
+
+    `train_independent_runs` writes into it: the reduced `weights` at its end (zeros where it diverged), the steps
+    `taken`, and how it `ended`, in the words of `Status.reason`.
+    """
 
     reduction: Reduction
     rate: float
@@ -46,20 +50,19 @@ def train_independent_runs(
     - `slots`: runs trained at once
     """
     kind = _run_kind(stop)
-    number = resolve(dtype)
+    run_dtype = resolve(dtype)
 
     def specs(chosen: list[int]) -> dict[str, np.ndarray]:
         """Return the arrays that describe the chosen runs, stacked."""
-        each = [_run_spec(runs[index], number) for index in chosen]
+        each = [_run_spec(runs[index], run_dtype) for index in chosen]
         return {name: np.stack([spec[name] for spec in each]) for name in each[0]}
 
-    outcome = _slots.train_in_slots(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
-    results = outcome.results
+    limits = [run.steps for run in runs]
+    results = _slots.train_in_slots(kind, specs, limits, slots=slots, shared={}, dtype=run_dtype).results
     for index, run in enumerate(runs):
         run.taken, run.ended = int(results["step"][index]), str(kind.plan.reasons[results["code"][index]])
-        gone = run.ended == "diverged"
-        first, second = (np.zeros_like(results[n][index]) if gone else results[n][index] for n in ("first", "second"))
-        run.weights = Weights(first, second)
+        layers = results["first"][index], results["second"][index]
+        run.weights = Weights(*map(np.zeros_like, layers)) if run.ended == "diverged" else Weights(*layers)
 
 
 def _run_kind(stop: Rule | float | None) -> _slots.RunKind:
@@ -67,7 +70,7 @@ def _run_kind(stop: Rule | float | None) -> _slots.RunKind:
     return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _slot_and_params, _bind, _final_layers)
 
 
-def _run_spec(run: IndependentRun, number: np.dtype) -> dict[str, np.ndarray]:
+def _run_spec(run: IndependentRun, run_dtype: np.dtype) -> dict[str, np.ndarray]:
     """Return the arrays that describe a run, in the number type of the training."""
     problem, start = run.reduction.full_problem, run.reduction.weights
     factor = problem.factor
@@ -79,28 +82,21 @@ def _run_spec(run: IndependentRun, number: np.dtype) -> dict[str, np.ndarray]:
         "rate": run.rate,
         **({} if problem.whitened else {"scales": factor.scales}),
     }
-    return {name: np.asarray(array, number) for name, array in arrays.items()}
+    return {name: np.asarray(array, run_dtype) for name, array in arrays.items()}
 
 
-def _slot_and_params(shared: Arrays, spec: Arrays) -> tuple[Arrays, Arrays]:
+def _slot_and_params(shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
     """Return what a slot keeps of a run, and the parameters it starts from: `draw` of its `RunKind`."""
-    slot = {name: value for name, value in spec.items() if name not in ("first", "second", "steps")}
-    params = {"first": spec["first"], "second": spec["second"], "rest": spec["rate"] * 0 + 1}
-    return slot, params
+    params = {"first": spec["first"], "second": spec["second"]}
+    return {name: value for name, value in spec.items() if name not in (*params, "steps")}, params
 
 
 def _bind(shared: Arrays, slot: Arrays) -> tuple[SpectralObjective, None, Hyper]:
     """Return objective, test loss (none) and step size of the run in a slot: `bind` of its `RunKind`."""
-    return (
-        SpectralObjective(slot.get("scales"), slot["target"], slot["floor"]),
-        None,
-        {
-            "learning_rate": slot["rate"],
-            "weight_decay": 0.0,
-        },
-    )
+    objective = SpectralObjective(slot.get("scales"), slot["target"], slot["floor"])
+    return objective, None, {"learning_rate": slot["rate"]}
 
 
 def _final_layers(state: State) -> Arrays:
     """Return what is kept of a finished run: its layers."""
-    return {name: state.params[name] for name in ("first", "second")}
+    return state.params

@@ -13,7 +13,9 @@ from linnet.trainers._loop import Plan
 from linnet.trainers.diagrams import _slots, _workers
 from linnet.trainers.diagrams._numpy_run import Diagram
 
-FILLING_OPERATIONS = 20_000_000_000  # floating-point operations of one step of a batch that keep a GPU busy
+GPU_FILLING_OPERATIONS = 20_000_000_000  # floating-point operations of one step of a batch that keep a GPU busy
+MIN_SLOTS, MAX_SLOTS = 16, 4096  # runs trained at once: large networks fill a GPU alone, small ones never do
+REFILLS_PER_BATCH = 16  # slots are emptied and filled in groups, each a sixteenth of them
 SMALL_DIMS = 800  # inputs and outputs together, up to which all networks are trained at one width
 
 
@@ -73,21 +75,23 @@ def train_runs(
     settings, total = diagram.settings, len(diagram.widths)
     with bar("training a diagram", total) as advance:
         if on_cpu(device):
-            outcome = _workers.train_by_workers(diagram, place=devices(device)[0], slots=slots, advance=advance)
-            return _diagram_runs(settings.plan, outcome)
+            return _diagram_runs(
+                settings.plan,
+                _workers.train_by_workers(diagram, device=devices(device)[0], slots=slots, advance=advance),
+            )
         sides = diagram.in_dim, diagram.out_dim
         padded = np.array([padded_width(width, *sides) for width in diagram.widths], dtype=int)
         results: dict[str, np.ndarray] = {}
-        executed, needed, plans = 0, 0, list[str]()
+        executed, summaries = 0, list[str]()
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
-            room = min(len(members), slots or slots_at_once(rows, *sides))
+            room = min(len(members), slots or slots_to_fill_gpu(rows, *sides))
             outcome = _slots.train_in_slots(
                 kind(rows),
                 lambda runs, of=members: specs(of[runs].tolist()),  # type: ignore[misc]
                 np.full(len(members), settings.steps),
                 slots=room,
-                refill=max(1, room // 16),
+                refill=max(1, room // REFILLS_PER_BATCH),
                 shared=shared,
                 expected=diagram.expected[members],
                 dtype=settings.dtype,
@@ -95,11 +99,11 @@ def train_runs(
                 tf32=tf32,
                 advance=advance,
             )
-            executed, needed = executed + outcome.executed, needed + outcome.needed
-            plans.append(outcome.plan)
+            executed += outcome.executed
+            summaries.append(outcome.summary)
             for name, value in outcome.results.items():
                 results.setdefault(name, np.zeros((total, *value.shape[1:]), value.dtype))[members] = value
-    return _diagram_runs(settings.plan, _slots.RunResults(results, executed, needed, "; ".join(plans)))
+    return _diagram_runs(settings.plan, _slots.RunResults(results, settings.steps, executed, "; ".join(summaries)))
 
 
 def on_cpu(device: str | None) -> bool:
@@ -111,7 +115,7 @@ def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
     """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes."""
     results = dict(outcome.results)
     reason, steps = plan.reasons[results.pop("code")], results.pop("step")
-    return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.plan)
+    return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.summary)
 
 
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:
@@ -122,7 +126,10 @@ def padded_width(width: int, in_dim: int, out_dim: int) -> int:
     return quarter if whole > SMALL_DIMS and width <= quarter else whole
 
 
-def slots_at_once(rows: int, in_dim: int, out_dim: int) -> int:
-    """Return the number of runs trained at once: enough to fill the device; more would idle when the last runs end."""
+def slots_to_fill_gpu(rows: int, in_dim: int, out_dim: int) -> int:
+    """Return the number of runs that keep a GPU busy; more would idle when the last runs end.
+
+    Memory may allow fewer: `_slots` leaves out those that do not fit.
+    """
     operations = 6 * in_dim * out_dim * (rows + min(in_dim, out_dim))
-    return int(np.clip(FILLING_OPERATIONS // operations, 16, 4096))
+    return int(np.clip(GPU_FILLING_OPERATIONS // operations, MIN_SLOTS, MAX_SLOTS))

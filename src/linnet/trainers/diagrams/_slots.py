@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,22 +23,27 @@ from numpy.typing import DTypeLike
 from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import _loop as loop
-from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._compiling import QUICK_COMPILATION, JitByPlatform, Options
 from linnet.trainers._states import Array, Arrays, Objective, State, TestedLoss
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
-UNTUNED: dict[str, str | bool] = {
+UNTUNED: Options = {
     "xla_gpu_autotune_level": "0",
     "xla_gpu_enable_triton_gemm": False,
     **QUICK_COMPILATION,
 }
 LOG = logging.getLogger("linnet.slots")
-# Without optimization a CPU's starts and ends compile in half the time, and take some 100 ns longer for every number
-# that a run moves: a few small runs never earn the other half back.
-UNOPTIMIZED: dict[str, str | bool] = {**UNTUNED, "xla_backend_optimization_level": "0"}
-UNOPTIMIZED_NUMBERS = 10_000_000  # numbers moved by all runs together, worth a second
+# Slots are filled and read once for each run. Without optimization a CPU compiles that in half the time, and takes some
+# 100 ns longer for every number of the run, less than a few of its steps take.
+_jit_once_per_run = partial(
+    JitByPlatform,
+    on_cpu={**UNTUNED, "xla_backend_optimization_level": "0"},
+    elsewhere=UNTUNED,
+    static_argnames=("kind",),
+)
 COPIES_PER_SLOT = 3  # a slot's arrays exist twice while it steps, beside what the step computes on the way
+MEMORY_SHARE = 0.9  # of the free memory that slots may take
 STEPS_PER_CALL = 512  # between returns to Python, where Ctrl-C is heard, if no run has ended
 
 
@@ -61,12 +65,24 @@ class RunKind:
 
 @dataclass(frozen=True)
 class RunResults:
-    """Results of all runs, runs first; steps `executed` on all slots beside those `needed`; the `plan` in words."""
+    """What is kept of all runs of a queue, whether slots or workers (`_workers`) have trained them.
+
+    - `results`: by name, the runs along the first axis; "step" and "code" are always there
+    - `limits`: of the steps of each run
+    - `executed`: steps computed, those of slots that stood still included
+    - `summary`: how many were trained at once and where, in words
+    """
 
     results: dict[str, np.ndarray]
+    limits: np.ndarray | int
     executed: int
-    needed: int
-    plan: str
+    summary: str
+
+    @property
+    def needed(self) -> int:
+        """Return how many of the steps were steps of runs; one in which a run was found to be at its end counts."""
+        steps, codes = self.results["step"], self.results["code"]
+        return int((steps + ((codes > 0) & (steps < self.limits))).sum())
 
 
 def train_in_slots(
@@ -90,7 +106,7 @@ def train_in_slots(
     - `shared`: arrays that all runs read
     - `refill`: slots that are emptied and filled together
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
-    - `advance(n)`: memory of every n runs that have ended
+    - `advance(n)`: called when n more runs have ended
 
     All devices of the given kind (or of JAX's default) take runs from one queue. Slots that would not fit their
     memory are left out; where an allocation fails all the same, the runs go on in fewer slots, with a warning.
@@ -98,22 +114,21 @@ def train_in_slots(
     limits = np.asarray(steps, dtype=np.int64)
     order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
     refill = min(refill, slots)
-    places = devices(device)[: max(1, limits.size // refill)]
-    slots = min(slots, -(-limits.size // len(places))) if len(places) > 1 else slots
+    used = devices(device)[: max(1, limits.size // refill)]
+    slots = min(slots, -(-limits.size // len(used))) if len(used) > 1 else slots
     queue = _Queue(kind, specs, limits, shared, refill, advance, deque(order.tolist()))
-    if len(places) == 1:
-        queue.work(slots, dtype, places[0], tf32)
+    if len(used) == 1:
+        queue.work(slots, dtype, used[0], tf32)
     else:
-        with ThreadPoolExecutor(len(places)) as threads:
-            for done in [threads.submit(queue.work, slots, dtype, place, tf32) for place in places]:
+        with ThreadPoolExecutor(len(used)) as threads:
+            for done in [threads.submit(queue.work, slots, dtype, each, tf32) for each in used]:
                 done.result()
-    needed = int((queue.results["step"] + ((queue.results["code"] > 0) & (queue.results["step"] < limits))).sum())
-    return RunResults(queue.results, queue.executed, needed, "; ".join(queue.plans.values()))
+    return RunResults(queue.results, limits, queue.executed, "; ".join(queue.summaries))
 
 
 @dataclass
 class _Queue:
-    """The queue of runs, and the results of those that have ended."""
+    """The queue of runs, and the results of those that have ended; threads, one for each device, share it."""
 
     kind: RunKind
     specs: Callable[[list[int]], dict[str, np.ndarray]]
@@ -124,16 +139,15 @@ class _Queue:
     waiting: deque[int]
     results: dict[str, np.ndarray] = field(default_factory=dict)
     executed: int = 0
-    unoptimized: bool = False
-    plans: dict[Any, str] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    summaries: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # held where waiting, results or numbers change
 
-    def work(self, slots: int, dtype: DTypeLike | None, place: object, tf32: bool) -> None:
+    def work(self, slots: int, dtype: DTypeLike | None, device: jax.Device, tf32: bool) -> None:
         """Train runs on one device until none waits; with fewer slots if memory does not suffice."""
-        with computing(dtype, tf32=tf32), jax.default_device(place):
+        with computing(dtype, tf32=tf32), jax.default_device(device):
             shared = jax.tree.map(jnp.asarray, self.shared)
             with self.lock:
-                slots = self._fit_slots(shared, slots, place)
+                slots = self._fit_slots(shared, slots, device)
             while True:
                 occupants = np.full(slots, -1)
                 try:
@@ -144,35 +158,31 @@ class _Queue:
                 with self.lock:
                     self.waiting.extendleft(reversed(occupants[occupants >= 0].tolist()))
                 slots = max(1, slots // 2)
-                warnings.warn(f"{2 * slots} runs at once do not fit on {place}: going on with {slots}.", stacklevel=2)
+                warnings.warn(f"{2 * slots} runs at once do not fit on {device}: going on with {slots}.", stacklevel=2)
 
-    def _fit_slots(self, shared: Arrays, slots: int, place: Any) -> int:
-        """Return how many slots memory has room for, at most `slots`; keep the plan in one line, and how to compile."""
+    def _fit_slots(self, shared: Arrays, slots: int, device: jax.Device) -> int:
+        """Return how many slots the device's memory has room for, at most `slots`; say so in the summaries."""
         run = self.waiting[0] if self.waiting else 0
         specs = {**self.specs([run]), "steps": self.limits[[run]]}
         arrays = jax.tree.leaves(_slot_shapes(shared, specs, self.kind))
         bytes_each = COPIES_PER_SLOT * sum(leaf.size * leaf.dtype.itemsize for leaf in arrays)
-        self.unoptimized = (
-            place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < UNOPTIMIZED_NUMBERS
-        )
-        memory = place.memory_stats() or {}
+        memory = device.memory_stats() or {}
         free = memory["bytes_limit"] - memory["bytes_in_use"] if "bytes_limit" in memory else available()
-        fitting = int(np.clip(0.9 * free / bytes_each, 1, slots))
-        self.plans[place] = (
-            f"{self.limits.size} runs, {fitting} at a time on {place}: "
+        fitting = int(np.clip(MEMORY_SHARE * free / bytes_each, 1, slots))
+        self.summaries.append(
+            f"{self.limits.size} runs, {fitting} at a time on {device}: "
             f"{fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
         )
-        LOG.info(self.plans[place])
+        LOG.info(self.summaries[-1])
         return fitting
 
     def _carry_runs(self, shared: Arrays, occupants: np.ndarray) -> None:
-        """Carry runs until none waits: fill free slots, step, read the slots of runs that have ended."""
+        """Carry runs until none waits: fill free slots, step, read the slots of runs that have ended.
+
+        `occupants` are the runs in the slots, -1 for a free one. It is kept up to date: where memory runs out, `work`
+        reads there which runs have still to be trained.
+        """
         kind, held = self.kind, None
-        fill, read = (
-            (_fill_slots_unoptimized, _read_slots_unoptimized)
-            if self.unoptimized
-            else (_fill_slots_jit, _read_slots_jit)
-        )
         limits = np.zeros(occupants.size, dtype=np.int64)
         while True:
             while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (
@@ -183,7 +193,7 @@ class _Queue:
                 filled = runs + runs[-1:] * (self.refill - len(runs))
                 specs = {**self.specs(filled), "steps": self.limits[filled]}
                 held = _empty_slots(shared, specs, occupants.size, kind) if held is None else held
-                held = fill(shared, *held, self._pad_places(free, occupants.size), specs, kind=kind)
+                held = _fill_slots(shared, *held, self._pad_numbers(free, occupants.size), specs, kind=kind)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
@@ -195,7 +205,7 @@ class _Queue:
             over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                results = read(shared, slot, state, self._pad_places(group, 0), kind=kind)
+                results = _read_slots(shared, slot, state, self._pad_numbers(group, 0), kind=kind)
                 self._keep_results(
                     occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()}
                 )
@@ -209,9 +219,9 @@ class _Queue:
         with self.lock:
             return [self.waiting.popleft() for _ in range(min(count, len(self.waiting)))]
 
-    def _pad_places(self, places: np.ndarray, filler: int) -> np.ndarray:
-        """Pad a list of places with `filler` to the length `refill`, for which filling and reading are compiled."""
-        return np.concatenate([places, np.full(self.refill - places.size, filler)])
+    def _pad_numbers(self, numbers: np.ndarray, filler: int) -> np.ndarray:
+        """Pad numbers of slots with `filler` to the length `refill`, for which filling and reading are compiled."""
+        return np.concatenate([numbers, np.full(self.refill - numbers.size, filler)])
 
     def _keep_results(self, runs: np.ndarray, results: dict[str, np.ndarray]) -> None:
         """Keep the results of runs that have ended."""
@@ -242,23 +252,22 @@ def _empty_slots(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tu
     return slot, replace(state, code=state.code + loop.DIVERGED_CODE)
 
 
+@partial(_jit_once_per_run, donate_argnames=("slot", "state"))
 def _fill_slots(
-    shared: Arrays, slot: Arrays, state: State, places: Array, specs: Arrays, *, kind: RunKind
+    shared: Arrays, slot: Arrays, state: State, numbers: Array, specs: Arrays, *, kind: RunKind
 ) -> tuple[Arrays, State]:
-    """Put new runs into these places; one for a place beyond the last slot, which only pads the batch, is dropped."""
+    """Put new runs into the slots of these numbers; one beyond the last slot, which only pads the batch, is dropped.
+
+    `slot` and `state` are donated: only what is returned may be used afterwards.
+    """
     fresh = jax.vmap(partial(_draw_run, kind=kind), in_axes=(None, 0))(shared, specs)
-    return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (slot, state), fresh)
-
-
-_fill_slots_jit, _fill_slots_unoptimized = (
-    jax.jit(_fill_slots, static_argnames=("kind",), donate_argnames=("slot", "state"), compiler_options=options)
-    for options in (UNTUNED, UNOPTIMIZED)
-)
+    return jax.tree.map(lambda old, new: old.at[numbers].set(new, mode="drop"), (slot, state), fresh)
 
 
 @partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
 def _step_slots(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind: RunKind) -> tuple[Array, State]:
-    """Step all slots until `enough` of them are at their end; return the number of steps, and the states afterwards."""
+    """Step all slots until `enough` of them are at their end, at most `STEPS_PER_CALL` times; return the number of
+    steps, and the states afterwards. `state` is donated: only what is returned may be used afterwards."""
 
     def step_slot(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)
@@ -272,17 +281,13 @@ def _step_slots(shared: Arrays, slot: Arrays, state: State, enough: Array, *, ki
     return jax.lax.while_loop(goes_on, lambda carry: (carry[0] + 1, step(slot, carry[1])), (jnp.asarray(0), state))
 
 
-def _read_slots(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
-    """Return the results of the runs in these slots, which have ended."""
+@_jit_once_per_run
+def _read_slots(shared: Arrays, slot: Arrays, state: State, numbers: Array, *, kind: RunKind) -> Arrays:
+    """Return the results of the runs in the slots of these numbers, which have ended."""
 
     def read_slot(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)
         state = loop.judge_last(objective, test, slot["max_loss"], state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
-    return jax.vmap(read_slot)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))
-
-
-_read_slots_jit, _read_slots_unoptimized = (
-    jax.jit(_read_slots, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
-)
+    return jax.vmap(read_slot)(*jax.tree.map(lambda leaf: leaf[numbers], (slot, state)))

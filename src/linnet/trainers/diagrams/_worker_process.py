@@ -29,7 +29,7 @@ from linnet.trainers import stopping
 from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
 
 MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
-# Every rule of `stopping` that is not made of others: a process cannot read one that is missing here.
+# The rules that can be sent, besides `stopping.FirstOf` of them; runs with another rule stay in their process.
 RULE_KINDS = {
     kind.__name__: kind for kind in (stopping.LossBelow, stopping.Stalled, stopping.TestLossRising, stopping.Never)
 }
@@ -201,8 +201,15 @@ def _read_settings(message: Mapping[str, np.ndarray]) -> DiagramSettings:
     return DiagramSettings(**plain, schedule=message.get("schedule"))
 
 
+def can_be_sent(rule: stopping.Rule) -> bool:
+    """Return whether a process knows the rule, and those it is made of: not a subclass, or one of a notebook."""
+    if type(rule) is stopping.FirstOf:
+        return all(map(can_be_sent, rule.rules))
+    return type(rule) in RULE_KINDS.values()
+
+
 def _rule_to_json(rule: stopping.Rule) -> PlainRule:
-    """Return one of `RULE_KINDS` as a dictionary, or rules of which the first one stops as their list."""
+    """Return a rule that `can_be_sent`: one of `RULE_KINDS` as a dictionary, `FirstOf` as the list of its rules."""
     if isinstance(rule, stopping.FirstOf):
         return [_rule_to_json(each) for each in rule.rules]
     return {"kind": type(rule).__name__, **asdict(rule)}  # type: ignore[call-overload]

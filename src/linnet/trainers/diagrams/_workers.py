@@ -26,9 +26,8 @@ from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers.diagrams._numpy_run import Diagram, train
-from linnet.trainers.diagrams._slots import RunResults
-from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, WorkerLostError, WorkerProcess
-from linnet.trainers.stopping import Rule
+from linnet.trainers.diagrams._slots import MEMORY_SHARE, RunResults
+from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, WorkerLostError, WorkerProcess, can_be_sent
 
 LOG = logging.getLogger("linnet.workers")
 # Measured on 2 and on 16 cores, for d from 20 to 200. The number of workers, and whether each has a process,
@@ -40,24 +39,26 @@ THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T thr
 PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
 
-def train_by_workers(diagram: Diagram, *, place: Any, slots: int | None, advance: Callable[[int], None]) -> RunResults:
+def train_by_workers(
+    diagram: Diagram, *, device: jax.Device, slots: int | None, advance: Callable[[int], None]
+) -> RunResults:
     """Train every run until its stopping rule or divergence ends it, or to its last step.
 
     - `diagram`: its `start` is called when a worker is free, by one worker at a time
-    - `place`: the JAX device of the processor
+    - `device`: the processor, as JAX knows it
     - `slots`: runs carried at once; by default one by each core, or fewer where that is faster
     - `advance(1)`: called when a run has ended
 
     Workers for which there is no memory are left out. Where an allocation fails all the same, a worker leaves its run
     to the others, with a warning. The same holds for a process that fails or is killed; where none can be started,
-    threads train the runs. Only rules of linnet itself are judged in other processes: they cannot import a notebook's.
+    threads train the runs. Processes are only used with rules of linnet itself: they cannot import a notebook's.
     """
     total, settings, in_dim, out_dim = len(diagram.widths), diagram.settings, diagram.in_dim, diagram.out_dim
     hidden = np.minimum(np.array(diagram.widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
-    able = bool(sys.executable) and _is_own_rule(settings.rule)
-    room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + WORKER_BYTES))
+    able = bool(sys.executable) and can_be_sent(settings.rule)
+    room = int(MEMORY_SHARE * free / bytes_each), able * int(MEMORY_SHARE * free / (bytes_each + WORKER_BYTES))
     threads, processes = _threads_and_processes(
         6 * in_dim * out_dim * hidden,
         min(settings.steps, USUAL_STEPS),
@@ -68,17 +69,16 @@ def train_by_workers(diagram: Diagram, *, place: Any, slots: int | None, advance
     fitting = processes or threads
     bytes_all = fitting * (bytes_each + WORKER_BYTES if processes else bytes_each)
     summary = (
-        f"{total} runs, {fitting} at a time on cpu:{place.id}{' in processes of their own' if processes else ''}: "
+        f"{total} runs, {fitting} at a time on cpu:{device.id}{' in processes of their own' if processes else ''}: "
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
     LOG.info(summary)
     order = np.argsort(-diagram.expected * hidden, kind="stable")
-    workers = _Workers(diagram, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
+    workers = _Workers(diagram, device, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
         workers.run()
     results = {name: np.array([workers.ends[run][name] for run in range(total)]) for name in workers.ends[0]}
-    needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < settings.steps))).sum())
-    return RunResults(results, workers.executed, needed, summary)
+    return RunResults(results, settings.steps, workers.executed, summary)
 
 
 def _threads_and_processes(
@@ -101,17 +101,12 @@ def _threads_and_processes(
     return threads, 0
 
 
-def _is_own_rule(rule: Rule) -> bool:
-    """Return whether the rule, and those it is made of, are linnet's: other processes can import them."""
-    return type(rule).__module__.startswith("linnet.") and all(map(_is_own_rule, getattr(rule, "rules", ())))
-
-
 @dataclass
 class _Workers:
     """The runs that wait, the results of the others, and the number of steps they took."""
 
     diagram: Diagram
-    place: Any
+    device: jax.Device
     advance: Callable[[int], None]
     waiting: deque[int]
     active: int
@@ -138,7 +133,7 @@ class _Workers:
 
     def _train_waiting(self) -> None:
         """Train one run after another until none waits."""
-        with computing(self.diagram.settings.dtype), jax.default_device(self.place):
+        with computing(self.diagram.settings.dtype), jax.default_device(self.device):
             process = self._ready_process() if self.processes else None
             try:
                 while (run := self._next_run(process)) is not None:

@@ -16,7 +16,7 @@ from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
-from linnet.trainers._compiling import JitDrawing
+from linnet.trainers._compiling import jit_drawing
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
@@ -88,7 +88,7 @@ def gaussian_diagram(
             raise ValueError("`problems` must be single ones made by `Problem.from_target`, with a `truth`.")
         if (problem.in_dim, problem.out_dim) != (problems[0].in_dim, problems[0].out_dim):
             raise ValueError("`problems` must have one shape: their networks are trained in one batch.")
-    widths = [count("widths", width) for width in _whole_numbers("widths", widths)]
+    widths = _widths_list(widths)
     total, limit = len(widths), count("steps", steps, most=2**62)
     task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
     sizes = np.array([float(width) for width in widths])
@@ -111,13 +111,13 @@ def gaussian_diagram(
     targets, truths = (np.stack([getattr(p, part) for p in problems]) for part in ("cross", "truth"))
     out_dim, in_dim = targets.shape[1:]
     data = np.stack([key_data(words(key, "keys")) for key in keys])
-    number = resolve(dtype)
+    run_dtype = resolve(dtype)
     several = len(problems) > 1
-    shared = {"target": targets.astype(number), "truth": truths.astype(number)}
+    shared = {"target": targets.astype(run_dtype), "truth": truths.astype(run_dtype)}
     if not several:
         shared = {name: array[0] for name, array in shared.items()}
     if schedule is not None:
-        shared["schedule"] = schedule.astype(number)
+        shared["schedule"] = schedule.astype(run_dtype)
 
     def specs(runs: list[int]) -> dict[str, np.ndarray]:
         """Return the numbers that describe these runs, stacked."""
@@ -135,14 +135,14 @@ def gaussian_diagram(
         threshold = spec["variance"] * spec["width"]
         return RunStart(first, second.T, targets[task[run]], truths[task[run]], spec["rate"], threshold)
 
-    settings = DiagramSettings(update, rule_of(stop), limit, number, schedule)
+    settings = DiagramSettings(update, rule_of(stop), limit, run_dtype, schedule)
     plan = settings.plan
     # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
     expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
     return train_runs(
         Diagram(settings, start, widths, in_dim, out_dim, expected),
-        lambda rows: _slots.RunKind(plan, DrawPair(in_dim, out_dim, rows, number.name, several), bind, run_result),
+        lambda rows: _slots.RunKind(plan, DrawPair(in_dim, out_dim, rows, run_dtype.name, several), bind, run_result),
         specs,
         shared=shared,
         slots=slots,
@@ -151,11 +151,10 @@ def gaussian_diagram(
     )
 
 
-def _whole_numbers(name: str, values: Sequence[int]) -> list[int]:
-    """Return the widths, say, as a list of Python's integers, which may be of any size."""
-    if isinstance(values, (list, tuple, range)):
-        return list(values)
-    return whole_numbers(name, values).tolist()
+def _widths_list(widths: Sequence[int]) -> list[int]:
+    """Return the widths as Python's integers, which may be of any size; refuse what is not a whole number from 1 on."""
+    given = widths if isinstance(widths, (list, tuple, range)) else whole_numbers("widths", widths).tolist()
+    return [count("widths", width) for width in given]
 
 
 def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
@@ -166,7 +165,7 @@ def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
     return array
 
 
-@partial(JitDrawing, static_argnames=("in_dim", "out_dim"))
+@partial(jit_drawing, static_argnames=("in_dim", "out_dim"))
 def _draw_layers(
     key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int
 ) -> tuple[Array, Array]:
