@@ -169,5 +169,5 @@ def test_a_function_of_the_number_of_steps_is_no_schedule():
 
 def test_the_error_names_the_largest_rate_before_the_divergence():
     problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
-    with pytest.raises(ln.DivergedError, match="with a `learning_rate` of 50. A step size of"):
+    with pytest.raises(ln.DivergedError, match=r"with a `learning_rate` of 50\. A step size of"):
         ln.gradient_descent(problem, start, learning_rate=lambda step: 50.0 - step, steps=20)
