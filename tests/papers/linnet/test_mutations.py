@@ -31,6 +31,12 @@ def keyword(owner, name, key, factor):
     )
 
 
+def replaced(owner, name, **values):
+    """Arguments by keyword replaced."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(owner, name, lambda *args, **named: right(*args, **named | values))
+
+
 def scaled(owner, name, factor):
     """A result times a factor."""
     right = getattr(owner, name)
@@ -76,9 +82,7 @@ MUTATIONS = {
         scaled(deep, "deep_diagram", lambda told: replace(told, error=0.2 * told.error)),
     ],
     "depth-borders": [scaled(deep, "threshold", lambda told: told**1.1)],
-    "depth-phases": [
-        changed(stories, "_residual_of_moments", lambda args: (args[0][0, 0] * np.eye(10), args[1]))
-    ],  # both at once
+    "depth-phases": [replaced(stories, "descent_products", weighted=lambda error: 6 * error)],  # both at once
     "depth-stages": [changed(stories, "_start", lambda args: (*args[:3], 1.0, *args[4:]))],  # a start that is not small
     "depth-rank": [changed(stories, "_start", lambda args: (*args[:3], max(args[3], 0.6), *args[4:]))],
     "depth-buys": [scaled(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2))],

@@ -32,13 +32,13 @@ def descent_products(
     steps: int,
     *,
     every: int = 1,
-    residual: Callable[[np.ndarray], np.ndarray] | None = None,
+    weighted: Callable[[np.ndarray], np.ndarray] | None = None,
     keep: Callable[[list[np.ndarray]], np.ndarray] | None = None,
 ) -> np.ndarray:
     """Train by full-batch gradient descent and return the product of the layers every so many steps, (time, ..., k, d).
 
-    The loss is |target - A|^2/2 of whitened inputs; another one is given by its `residual`, minus the gradient in the
-    product A. With `keep`, what this function returns of the layers is kept in place of their product.
+    Layers move by the error target - A of their product A, that of whitened inputs; for another loss by what `weighted`
+    returns of the error. With `keep`, what this function returns of the layers is kept in place of their product.
     """
     weights, kept = [np.array(layer) for layer in layers], []
     for step in range(steps + 1):
@@ -47,7 +47,8 @@ def descent_products(
             reached.append(layer @ reached[-1])
         if step % every == 0:
             kept.append(reached[-1] if keep is None else keep(weights))
-        pull = target - reached[-1] if residual is None else residual(reached[-1])
+        error = target - reached[-1]
+        pull = error if weighted is None else weighted(error)
         for at in range(len(weights) - 1, -1, -1):
             push = pull
             if at:

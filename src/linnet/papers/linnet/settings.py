@@ -11,3 +11,5 @@ PUBLISHED_WORST = Limit(
 STANDARD_ERRORS = 2  # that a mean over draws may be off by chance
 WRONG = 0.05  # relative: a covered cell that is farther off must be within its error bars
 NORMAL_ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
+SAME = Limit(1e-7, "a hundred times the relative tolerance of the flow's integrator")
+EXACT = Limit(1e-6, "a hundred times the integrator's relative tolerance; the formula is exact")

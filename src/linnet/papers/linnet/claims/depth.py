@@ -7,6 +7,8 @@ import numpy as np
 import linnet as ln
 from linnet.papers.linnet.deep_networks import descent_products, least_test_loss, wide_layers
 from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
+from linnet.reproduction.fits import exponent
+from linnet.reproduction.numbers import by_name
 
 TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
 
@@ -37,21 +39,21 @@ TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6
 )
 def reduction_by_words(trial: Trial) -> Numbers:
     width = 200 if trial.quick else 600
-    errors, factors, ratios = {}, [], []
-    for depth in (3, 4):
-        start = ln.inits.deep_gaussian(
-            in_dim=4, out_dim=3, width=width, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth]
-        )
+    sizes = {"in_dim": 4, "out_dim": 3, "width": width}
+
+    def reduction_errors(depth: int) -> Numbers:
+        """Return the errors of the reduced networks, their factor for each letter, and their ratio to the estimates."""
+        start = ln.inits.deep_gaussian(**sizes, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth])
         full = descent_products(start.layers, TARGET, 0.05, 300, every=10)
-        distances = []
+        errors, ratios = [], []
         for order in (2, 4, 6):
             small = ln.reduce(ln.Problem.from_target(TARGET), start, order=order)
-            apart = np.abs(descent_products(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
-            distances.append(apart / np.abs(full).max())
-            ratios.append(distances[-1] / small.error)
-        errors[f"depth {depth}"] = distances
-        factors.append((distances[-1] / distances[0]) ** 0.25)
-    return {"value": max(factors), "factor": max(factors), "ratio": max(ratios), "errors": errors}
+            apart = descent_products(small.weights.layers, TARGET, 0.05, 300, every=10) - full
+            errors.append(np.abs(apart).max() / np.abs(full).max())
+            ratios.append(errors[-1] / small.error)
+        return {"errors": errors, "factor": (errors[-1] / errors[0]) ** 0.25, "ratio": max(ratios)}
+
+    return by_name({f"depth {depth}": reduction_errors(depth) for depth in (3, 4)})
 
 
 @claim(
@@ -61,7 +63,7 @@ def reduction_by_words(trial: Trial) -> Numbers:
     assumes="Gaussian start with a negligible product, whitened inputs, fixed numbers of inputs and outputs",
     tried="depth 3, 5 inputs and outputs, widths 1e4, 1e6 and 1e8, 8 starts each",
     holds=AllOf(
-        Within(0.1, "exponent", of=-0.5, because="8 starts scatter a slope over two decades by a few percent"),
+        Within(0.1, what="exponent", of=-0.5, because="8 starts scatter a slope over two decades by a few percent"),
         Below(0.005, "widest", what="distance at width 1e8", form=".1e", because="the limit itself must be right"),
     ),
     reads="largest distance of the singular values by width: {distances:.2g}",
@@ -69,21 +71,16 @@ def reduction_by_words(trial: Trial) -> Numbers:
 def decoupling(trial: Trial) -> Numbers:
     values, times = np.array([3.0, 2.0, 1.0, 0.5, 0.0]), np.arange(0, 6) * 0.4
     modes = ln.theories.deep.gaussian_modes(values, 0.7, 3, times)
-    widths, distances = (10**4, 10**6, 10**8), []
-    for width in widths:
+    distances = {}
+    for width in (10**4, 10**6, 10**8):
         layers = wide_layers(5, width, 3, 0.7, key=trial.seed, order=6, batch=8)
         # Two and four times as many steps, extrapolated twice: descent of order one becomes the flow to 1e-4.
         runs = [descent_products(layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
         flow = (runs[0] - 6 * runs[1] + 8 * runs[2]) / 3
         apart = np.abs(np.diagonal(flow, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2))
-        distances.append(np.mean(apart))
-    slope = np.polyfit(np.log(widths[:2]), np.log(distances[:2]), 1)[0]
-    return {
-        "value": slope,
-        "exponent": slope,
-        "widest": distances[-1],
-        "distances": dict(zip(map("{:.0e}".format, widths), distances, strict=True)),
-    }
+        distances[width] = apart.mean()
+    slope, _ = exponent(list(distances)[:2], list(distances.values())[:2])
+    return {"value": slope, "widest": distances[10**8], "distances": {f"{w:.0e}": d for w, d in distances.items()}}
 
 
 @claim(
@@ -109,29 +106,27 @@ def decoupling(trial: Trial) -> Numbers:
             because="twice a standard error; 24 networks",
         ),
     ),
-    reads="least test error at width 1e6, formula and trained: {pairs:.1f}; difference over its error by "
-    "width: {narrow:.2f}",
+    reads="least test error at width 1e6, formula and trained: {pairs:.1f}",
 )
 def formula_at_depth(trial: Trial) -> Numbers:
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=trial.seed)
-    worst, pairs, narrow = 0.0, {}, {}
-    for width in (480, 960, 3840, 10**6):
-        apart = []
-        for depth in (2, 3, 4):
-            for coupling in (0.5, 1.5):
-                diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-                layers = wide_layers(30, width, depth, coupling, key=trial.seed, order=4)
-                formula, least = (
-                    diagram.best_test[0, 0],
-                    least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400),
-                )
-                difference = abs(formula / least - 1)
-                apart.append(difference / diagram.error[0, 0])
-                if width == 10**6:
-                    pairs[f"depth {depth}, c = {coupling}"] = [formula, least]
-                    worst = max(worst, difference)
-        narrow[f"{width:g}"] = max(apart)
-    return {"value": worst, "worst": worst, "bars": max(narrow.values()), "pairs": pairs, "narrow": narrow}
+
+    def compare(width: int, depth: int, coupling: float) -> Numbers:
+        """Return the least test error by formula and trained, their relative difference, and that over its error."""
+        diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
+        layers = wide_layers(30, width, depth, coupling, key=trial.seed, order=4)
+        formula, least = diagram.best_test[0, 0], least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400)
+        difference = abs(formula / least - 1)
+        return {"pairs": [formula, least], "worst": difference, "bars": difference / diagram.error[0, 0]}
+
+    cases = {f"depth {depth}, c = {c}": (depth, c) for depth in (2, 3, 4) for c in (0.5, 1.5)}
+    widest = by_name({name: compare(10**6, *case) for name, case in cases.items()})
+    narrow = {
+        f"width {width}, {name}": compare(width, *case)["bars"]
+        for width in (480, 960, 3840)
+        for name, case in cases.items()
+    }
+    return {**widest, "bars": narrow | widest["bars"]}
 
 
 @claim(
@@ -143,7 +138,7 @@ def formula_at_depth(trial: Trial) -> Numbers:
     holds=AllOf(
         AtMost(
             1.01,
-            "largest",
+            "ratio",
             what="largest ratio of the errors, depth 3 over depth 2",
             form=".2f",
             because="equal errors where both are active, to the error of the formula",
@@ -160,13 +155,15 @@ def formula_at_depth(trial: Trial) -> Numbers:
 )
 def what_depth_buys(trial: Trial) -> Numbers:
     task, width = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed), 10**9
-    errors, ratios = {}, []
-    for kernel in (0.5, 2.0, 10.0, 50.0):
-        pair = []
+
+    def least_errors(kernel: float) -> Numbers:
+        """Return the least test errors of both depths, and their ratio."""
+        errors = []
         for depth in (2, 3):
             coupling = (kernel / depth) ** (1 / (2 * depth - 2))
             predicted = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-            pair.append(2 * predicted.best_test[0, 0] / 3600)
-        errors[f"kernel {kernel:g}"] = pair
-        ratios.append(pair[1] / pair[0])
-    return {"value": min(ratios), "largest": max(ratios), "gain": 1 - max(ratios[2:]), "errors": errors}
+            errors.append(2 * predicted.best_test[0, 0] / 3600)
+        return {"errors": errors, "ratio": errors[1] / errors[0]}
+
+    numbers = by_name({f"kernel {kernel:g}": least_errors(kernel) for kernel in (0.5, 2.0, 10.0, 50.0)})
+    return {**numbers, "gain": {name: 1 - numbers["ratio"][name] for name in ("kernel 10", "kernel 50")}}

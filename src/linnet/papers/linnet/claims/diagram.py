@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.linnet.printed import published_and_predicted
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS, WRONG
 from linnet.papers.linnet.tables import cells, dimensions
-from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Numbers, Trial, claim
+from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Estimate, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent
 
 
@@ -189,13 +189,15 @@ def theorem_against_equation(trial: Trial) -> Numbers:
             0, "highest", what="exponent, two standard errors above it,", form=".2f", because="the error falls with d"
         ),
     ),
-    reads="root mean square error {errors:.2%}: like d^({value:.2f} ± {uncertainty:.2f})",
+    reads="root mean square error {errors:.2%}: like d^({rate:.2f})",
 )
 def error_over_dimensions(trial: Trial) -> Numbers:
-    error, dims = dimensions.TABLE.rows(trial), dimensions.TABLE.results(trial)["dim"].values.astype(float)
+    error, dims = dimensions.TABLE.rows(trial), dimensions.TABLE.results(trial)["dim"].values
     typical = np.sqrt((error**2).mean(axis=1))
     rate, uncertainty = exponent(dims, typical)
-    shown = {f"d = {dim:.0f}": size for dim, size in zip(dims, typical, strict=True)}
-    off = STANDARD_ERRORS * uncertainty
-    ends = {"lowest": rate - off, "highest": rate + off}
-    return {"value": rate, "uncertainty": uncertainty, **ends, "errors": shown}
+    return {
+        "rate": Estimate(rate, uncertainty),
+        "lowest": rate - STANDARD_ERRORS * uncertainty,
+        "highest": rate + STANDARD_ERRORS * uncertainty,
+        "errors": {f"d = {dim}": size for dim, size in zip(dims, typical, strict=True)},
+    }

@@ -45,16 +45,17 @@ INPUTS, WIDTH, RATE, NETWORKS = 5, 60, 0.02, 40
             because="the noise itself moves the largest value by about one percent around its mean",
         ),
     ),
-    reads="singular values of the first layers of {networks} networks over {steps} steps with label noise",
+    reads=f"singular values of the first layers of {NETWORKS} networks over {{steps}} steps with label noise",
 )
 def flattest_interpolator(trial: Trial) -> Numbers:
     steps = 20_000 if trial.quick else 60_000
     keys = [[trial.seed, 31, network] for network in range(NETWORKS)]
     problems = [ln.problems.orthogonal_regression(key=key, in_dim=INPUTS) for key in keys]
-    starts = [ln.inits.orthogonal(key=key, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=1.0) for key in keys]
     run = ln.label_noise_descent(
         ln.Problem.stack(problems),
-        ln.Weights(*(np.array([getattr(start, layer) for start in starts]) for layer in ("first", "second"))),
+        ln.Weights.stack(
+            ln.inits.orthogonal(key=key, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=1.0) for key in keys
+        ),
         learning_rate=RATE,
         steps=steps,
         noise_std=np.sqrt(INPUTS),
@@ -64,14 +65,12 @@ def flattest_interpolator(trial: Trial) -> Numbers:
     values = np.linalg.svd(run.reduced.first, compute_uv=False)  # (time, network, value)
     late = np.log(values[50, :, 1:INPUTS] / values[-1, :, 1:INPUTS]).mean(1) / (RATE * steps / 2)
     rates = partial(ln.theories.label_noise.decay_rates, learning_rate=RATE, noise_std=1.0, order=2)
-    predicted = [rates(problem).mean() for problem in problems]
+    ratio = Estimate.of_mean(late / [rates(problem).mean() for problem in problems])
     flattest = [np.sqrt(np.sqrt(INPUTS) * np.linalg.norm(problem.min_norm_solution())) for problem in problems]
-    ratio, leading = (Estimate.of_mean(late / of) for of in (np.array(predicted), RATE / 2))
     return {
         "value": ratio.value,
         "uncertainty": ratio.error,
-        "seen": abs(leading.value - 1) / leading.error,
+        "seen": abs(Estimate.of_mean(late / (RATE / 2)).errors_above(1)),
         "largest": (values[60:, :, 0] / flattest).mean(),
-        "networks": NETWORKS,
         "steps": steps,
     }

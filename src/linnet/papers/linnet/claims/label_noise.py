@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.papers.linnet.settings import NORMAL_ERRORS
 from linnet.reproduction import Above, AllOf, AtMost, Below, Estimate, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest
+from linnet.reproduction.numbers import by_name
 
 RATE, DELTA, NETWORKS, LONG_STEPS = 0.02, 0.6, 10, 30_000
 SKEWED = (2.0, 1.0, 0.5, 0.25)
@@ -81,11 +82,11 @@ BORDER = Corner("noise at the border", eigenvalues=(1.0,) * 4, values=(2.8,), no
             because="rates that were all alike would not show the covariance",
         ),
     ),
-    reads="rates of {networks} networks in each of {cases} cases",
+    reads=f"rates of {NETWORKS} networks in each of {{means.count}} cases",
 )
 def label_noise_rates(trial: Trial) -> Numbers:
     steps = LONG_STEPS if trial.quick else 2 * LONG_STEPS
-    means, each, apart = {}, {}, np.nan
+    means, each, apart = {}, {}, {}
     for outputs, eigenvalues in ((1, SKEWED), (2, SKEWED), (2, (1.0,) * 4)):
         problem = _skewed_problem(outputs, eigenvalues, (np.sqrt(8 / outputs),), key=[trial.seed, 32, outputs])
         rates = _late_rates(problem, steps, key=[trial.seed, 33, outputs], corner=PLAIN)
@@ -94,9 +95,8 @@ def label_noise_rates(trial: Trial) -> Numbers:
         means[name] = Estimate.of_mean(rates.mean(1) / predicted.mean())
         for mode, ratios in enumerate((rates / predicted).T):
             each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
-        if outputs == 1:
-            apart = predicted[-1] / predicted[0]
-    return {"means": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
+        apart[outputs] = predicted[-1] / predicted[0]
+    return {"means": means, "each": each, "apart": apart[1]}
 
 
 @claim(
@@ -133,8 +133,8 @@ def label_noise_rates(trial: Trial) -> Numbers:
     reads="mean rate over the law: {means:.3f}; x: {noises:.3f}; y: {steps:.3f}",
 )
 def label_noise_corners(trial: Trial) -> Numbers:
-    means, noises, lengths, outside, bars = {}, {}, {}, {}, {}
-    for number, corner in enumerate((*CORNERS, BORDER)):
+    def compare_with_law(number: int, corner: Corner) -> Numbers:
+        """Return the mean rate over the law, both parameters, and how far the mean is outside what they allow."""
         problem = _skewed_problem(corner.outputs, corner.eigenvalues, corner.values, key=[trial.seed, 34, number])
         of = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
         predicted = ln.theories.label_noise.decay_rates(problem, **of)
@@ -142,12 +142,11 @@ def label_noise_corners(trial: Trial) -> Numbers:
         rates = _late_rates(problem, steps, key=[trial.seed, 35, number], corner=corner)
         mean = Estimate.of_mean(rates.mean(1) / predicted[: rates.shape[1]].mean())
         x, y = ln.theories.label_noise.expansion_parameters(problem, **of)
-        means[corner.name], noises[corner.name], lengths[corner.name] = mean, x, y
-        outside[corner.name] = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
-        bars[corner.name] = mean.error / (2.5 * x + 0.6 * y)
-    border = means[BORDER.name].value
-    del outside[BORDER.name], bars[BORDER.name]
-    return {"outside": outside, "bars": bars, "border": border, "means": means, "noises": noises, "steps": lengths}
+        outside = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
+        return {"means": mean, "noises": x, "steps": y, "outside": outside, "bars": mean.error / (2.5 * x + 0.6 * y)}
+
+    inside = {corner.name: compare_with_law(number, corner) for number, corner in enumerate(CORNERS)}
+    return {**by_name(inside), "border": compare_with_law(len(CORNERS), BORDER)["means"]}
 
 
 def _skewed_problem(
@@ -168,10 +167,9 @@ def _skewed_problem(
 def _late_rates(problem: ln.Problem, steps: int, *, key: list[int], corner: Corner) -> np.ndarray:
     """Return the rates of the small singular values of W1 over the second half of the run (network, value)."""
     d, k = problem.in_dim, problem.out_dim
-    start = _start(problem, corner, key)
     run = ln.label_noise_descent(
         problem,
-        ln.Weights(*(np.repeat(layer[None], NETWORKS, 0) for layer in (start.first, start.second))),
+        ln.Weights.stack([_start(problem, corner, key)] * NETWORKS),
         learning_rate=corner.learning_rate,
         steps=steps,
         noise_std=corner.noise_std * np.sqrt(d),
@@ -190,16 +188,16 @@ def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
     start = ln.inits.orthogonal(key=key, scale=corner.scale, **sizes)
     if not corner.fitted:
         return start
-    first, second = _flattest_interpolator(problem)
-    rest = 0.01 * np.asarray(start.first)[: corner.width - len(first)]
-    return ln.Weights(np.vstack([first, rest]), np.pad(second, ((0, 0), (0, len(rest)))))
+    fitted = _flattest_interpolator(problem)
+    rest = 0.01 * start.first[: corner.width - fitted.width]
+    return ln.Weights(np.vstack([fitted.first, rest]), np.pad(fitted.second, ((0, 0), (0, len(rest)))))
 
 
-def _flattest_interpolator(problem: ln.Problem) -> tuple[np.ndarray, np.ndarray]:
+def _flattest_interpolator(problem: ln.Problem) -> ln.Weights:
     """Return the layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every
     label."""
     values, vectors = np.linalg.eigh(problem.cov)
     root = vectors * np.sqrt(values) @ vectors.T
     whitened = ln.inits.balanced(problem.min_norm_solution() @ root)
     share = (problem.out_dim / np.trace(problem.cov)) ** 0.25
-    return whitened.first @ np.linalg.inv(root) / share, share * whitened.second
+    return ln.Weights(whitened.first @ np.linalg.inv(root) / share, share * whitened.second)

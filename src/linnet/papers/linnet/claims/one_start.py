@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
+from linnet.papers.linnet.settings import SAME
+from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
+from linnet.reproduction.numbers import by_name
 
-SAME = Limit(1e-7, "a hundred times the relative tolerance of the flow's integrator")
-SCALES = (0.01, 0.3, 3.0)
 INPUTS, OUTPUTS, WIDTH = 6, 4, 15
 
 
@@ -22,7 +22,7 @@ INPUTS, OUTPUTS, WIDTH = 6, 4, 15
     assumes="whitened inputs, at least as many inputs as outputs, gradient flow",
     tried=f"{INPUTS} inputs, {OUTPUTS} outputs, {WIDTH} hidden units; scales 0.01, 0.3 and 3",
     holds=AllOf(
-        Below(SAME, what="largest difference of networks from the two starts", form=".1e"),
+        Below(SAME, "starts", what="largest difference of networks from the two starts", form=".1e"),
         Below(SAME, "mixed", what="largest difference from the mixed dynamics", form=".1e"),
         Above(
             1e-2,
@@ -40,17 +40,14 @@ def one_start(trial: Trial) -> Numbers:
     target = random.standard_normal((OUTPUTS, INPUTS))
     problem = ln.Problem.from_target(target)
     zero, times = np.zeros((OUTPUTS, INPUTS)), np.linspace(0, 4, 30)
-    starts, mixed, control = [], [], []
-    for scale in SCALES:
+
+    def differences(scale: float) -> Numbers:
+        """Return how far networks from the two starts are apart, and from the mixed dynamics at both thresholds."""
         orthogonal = ln.inits.orthogonal(key=trial.seed, scale=scale, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH)
         imbalanced = ln.inits.balanced(zero, imbalance=2 * scale, width=INPUTS)
-        products = [ln.gradient_flow(problem, start, times=times).products for start in (orthogonal, imbalanced)]
-        starts.append(_gap(*products))
-        mixed.append(_gap(products[0], ln.theories.mixed.self_consistent(target, zero, scale, times)))
-        control.append(_gap(products[0], ln.theories.mixed.self_consistent(target, zero, 2 * scale, times)))
-    return {"value": np.max(starts), "mixed": np.max(mixed), "control": np.min(control)}
+        trained, other = (ln.gradient_flow(problem, start, times=times).products for start in (orthogonal, imbalanced))
+        mixed, control = (ln.theories.mixed.self_consistent(target, zero, factor * scale, times) for factor in (1, 2))
+        products = {"starts": other, "mixed": mixed, "control": control}
+        return {name: np.abs(trained - product).max() for name, product in products.items()}
 
-
-def _gap(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the largest difference between entries."""
-    return float(np.abs(first - second).max())
+    return by_name(differences(scale) for scale in (0.01, 0.3, 3.0))

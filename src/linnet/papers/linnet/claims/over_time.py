@@ -8,10 +8,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.one_output import small_start, spiked_limit
+from linnet.papers.linnet.settings import EXACT
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
-from linnet.reproduction.fits import highest, lowest
-
-SPIKES = {(0.0, 0.5), (20.0, 0.3), (20.0, 0.9)}  # with their alignments
+from linnet.reproduction.fits import highest
+from linnet.reproduction.numbers import by_name
 
 
 @claim(
@@ -21,42 +21,43 @@ SPIKES = {(0.0, 0.5), (20.0, 0.3), (20.0, 0.9)}  # with their alignments
     tried="d = 40, n = 25 and 80, label noise 0.5; spikes 0 and 20, alignments 0.3 to 0.9; thresholds 0.01, 0.3 and 3 "
     "(quick: 0.01 and 3); orthogonal starts, and Gaussian ones ten million units wide",
     holds=AllOf(
-        Below(
-            1e-6,
-            what="largest relative gap in the errors of orthogonal starts",
-            form=".1e",
-            because="a hundred times the integrator's relative tolerance; the formula is exact",
-        ),
+        Below(EXACT, "orthogonal", what="largest relative gap in the errors of orthogonal starts", form=".1e"),
         Below(
             0.03,
             "wide",
             what="largest relative gap of a Gaussian start ten million units wide",
             form=".2%",
             because="its product starts at sqrt(d/w) of the threshold and its singular values differ by as much; at "
-            " the threshold 3 that is a percent of the least test error",
+            "the threshold 3 that is a percent of the least test error",
         ),
     ),
-    reads="{runs} networks of each kind, 40 times each",
+    reads="{wide.count} networks of each kind, 40 times each",
 )
 def over_time(trial: Trial) -> Numbers:
-    times, exact, wide = np.linspace(0, 6, 40), list[float](), list[float]()
-    thresholds = (0.01, 3.0) if trial.quick else (0.01, 0.3, 3.0)
-    width = 10**7
-    for (spike, alignment), samples, g in itertools.product(sorted(SPIKES), (25, 80), thresholds):
+    times, width = np.linspace(0, 6, 40), 10**7
+
+    def largest_gaps(spike: float, alignment: float, samples: int, threshold: float) -> Numbers:
+        """Return the largest relative gap of either error over time, from both kinds of start."""
         problem = ln.problems.spiked_covariance(
             40, spike=spike, alignment=alignment, samples=samples, noise_std=0.5, key=[trial.seed, samples]
         )
-        curve = ln.theories.one_output.learning_curve(problem, g, times)
-        std = np.sqrt(g / width)
-        starts = (
-            ln.inits.orthogonal(key=trial.seed, in_dim=40, out_dim=1, width=60, scale=g),
-            ln.inits.reduced_gaussian(key=trial.seed, in_dim=40, out_dim=1, width=width, first_std=std, second_std=std),
-        )
-        for start, gaps in zip(starts, (exact, wide), strict=True):
-            run = ln.gradient_flow(problem, start, times=times)
-            gaps.append(np.abs(run.test_loss / curve.test_loss - 1).max())
-            gaps.append(np.abs((run.loss - curve.loss) / curve.loss[0]).max())
-    return {"value": highest(exact), "wide": highest(wide), "runs": len(exact) // 2}
+        curve = ln.theories.one_output.learning_curve(problem, threshold, times)
+        std, shape = np.sqrt(threshold / width), {"in_dim": 40, "out_dim": 1}
+        starts = {
+            "orthogonal": ln.inits.orthogonal(key=trial.seed, **shape, width=60, scale=threshold),
+            "wide": ln.inits.reduced_gaussian(key=trial.seed, **shape, width=width, first_std=std, second_std=std),
+        }
+        runs = {name: ln.gradient_flow(problem, start, times=times) for name, start in starts.items()}
+        return {
+            name: highest(
+                np.abs(run.test_loss / curve.test_loss - 1).max(), np.abs(run.loss - curve.loss).max() / curve.loss[0]
+            )
+            for name, run in runs.items()
+        }
+
+    spikes, thresholds = ((0.0, 0.5), (20.0, 0.3), (20.0, 0.9)), (0.01, 3.0) if trial.quick else (0.01, 0.3, 3.0)
+    cases = itertools.product(spikes, (25, 80), thresholds)
+    return by_name(largest_gaps(*spike, samples, threshold) for spike, samples, threshold in cases)
 
 
 @claim(
@@ -67,12 +68,7 @@ def over_time(trial: Trial) -> Numbers:
     tried="d = 40, n = 30: spikes 100 and 10 with the target mostly on the second; eigenvalues i^-1.5 with overlaps "
     "i^-1 and equal ones; thresholds 0.01 and 3",
     holds=AllOf(
-        Below(
-            1e-6,
-            what="largest relative gap in the errors of trained networks",
-            form=".1e",
-            because="a hundred times the integrator's relative tolerance; the formula is exact",
-        ),
+        Below(EXACT, "gap", what="largest relative gap in the errors of trained networks", form=".1e"),
         Below(
             1e-4,
             "end",
@@ -81,28 +77,30 @@ def over_time(trial: Trial) -> Numbers:
             because="two formulas of one number; the slowest mode of a power law is not quite learned at that time",
         ),
     ),
-    reads="{runs} networks, 40 times each",
+    reads="{gap.count} networks, 40 times each",
 )
 def any_spectrum(trial: Trial) -> Numbers:
-    index = np.arange(1, 41.0)
-    spikes = np.ones(40)
-    spikes[:2] = 100.0, 10.0
-    mostly = np.full(40, 0.1 / 38)
-    mostly[:2] = 0.1, 0.8
-    cases = ((spikes, mostly), (index**-1.5, 1 / index), (index**-1.5, np.full(40, 1 / 40)))
-    times, gaps, ends = np.linspace(0, 8, 40), [], []
-    for (values, overlaps), g in itertools.product(cases, (0.01, 3.0)):
+    index, times = np.arange(1, 41.0), np.linspace(0, 8, 40)
+    cases = (
+        (np.array([100.0, 10.0, *np.ones(38)]), np.array([0.1, 0.8, *np.full(38, 0.1 / 38)])),
+        (index**-1.5, 1 / index),
+        (index**-1.5, np.full(40, 1 / 40)),
+    )
+
+    def measure_gaps(values: np.ndarray, overlaps: np.ndarray, threshold: float) -> Numbers:
+        """Return the largest relative gap of the test error over time, and that of its limit at the end."""
         problem = ln.problems.spectrum(values, overlaps, samples=30, noise_std=0.3, key=trial.seed)
-        start = ln.inits.orthogonal(key=trial.seed, in_dim=40, out_dim=1, width=60, scale=g)
-        curve = ln.theories.one_output.learning_curve(problem, g, times)
+        start = ln.inits.orthogonal(key=trial.seed, in_dim=40, out_dim=1, width=60, scale=threshold)
+        curve = ln.theories.one_output.learning_curve(problem, threshold, times)
         run = ln.gradient_flow(problem, start, times=times)
-        gaps.append(np.abs(run.test_loss / curve.test_loss - 1).max())
         limit = ln.theories.one_output.asymptotic(
-            values, overlaps, 30, noise_variance=0.09, threshold=g, times=[0.0, 1e9]
+            values, overlaps, 30, noise_variance=0.09, threshold=threshold, times=[0.0, 1e9]
         )
         risk = ln.theories.ridge.risk(values, overlaps, 30, noise_variance=0.09)
-        ends.append(abs(2 * np.asarray(limit.test_loss)[-1] / risk - 1))
-    return {"value": highest(gaps), "end": highest(ends), "runs": len(gaps)}
+        gap = np.abs(run.test_loss / curve.test_loss - 1).max()
+        return {"gap": gap, "end": abs(2 * np.asarray(limit.test_loss)[-1] / risk - 1)}
+
+    return by_name(measure_gaps(values, overlaps, g) for (values, overlaps), g in itertools.product(cases, (0.01, 3.0)))
 
 
 @claim(
@@ -114,6 +112,7 @@ def any_spectrum(trial: Trial) -> Numbers:
     holds=AllOf(
         Below(
             6,
+            "away",
             what="largest distance of a mean from the limit in standard errors, beyond 3/n of it",
             form=".1f",
             because="standard errors of 16 draws: Student's t lies beyond 6 once in 40 000, one of 100 means once "
@@ -132,24 +131,28 @@ def any_spectrum(trial: Trial) -> Numbers:
 def over_time_limit(trial: Trial) -> Numbers:
     n, draws = (120, 16) if trial.quick else (240, 40)
     spike, alignment, noise, times = 20.0, 0.7, 0.25, np.array([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
-    away, control, last = [], [], {}
-    for ratio, g in itertools.product((1.5, 1.0, 0.5), (0.02, 2.0)):
-        dim = round(ratio * n)
+
+    def compare_with_limits(dim: int, threshold: float) -> Numbers:
+        """Return how many standard errors the means over the draws are off the limit, and off that of a control."""
         curves = []
         for draw in range(draws):
             problem = ln.problems.spiked_covariance(
                 dim, spike=spike, alignment=alignment, samples=n, noise_std=noise**0.5, key=[trial.seed, dim, draw]
             )
-            curve = ln.theories.one_output.learning_curve(problem, g, times)
+            curve = ln.theories.one_output.learning_curve(problem, threshold, times)
             curves.append([curve.loss, np.asarray(curve.test_loss)])
         mean, error = np.mean(curves, axis=0), np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
-        limits = [spiked_limit(spike, alignment, dim, n, noise, factor * g, times) for factor in (1.0, 2.0)]
+        limits = [spiked_limit(spike, alignment, dim, n, noise, factor * threshold, times) for factor in (1.0, 2.0)]
         laws = [np.array([limit.loss, limit.test_loss]) for limit in limits]
-        beyond = [np.maximum(np.abs(mean - law) - 3 / n * law, 0) / error for law in laws]
-        away.append(beyond[0].max())
-        control.append(beyond[1].max())
-        last[f"d/n = {ratio:g}, threshold {g:g}"] = mean[1, -1] / laws[0][1, -1]
-    return {"value": highest(away), "control": lowest(control), "last": last}
+        away, control = (np.max((np.abs(mean - law) - 3 / n * law) / error) for law in laws)
+        return {"away": away, "control": control, "last": mean[1, -1] / laws[0][1, -1]}
+
+    return by_name(
+        {
+            f"d/n = {ratio:g}, threshold {threshold:g}": compare_with_limits(round(ratio * n), threshold)
+            for ratio, threshold in itertools.product((1.5, 1.0, 0.5), (0.02, 2.0))
+        }
+    )
 
 
 @claim(
@@ -195,24 +198,31 @@ def over_time_limit(trial: Trial) -> Numbers:
     reads="least error over the shoulder's by n/d: {share:.2f}",
 )
 def two_phases(trial: Trial) -> Numbers:
-    levels, pauses, shares = {}, {}, {}
-    for spike in (50.0, 200.0) if trial.quick else (50.0, 100.0, 200.0):
+    times = np.linspace(0, 5, 250)
+
+    def measure_shoulder(spike: float, ratio: float) -> Numbers:
+        """Return the level of the shoulder, the speed at it over that before it, and the least error over its own."""
         alignment = (2 / spike) ** 0.5
         left = ln.theories.spiked.TwoPhase(spike, alignment).early_loss
-        for ratio in (np.inf, 4.0, 2.0, 0.5)[: 3 if spike < 100 else 4]:
-            times = np.linspace(0, 5, 250)
-            errors = small_start(spike, alignment, ratio, times)
-            fall = -np.gradient(np.log(errors), times)
-            fastest = int(np.argmax(fall[errors > left * errors[0]]))
-            shoulder = fastest + int(np.argmax(np.diff(fall[fastest:]) > 0))
-            name = f"spike {spike:g}, " + ("population" if np.isinf(ratio) else f"n/d = {ratio:g}")
-            levels[name] = errors[shoulder] / errors[0] / left
-            pauses[name] = fall[shoulder] / fall[fastest]
-            shares[name] = errors.min() / errors[shoulder]
+        errors = small_start(spike, alignment, ratio, times)
+        fall = -np.gradient(np.log(errors), times)
+        fastest = int(np.argmax(fall[errors > left * errors[0]]))
+        shoulder = fastest + int(np.argmax(np.diff(fall[fastest:]) > 0))
+        return {
+            "levels": errors[shoulder] / errors[0] / left,
+            "pause": fall[shoulder] / fall[fastest],
+            "share": errors.min() / errors[shoulder],
+        }
+
+    cases = {}
+    for spike in (50.0, 200.0) if trial.quick else (50.0, 100.0, 200.0):
+        cases[f"spike {spike:g}, population"] = spike, np.inf
+        for ratio in (4.0, 2.0) if spike < 100 else (4.0, 2.0, 0.5):
+            cases[f"spike {spike:g}, n/d = {ratio:g}"] = spike, ratio
+    numbers = by_name({name: measure_shoulder(*case) for name, case in cases.items()})
+    shares = numbers["share"].items()
     return {
-        "levels": levels,
-        "pause": pauses,
-        "share": shares,
-        "later": highest(share for name, share in shares.items() if "population" in name),
-        "limited": lowest(share for name, share in shares.items() if "n/d = 0.5" in name),
+        **numbers,
+        "later": [share for name, share in shares if "population" in name],
+        "limited": [share for name, share in shares if "n/d = 0.5" in name],
     }

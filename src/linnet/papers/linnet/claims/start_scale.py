@@ -9,6 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.one_output import LARGE, gain_in_the_limit, gain_on_data
+from linnet.papers.linnet.settings import SAME
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -102,12 +103,7 @@ def _gains(cells: Iterable[tuple[float, float, float, tuple[int, int]]]) -> dict
     tried="d = 5, n = 8, width 12; first-layer scale p and squared second-layer length m with p + m = 0.8, from all in "
     "the first layer to nearly all in the second; then the second layer turned into the span of the first",
     holds=AllOf(
-        Below(
-            1e-7,
-            what="largest difference between the predictors",
-            form=".1e",
-            because="a hundred times the relative tolerance of the flow's integrator",
-        ),
+        Below(SAME, what="largest difference between the predictors", form=".1e"),
         Above(
             0.05,
             "turned",

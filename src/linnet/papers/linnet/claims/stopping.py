@@ -34,7 +34,7 @@ SETTINGS = (  # shape, rank, strength in units of the noise's own singular value
 )
 def stopping_in_hindsight(trial: Trial) -> Numbers:
     draws = 8 if trial.quick else 20
-    ratios = []
+    excess = {}
     for number, (shape, rank, strength) in enumerate(SETTINGS):
         draw, excesses = generator(trial.seed, number), []
         for _ in range(draws):
@@ -43,19 +43,9 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
             noisy = truth + draw.normal(size=shape)
             own = ((ln.denoise(noisy, noise_std=1.0).matrix - truth) ** 2).sum()
             excesses.append(own / _least_error_in_hindsight(noisy, truth) - 1)
-        ratios.append(excesses)
-    means = np.mean(ratios, axis=1)
-    errors = np.std(ratios, axis=1, ddof=1) / np.sqrt(draws)
-    beyond = means - STANDARD_ERRORS * errors
-    names = [f"{a} x {b} of rank {rank}" for (a, b), rank, _ in SETTINGS]
-    worst = int(np.argmax(beyond))
-    return {
-        "value": means[worst],
-        "uncertainty": errors[worst],
-        "draws": draws,
-        "beyond": dict(zip(names, beyond.tolist(), strict=True)),
-        "excess": {name: Estimate(*pair) for name, *pair in zip(names, means, errors, strict=True)},
-    }
+        excess["{} x {} of rank {}".format(*shape, rank)] = Estimate.of_mean(excesses)
+    beyond = {name: mean.value - STANDARD_ERRORS * mean.error for name, mean in excess.items()}
+    return {"draws": draws, "beyond": beyond, "excess": excess}
 
 
 def _least_error_in_hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:

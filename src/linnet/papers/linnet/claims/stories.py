@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,36 +11,23 @@ import linnet as ln
 from linnet.inits.layers import product_of
 from linnet.papers.linnet.deep_networks import descent_products, wide_layers
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Estimate, Numbers, Trial, Within, claim
+from linnet.reproduction.fits import line
+from linnet.reproduction.numbers import by_name
 
 DEPTHS = (2, 3, 4)
 SMALL = {2: 0.02, 3: 0.1, 4: 0.2}  # couplings: small starts, whose plateaus end within the steps that are taken
 WIDTH = 40
-SPIKES = ((5.0, 0.3), (5.0, 0.8), (20.0, 0.3), (20.0, 0.8))  # spike, alignment: the corners of a region
 
 
 def _start(inputs: int, outputs: int, depth: int, coupling: float, key: Sequence[int]) -> Sequence[np.ndarray]:
     """Return the layers of a Gaussian start, (out, in) each; the coupling is sqrt(w) sigma."""
-    stds = coupling * WIDTH**-0.5
-    return ln.inits.deep_gaussian(
-        in_dim=inputs, out_dim=outputs, width=WIDTH, depth=depth, stds=stds, key=list(key)
-    ).layers
+    sizes = {"in_dim": inputs, "out_dim": outputs, "width": WIDTH, "depth": depth}
+    return ln.inits.deep_gaussian(**sizes, stds=coupling * WIDTH**-0.5, key=list(key)).layers
 
 
 def _starts(inputs: int, outputs: int, depth: int, coupling: float, keys: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """Return a start for each key, layer by layer, (draw, out, in)."""
     return [np.stack(layers) for layers in zip(*(_start(inputs, outputs, depth, coupling, key) for key in keys))]
-
-
-def _spiked_moments(spike: float, alignment: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the covariance and the target of Watanabe et al., with ten inputs."""
-    cov = np.eye(10)
-    cov[0, 0] += spike
-    return cov, np.array([alignment, np.sqrt(1 - alignment**2), *np.zeros(8)])
-
-
-def _residual_of_moments(cov: np.ndarray, truth: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function of a product A that returns its residual under the covariance, (truth - A) cov."""
-    return lambda product: (truth - product) @ cov
 
 
 @claim(
@@ -64,34 +52,32 @@ def _residual_of_moments(cov: np.ndarray, truth: np.ndarray) -> Callable[[np.nda
             because="a phase of its own lasts about as long as the one before",
         ),
     ),
-    reads="share of v2 learned by then, depth 2, 3, 4: {shares:.3g}; delays: {delays:.3g}",
+    reads="share of v2 learned by then {share.lowest:.2g} to {share.highest:.2g}, delay {delay.lowest:.2g} to "
+    "{delay.highest:.2g}",
 )
 def two_phases(trial: Trial) -> Numbers:
-    shares: dict[str, list[float]] = {}
-    delays: dict[str, list[float]] = {}
-    for spike, alignment in SPIKES:
-        cov, truth = _spiked_moments(spike, alignment)
+    keys = range(4 if trial.quick else 32)
+
+    def measure_phases(spike: float, alignment: float, depth: int) -> Numbers:
+        """Return how much of v2 is learned at the plateau of v1, and the delay of its half; means over the starts."""
+        cov, truth = np.diag([1 + spike, *np.ones(9)]), np.array([alignment, np.sqrt(1 - alignment**2), *np.zeros(8)])
         correlation = cov @ truth
         v1 = correlation / np.linalg.norm(correlation)
         v2 = truth - (truth @ v1) * v1
         plateau = np.linalg.norm(correlation) / (v1 @ cov @ v1)
-        for depth in DEPTHS:
-            rate, seen = 0.1 / (depth * (1 + spike)), []
-            keys = [[trial.seed, depth, draw] for draw in range(4 if trial.quick else 32)]
-            steps = round(4 * depth * np.sqrt(5 / spike) / rate)
-            start = _starts(10, 1, depth, SMALL[depth], keys)
-            for along in np.moveaxis(
-                descent_products(start, truth, rate, steps, residual=_residual_of_moments(cov, truth))[:, :, 0], 1, 0
-            ):
-                first, second = along @ v1, along @ v2 / (v2 @ v2)
-                begin, end = (int(np.argmax(first > level * plateau)) for level in (0.1, 0.9))
-                seen.append((second[end], (int(np.argmax(second > 0.5)) - end) / (end - begin)))
-            share, delay = np.mean(seen, axis=0)
-            shares.setdefault(f"spike {spike:g}, alignment {alignment:g}", []).append(share)
-            delays.setdefault(f"spike {spike:g}, alignment {alignment:g}", []).append(delay)
-    worst = max(max(row) for row in shares.values())
-    least = min(min(row) for row in delays.values())
-    return {"value": worst, "share": worst, "delay": least, "shares": shares, "delays": delays}
+        rate = 0.1 / (depth * (1 + spike))
+        start = _starts(10, 1, depth, SMALL[depth], [[trial.seed, depth, key] for key in keys])
+        steps = round(4 * depth * np.sqrt(5 / spike) / rate)
+        products = descent_products(start, truth, rate, steps, weighted=lambda error: error @ cov)[:, :, 0]
+        first, second = products @ v1, products @ v2 / (v2 @ v2)  # (time, start)
+        begin, end = (np.argmax(first > level * plateau, axis=0) for level in (0.1, 0.9))
+        delays = (np.argmax(second > 0.5, axis=0) - end) / (end - begin)
+        return {"share": second[end, keys].mean(), "delay": delays.mean()}
+
+    cases = itertools.product((5.0, 20.0), (0.3, 0.8), DEPTHS)  # the corners of a region
+    return by_name(
+        {f"spike {s:g}, alignment {a:g}, depth {depth}": measure_phases(s, a, depth) for s, a, depth in cases}
+    )
 
 
 @claim(
@@ -123,45 +109,42 @@ def two_phases(trial: Trial) -> Numbers:
             because="where inputs are not whitened the first layer turns to the target, at every depth",
         ),
     ),
-    reads="loss left at alignment: {losses:.3g}; ratio at half of the loss and at the end, and the cosine: "
-    "{ratios:.3g}",
+    reads="loss left at alignment: {loss:.3g}; ratio at half of the loss and at the end, and the cosine: {ratios:.3g}",
 )
 def two_stages(trial: Trial) -> Numbers:
-    losses, ratios, drifts, ends = {}, {}, [], []
     truth = np.random.default_rng([trial.seed, 1]).standard_normal(6)
     truth /= np.linalg.norm(truth)
-    for name, cov in (("whitened", np.eye(6)), ("not whitened", np.diag(np.geomspace(1.0, 0.25, 6)))):
+
+    def measure_stages(cov: np.ndarray, depth: int) -> Numbers:
+        """Return the loss that is left at alignment, and the ratios of the layers from half of the loss on."""
         towards = cov @ truth / np.linalg.norm(cov @ truth)
 
-        def kept_numbers(layers: list[np.ndarray], cov: np.ndarray = cov, towards: np.ndarray = towards) -> np.ndarray:
-            """Return the loss, the cosine of alignment, and the lengths of the first layer along it and of the last."""
+        def kept_numbers(layers: list[np.ndarray]) -> np.ndarray:
+            """Return the loss, the cosine of alignment, and the first layer's length along it over the last one's."""
             left = truth - product_of(layers)[0]
             aligned = abs(np.linalg.svd(layers[0], full_matrices=False)[2][0] @ towards)
             return np.array(
-                [left @ cov @ left, aligned, np.linalg.norm(layers[0] @ towards), np.linalg.norm(layers[-1])]
+                [left @ cov @ left, aligned, np.linalg.norm(layers[0] @ towards) / np.linalg.norm(layers[-1])]
             )
 
-        for depth in DEPTHS:
-            rate = 0.1 / depth
-            start = _start(6, 1, depth, SMALL[depth], [trial.seed, depth])
-            run = descent_products(
-                start,
-                truth,
-                rate,
-                round(20 * depth / rate),
-                residual=_residual_of_moments(cov, truth),
-                keep=kept_numbers,
-            )
-            left, ratio = run[:, 0] / run[0, 0], run[:, 2] / run[:, 3]
-            half = int(np.argmax(left < 0.5))
-            cosine = float(truth @ towards)
-            losses[f"depth {depth}, {name}"] = left[np.argmax(run[:, 1] > 0.95)]
-            ratios[f"depth {depth}, {name}"] = [ratio[half], ratio[-1], cosine]
-            ends.append(abs(ratio[-1] - cosine))
-            if name == "whitened":
-                drifts.append(abs(ratio[-1] - ratio[half]))
-    worst = min(losses.values())
-    return {"value": worst, "loss": worst, "drift": max(drifts), "end": max(ends), "losses": losses, "ratios": ratios}
+        rate = 0.1 / depth
+        start = _start(6, 1, depth, SMALL[depth], [trial.seed, depth])
+        loss, aligned, ratio = descent_products(
+            start, truth, rate, round(20 * depth / rate), weighted=lambda error: error @ cov, keep=kept_numbers
+        ).T
+        at_half, at_end, cosine = ratio[np.argmax(loss < 0.5 * loss[0])], ratio[-1], truth @ towards
+        return {
+            "loss": loss[np.argmax(aligned > 0.95)] / loss[0],
+            "ratios": [at_half, at_end, cosine],
+            "drift": abs(at_end - at_half),
+            "end": abs(at_end - cosine),
+        }
+
+    covs = {"whitened": np.eye(6), "not whitened": np.diag(np.geomspace(1.0, 0.25, 6))}
+    numbers = by_name(
+        {f"depth {depth}, {name}": measure_stages(cov, depth) for name, cov in covs.items() for depth in DEPTHS}
+    )
+    return {**numbers, "drift": {name: drift for name, drift in numbers["drift"].items() if "not" not in name}}
 
 
 @claim(
@@ -193,43 +176,38 @@ def two_stages(trial: Trial) -> Numbers:
             because="matrices differ: the same ones are compared",
         ),
     ),
-    reads="share of the layers beyond rank 2, small and large start: {shares:.3g}; of the completed matrices, and "
-    "their relative error: {completed:.3g}",
+    reads="share of the layers beyond rank 2: {small:.3g} from a small start, {large:.3g} from a large one; of the "
+    "completed matrices: {completed:.3g}; and their relative error: {errors:.3g}",
 )
 def low_rank(trial: Trial) -> Numbers:
     target = _random_low_rank(8, np.random.default_rng([trial.seed, 2]), (2.0, 1.0))
-    shares: dict[str, list[float]] = {}
-    for depth in DEPTHS:
-        for coupling in ({2: 0.03, 3: 0.1, 4: 0.2}[depth], 1.0):
-            rate = 0.05 / max(1.0, depth * (2 * coupling) ** (2 * depth - 2) / 4)
-            steps = round(min(60 * depth / 2 / rate, 8000))
-            start = _start(8, 8, depth, coupling, [trial.seed, depth])
-            values = descent_products(start, target, rate, steps, every=steps, keep=_layer_values)[-1]
-            beyond = (values[:, 2:] ** 2).sum(axis=1) / (values**2).sum(axis=1)
-            shares.setdefault(f"depth {depth}", []).append(beyond.max() if coupling < 1 else beyond.min())
+
+    def shares_beyond(depth: int, coupling: float) -> np.ndarray:
+        """Return the share of each trained layer that is beyond rank 2, (layer,)."""
+        rate = 0.05 / max(1.0, depth * (2 * coupling) ** (2 * depth - 2) / 4)
+        steps = round(min(60 * depth / 2 / rate, 8000))
+        start = _start(8, 8, depth, coupling, [trial.seed, depth])
+        values = descent_products(start, target, rate, steps, every=steps, keep=_layer_values)[-1]
+        return (values[:, 2:] ** 2).sum(axis=1) / (values**2).sum(axis=1)
+
     draws = range(24 if trial.quick else 64)
     randoms = [np.random.default_rng([trial.seed, 3, draw]) for draw in draws]
     matrix = np.stack([_random_low_rank(12, random, (2.0, 2.0)) for random in randoms])
     seen = np.stack([random.random((12, 12)) < 0.5 for random in randoms])
-    beyond_two, errors = [], []
+    norms = np.linalg.norm(matrix, axis=(1, 2))
+    beyond, errors = {}, {}
     for depth, coupling in {2: 0.03, 3: 0.15, 4: 0.25}.items():
         start = _starts(12, 12, depth, coupling, [[trial.seed, depth, draw] for draw in draws])
-        product = descent_products(
-            start, matrix, 0.1 / depth, 3000, every=3000, residual=lambda A: seen * (matrix - A)
-        )[-1]
-        values = np.linalg.svd(product, compute_uv=False)
-        beyond_two.append(values[:, 2:].sum(axis=1) / values.sum(axis=1))
-        errors.append(np.mean(np.linalg.norm(product - matrix, axis=(1, 2)) / np.linalg.norm(matrix, axis=(1, 2))))
-    less = Estimate.of_mean(beyond_two[0] - beyond_two[1])
-    gain = less.value / less.error
-    rows = zip(DEPTHS, np.mean(beyond_two, axis=1), errors, strict=True)
+        products = descent_products(start, matrix, 0.1 / depth, 3000, every=3000, weighted=lambda error: seen * error)
+        values = np.linalg.svd(products[-1], compute_uv=False)
+        beyond[depth] = values[:, 2:].sum(axis=1) / values.sum(axis=1)
+        errors[f"depth {depth}"] = (np.linalg.norm(products[-1] - matrix, axis=(1, 2)) / norms).mean()
     return {
-        "value": gain,
-        "small": max(row[0] for row in shares.values()),
-        "large": min(row[1] for row in shares.values()),
-        "gain": gain,
-        "shares": shares,
-        "completed": {f"depth {depth}": [beyond, error] for depth, beyond, error in rows},
+        "small": {f"depth {depth}": shares_beyond(depth, c).max() for depth, c in {2: 0.03, 3: 0.1, 4: 0.2}.items()},
+        "large": {f"depth {depth}": shares_beyond(depth, 1.0).min() for depth in DEPTHS},
+        "gain": Estimate.of_mean(beyond[2] - beyond[3]).errors_above(0),
+        "completed": {f"depth {depth}": shares.mean() for depth, shares in beyond.items()},
+        "errors": errors,
     }
 
 
@@ -271,25 +249,22 @@ def _layer_values(layers: list[np.ndarray]) -> np.ndarray:
     reads="exponent in S and its standard error over starts: {exponents:.4f}",
 )
 def borders(trial: Trial) -> Numbers:
-    strengths, widths = np.array([0.7, 2.0, 6.0]), (10**6, 10**8)
-    exponents, away, across = {}, [], []
-    for depth in DEPTHS:
-        variances = np.array([[_border_variances(trial, S, depth, width) for S in strengths] for width in widths])
-        logs = np.log(variances * np.array(widths)[:, None, None]).mean(axis=0)  # (strength, start)
+    strengths, widths = np.array([0.7, 2.0, 6.0]), np.array([10**6, 10**8])
+
+    def measure_exponents(depth: int) -> Numbers:
+        """Return the exponents of the border in the strength of the mode and in the width."""
+        variances = np.array([[_border_variances(trial, S, depth, int(width)) for S in strengths] for width in widths])
+        logs = np.log(variances * widths[:, None, None]).mean(axis=0)  # (strength, start)
         slopes = np.polyfit(np.log(strengths), logs, 1)[0]
-        exponents[f"depth {depth}"] = Estimate.of_mean(slopes)
         # at the border of depth L the threshold c^L is a multiple of S
         predicted = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
-        away.append(slopes.mean() - predicted)
-        fall = np.diff(np.log(variances.mean(axis=(1, 2))))[0] / np.log(widths[1] / widths[0])
-        across.append(fall)
-    farthest = max(away, key=abs)
-    return {
-        "value": farthest,
-        "exponent": farthest,
-        "width": max(across, key=lambda one: abs(one + 1)),
-        "exponents": exponents,
-    }
+        return {
+            "exponents": Estimate.of_mean(slopes),
+            "exponent": slopes.mean() - predicted,
+            "width": line(np.log(widths), np.log(variances.mean(axis=(1, 2))))[0],
+        }
+
+    return by_name({f"depth {depth}": measure_exponents(depth) for depth in DEPTHS})
 
 
 def _border_variances(trial: Trial, strength: float, depth: int, width: int) -> np.ndarray:

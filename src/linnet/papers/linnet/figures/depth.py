@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pydantic import PositiveInt
 
@@ -11,6 +9,7 @@ import linnet as ln
 from linnet import style
 from linnet.papers.linnet.deep_networks import least_test_loss, wide_layers
 from linnet.reproduction import Check, Figure, Settings
+from linnet.reproduction.datasets import Dataset
 from linnet.theories.deep.diagram import learning_time
 
 DEPTHS = (2, 3, 4)
@@ -28,86 +27,55 @@ class Depth(Settings):
     steps: PositiveInt = 1000
 
 
-def compute(settings: Depth, panels: tuple[str, ...]) -> Any:
+def compute(settings: Depth, panels: tuple[str, ...]) -> Dataset:
     import xarray as xr
 
     task = ln.problems.low_rank_plus_noise(settings.dim, rank=settings.rank, key=settings.seed)
     per_entry = 2 / settings.dim**2
     values = ln.theories.mixed.task_spectrum(task).values[: settings.rank]
     widths = np.round(np.geomspace(16 * 2 * settings.dim, 1e8, settings.cells))
-    couplings = np.geomspace(0.2, 4.0, settings.cells)
-    chosen = np.geomspace(0.3, 2.0, settings.networks)
-    curves = np.geomspace(1e-3, 1.0, 120)
-    plane, covered, formula, networks, modes, clocks = [], [], [], [], [], []
-    for depth in DEPTHS:
-        # the plane's variances follow its smallest width, so that all depths show the same couplings there
-        variances = couplings**2 / 1e5
-        whole = ln.theories.deep.deep_diagram(task, variances, widths, depth=depth)
-        plane.append(per_entry * whole.best_test)
-        covered.append(whole.covered)
-        predicted = ln.theories.deep.deep_diagram(task, chosen**2 / WIDTH, [WIDTH], depth=depth)
-        formula.append(per_entry * predicted.best_test[0])
-        starts = [wide_layers(settings.dim, WIDTH, depth, one, key=settings.seed, order=4) for one in chosen]
-        ends = 1.5 * predicted.best_time[0]
-        networks.append(
-            [per_entry * least_test_loss(task, *run, settings.steps) for run in zip(starts, ends, strict=True)]
-        )
+    variances = np.geomspace(0.2, 4.0, settings.cells) ** 2 / 1e5  # the same for all depths
+    couplings, times = np.geomspace(0.3, 2.0, settings.networks), np.geomspace(1e-3, 1.0, 120)
+
+    def at_depth(depth: int) -> xr.Dataset:
+        """Return the plane by formula, the networks trained beside it, and the share of each mode over time."""
+        plane = ln.theories.deep.deep_diagram(task, variances, widths, depth=depth)
+        predicted = ln.theories.deep.deep_diagram(task, couplings**2 / WIDTH, [WIDTH], depth=depth)
+        starts = [wide_layers(settings.dim, WIDTH, depth, one, key=settings.seed, order=4) for one in couplings]
+        runs = zip(starts, 1.5 * predicted.best_time[0], strict=True)
         last = 4 * learning_time(float(values[-1]), 0.3, depth)
-        modes.append(ln.theories.deep.gaussian_modes(values, 0.3, depth, last * curves, rtol=1e-3) / values)
-        clocks.append(last)
-    return xr.Dataset(
-        {
-            "best_test": (("depth", "width", "variance"), np.array(plane)),
-            "covered": (("depth", "width", "variance"), np.array(covered)),
-            "formula": (("depth", "coupling"), np.array(formula)),
-            "trained": (("depth", "coupling"), np.array(networks)),
-            "mode": (("depth", "time", "number"), np.array(modes)),
-            "last": ("depth", np.array(clocks)),
-        },
-        coords={
-            "depth": list(DEPTHS),
-            "width": widths,
-            "variance": couplings**2 / 1e5,
-            "coupling": chosen,
-            "time": curves,
-            "value": ("number", values),
-        },
-    )
+        modes = ln.theories.deep.gaussian_modes(values, 0.3, depth, last * times, rtol=1e-3)
+        return xr.Dataset(
+            {
+                "best_test": (("width", "variance"), per_entry * plane.best_test),
+                "covered": (("width", "variance"), plane.covered),
+                "formula": ("coupling", per_entry * predicted.best_test[0]),
+                "trained": ("coupling", [per_entry * least_test_loss(task, *run, settings.steps) for run in runs]),
+                "mode": (("time", "number"), modes / values),
+                "last": last,
+            }
+        )
+
+    axes = {"depth": list(DEPTHS), "width": widths, "variance": variances, "coupling": couplings, "time": times}
+    return xr.concat([at_depth(depth) for depth in DEPTHS], "depth").assign_coords(axes | {"value": ("number", values)})
 
 
-def plot(data: Any) -> Any:
+def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(2, 3, size=style.column(2, ratio=0.62))
-        top, bottom = float(data["best_test"].max()), float(data["best_test"].min())
-        for index, depth in enumerate(DEPTHS):
-            shades = axes[0, index].pcolormesh(
-                np.log10(data["variance"]),
-                np.log10(data["width"]),
-                data["best_test"].sel(depth=depth),
-                shading="nearest",
-                vmin=bottom,
-                vmax=top,
-                rasterized=True,
-            )
+        across, up = np.log10(data["variance"].values), np.log10(data["width"].values)
+        shown = {"vmin": float(data["best_test"].min()), "vmax": float(data["best_test"].max()), "rasterized": True}
+        for letter, panel, depth in zip("abc", axes[0], DEPTHS, strict=True):
+            row = data.sel(depth=depth)
+            shades = panel.pcolormesh(across, up, row["best_test"], shading="nearest", **shown)
             for value in data["value"].values:  # the border of each mode: sigma^2 w = S^(2/L)
-                border = 2 / depth * np.log10(value) - np.log10(data["width"])
-                axes[0, index].plot(border, np.log10(data["width"]), color="white", linewidth=0.8)
-            axes[0, index].contourf(
-                np.log10(data["variance"]),
-                np.log10(data["width"]),
-                1.0 - data["covered"].sel(depth=depth).astype(float),
-                levels=[0.5, 1.5],
-                colors="none",
-                hatches=["////"],
-            )
-            axes[0, index].grid(False)
-            axes[0, index].set(
-                title=f"{'abc'[index]}  Depth {depth}",
-                xlabel="log10 variance",
-                ylabel="log10 width" if index == 0 else "",
-                xlim=tuple(np.log10(data["variance"].values[[0, -1]])),
-                ylim=tuple(np.log10(data["width"].values[[0, -1]])),
-            )
+                panel.plot(2 / depth * np.log10(value) - up, up, color="white", linewidth=0.8)
+            uncovered = 1.0 - row["covered"].astype(float)
+            panel.contourf(across, up, uncovered, levels=[0.5, 1.5], colors="none", hatches=["////"])
+            panel.grid(False)
+            panel.set(title=f"{letter}  Depth {depth}", xlabel="log10 variance")
+            panel.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
+        axes[0, 0].set_ylabel("log10 width")
         picture.colorbar(shades, ax=axes[0, 2])
         for colour, depth in zip(style.shades(len(DEPTHS)), DEPTHS, strict=True):
             row = data.sel(depth=depth)
@@ -117,19 +85,16 @@ def plot(data: Any) -> Any:
         axes[1, 0].set_xticks([0.3, 0.5, 1.0, 2.0], labels=["0.3", "0.5", "1", "2"])
         axes[1, 0].set_xticks([], minor=True)
         axes[1, 0].legend()
-        for panel, depth in zip(axes[1, 1:], (2, 4), strict=True):
+        for letter, panel, depth in zip("ef", axes[1, 1:], (2, 4), strict=True):
             row = data.sel(depth=depth)
-            for colour, number in zip(style.shades(data.sizes["number"]), range(data.sizes["number"]), strict=True):
-                panel.plot(
-                    data["time"] * float(row["last"]), row["mode"].isel(number=number), color=colour, **style.CURVE
-                )
-            panel.set(title=f"{'e' if depth == 2 else 'f'}  Learned share, depth {depth}", xlabel="time", xscale="log")
+            for colour, mode in zip(style.shades(data.sizes["number"]), row["mode"].T, strict=True):
+                panel.plot(data["time"] * row["last"], mode, color=colour, **style.CURVE)
+            panel.set(title=f"{letter}  Learned share, depth {depth}", xlabel="time", xscale="log")
     return picture
 
 
-def check(data: Any) -> list[Check]:
-    apart = np.abs(data["formula"] / data["trained"] - 1)
-    worst = float(apart.max())
+def check(data: Dataset) -> list[Check]:
+    worst = float(np.abs(data["formula"] / data["trained"] - 1).max())
     half = [[float(np.interp(0.5, row.isel(number=n), data["time"])) for n in (0, -1)] for row in data["mode"]]
     spread = {depth: pair[1] / pair[0] for depth, pair in zip(DEPTHS, half, strict=True)}
     ratios = ", ".join(f"{spread[depth]:.2f} at depth {depth}" for depth in DEPTHS)

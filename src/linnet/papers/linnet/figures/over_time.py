@@ -8,10 +8,11 @@ from pydantic import PositiveInt
 import linnet as ln
 from linnet import style
 from linnet.papers.linnet.one_output import small_start, spiked_limit
+from linnet.papers.linnet.settings import EXACT
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.numbers import by_name
 
-EXACT = Limit(1e-6, "a hundred times the integrator's relative tolerance; the formula is exact for these starts")
 SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
 
 
@@ -39,14 +40,20 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
         key=settings.seed,
     )
     model = settings.spike, settings.alignment, settings.dim, settings.samples, settings.noise_std**2
-    data: dict[str, list[np.ndarray]] = {"time": [], "trained": [], "one_svd": [], "limit": []}
-    for g in settings.thresholds:
-        times = np.append(0.0, np.geomspace(3e-3, 60, settings.points - 1)) / max(1.0, g)
-        start = ln.inits.orthogonal(key=settings.seed, in_dim=settings.dim, out_dim=1, width=settings.dim, scale=g)
-        data["time"].append(times)
-        data["trained"].append(np.asarray(ln.gradient_flow(problem, start, times=times).test_loss))
-        data["one_svd"].append(np.asarray(ln.theories.one_output.learning_curve(problem, g, times).test_loss))
-        data["limit"].append(np.asarray(spiked_limit(*model, g, times).test_loss))
+
+    def curves_from(threshold: float) -> dict[str, np.ndarray | None]:
+        """Return the test loss over time from one start: trained, from one SVD, and in the limit."""
+        times = np.append(0.0, np.geomspace(3e-3, 60, settings.points - 1)) / max(1.0, threshold)
+        shape = {"in_dim": settings.dim, "out_dim": 1, "width": settings.dim}
+        start = ln.inits.orthogonal(key=settings.seed, **shape, scale=threshold)
+        return {
+            "time": times,
+            "trained": ln.gradient_flow(problem, start, times=times).test_loss,
+            "one_svd": ln.theories.one_output.learning_curve(problem, threshold, times).test_loss,
+            "limit": spiked_limit(*model, threshold, times).test_loss,
+        }
+
+    data = by_name(curves_from(threshold) for threshold in settings.thresholds)
     strong = settings.strong_spike
     alignment = (2 / strong) ** 0.5  # two thirds of the signal lie along the spike
     phases = np.linspace(0, 5, 2 * settings.points)
@@ -56,10 +63,10 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
     attributes = {name: getattr(settings, name) for name in ("spike", "alignment", "dim", "samples", "strong_spike")}
     return labelled(
         {
-            "time": (curves, np.array(data["time"]), "canonical time"),
-            "trained": (curves, np.array(data["trained"]), "test loss of the trained network"),
-            "one_svd": (curves, np.array(data["one_svd"]), "test loss from one SVD of the same data"),
-            "limit": (curves, np.array(data["limit"]), "test loss without data, in the proportional limit"),
+            "time": (curves, data["time"], "canonical time"),
+            "trained": (curves, data["trained"], "test loss of the trained network"),
+            "one_svd": (curves, data["one_svd"], "test loss from one SVD of the same data"),
+            "limit": (curves, data["limit"], "test loss without data, in the proportional limit"),
             "phases": (phase, errors / errors[:, :1], "test loss from a small start over that at the start"),
         },
         {
@@ -80,13 +87,8 @@ def plot(data: Dataset) -> style.Picture:
             axes[0].plot(clock, one["one_svd"], color=colour, label=f"threshold {g:g}", **style.CURVE)
             axes[0].plot(clock, one["limit"], color=colour, **style.THEORY)
             axes[0].plot(clock[::4], one["trained"][::4], color=colour, **style.MARKS)
-        axes[0].set(
-            title="a  Test error over time",
-            xlabel="time t · max(1, threshold)",
-            ylabel="test loss",
-            xscale="log",
-            yscale="log",
-        )
+        axes[0].set(title="a  Test error over time", xlabel="time t · max(1, threshold)", ylabel="test loss")
+        axes[0].set(xscale="log", yscale="log")
         for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
             axes[0].plot([], [], color=style.GREY, label=label, **look)
         axes[0].legend(loc="upper right")
@@ -102,15 +104,14 @@ def plot(data: Dataset) -> style.Picture:
 
 
 def check(data: Dataset) -> list[Check]:
-    exact = float(np.abs(data["trained"] / data["one_svd"] - 1).max())
-    limit = float(np.abs(data["limit"].min("state") / data["one_svd"].min("state") - 1).max())
-    best = data["one_svd"].min("state").values
+    exact, best = float(np.abs(data["trained"] / data["one_svd"] - 1).max()), data["one_svd"].min("state")
+    limit = float(np.abs(data["limit"].min("state") / best - 1).max())
     return [
         Check.below("trained networks against one SVD, largest difference", exact, EXACT, form=".1e"),
         Check.below(
             "least test loss without data and of this data set, largest difference", limit, SCATTER, form=".1%"
         ),
-        Check(f"least test loss by threshold: {', '.join(f'{value:.4f}' for value in best)}"),
+        Check(f"least test loss by threshold: {', '.join(f'{value:.4f}' for value in best.values)}"),
     ]
 
 
@@ -123,13 +124,7 @@ FIGURE = Figure(
     "population covariance and in the proportional limit with label noise: the error rests where the early phase "
     "leaves it (dotted), and few samples limit the later phase.",
     settings=OverTime,
-    quick={
-        "dim": 60,
-        "samples": 40,
-        "thresholds": (1e-2, 10.0),
-        "points": 40,
-        "samples_over_inputs": (2.0,),
-    },
+    quick={"dim": 60, "samples": 40, "thresholds": (1e-2, 10.0), "points": 40, "samples_over_inputs": (2.0,)},
     compute=compute,
     plot=plot,
     check=check,

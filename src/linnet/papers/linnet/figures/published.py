@@ -38,44 +38,31 @@ def plot(data: Dataset) -> style.Picture:
     error = 100 * (mean / data["test_error"] - 1)
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
-        shown = data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
+        variances, shown = data["gamma_variance"], data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
         for colour, power in zip(style.shades(len(shown)), shown, strict=True):
-            line, band = mean.sel(gamma_width=power), spread.sel(gamma_width=power)
-            axes[0].plot(data["gamma_variance"], line, color=colour, **style.CURVE)
-            axes[0].fill_between(data["gamma_variance"], line - band, line + band, color=colour, alpha=0.2, linewidth=0)
-            axes[0].plot(
-                data["gamma_variance"],
-                data["test_error"].sel(gamma_width=power),
-                color=colour,
-                label=f"γ(w) = {power:.2f}",
-                **style.MARKS,
-            )
-        axes[0].set(
-            title="a  Marks: published networks. Lines: formula",
-            xlabel="variance exponent γ(σ²)",
-            ylabel="test error where stopped",
-            yscale="log",
-        )
+            line, band, marks = (values.sel(gamma_width=power) for values in (mean, spread, data["test_error"]))
+            axes[0].plot(variances, line, color=colour, **style.CURVE)
+            axes[0].fill_between(variances, line - band, line + band, color=colour, alpha=0.2, linewidth=0)
+            axes[0].plot(variances, marks, color=colour, label=f"γ(w) = {power:.2f}", **style.MARKS)
+        axes[0].set(title="a  Marks: published networks. Lines: formula", yscale="log")
+        axes[0].set(xlabel="variance exponent γ(σ²)", ylabel="test error where stopped")
         axes[0].legend()
         values, colours = error.transpose("gamma_width", "gamma_variance"), around_zero(float(np.abs(error).max()))
-        cell_map(axes[1], data["gamma_variance"], data["gamma_width"], values, **colours)
-        axes[1].set(
-            title="b  Formula / published - 1, percent", xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)"
-        )
+        cell_map(axes[1], variances, data["gamma_width"], values, **colours)
+        axes[1].set(xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+        axes[1].set_title("b  Formula / published - 1, percent")
     return picture
 
 
 def check(data: Dataset) -> list[Check]:
-    mean = data["predicted"].mean("task")
+    mean, tasks = data["predicted"].mean("task"), data.sizes["task"]
     error = abs(mean / data["test_error"] - 1).values
     train = abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
-    spread = (
-        float(np.median((data["predicted"].std("task", ddof=1) / mean).values)) if data.sizes["task"] > 1 else np.nan
-    )
-    middle, worst, median = float(np.median(error)), float(error.max()), float(PUBLISHED_MEDIAN)
+    spread = float((data["predicted"].std("task", ddof=1) / mean).median()) if tasks > 1 else np.nan
+    text = f"{error.size} published cells: median error of the test error"
     return [
-        Check.at_most(f"{error.size} published cells: median error of the test error", middle, median, form=".2%"),
-        Check.at_most("largest error of a cell", worst, float(PUBLISHED_WORST), form=".1%"),
+        Check.at_most(text, float(np.median(error)), PUBLISHED_MEDIAN, form=".2%"),
+        Check.at_most("largest error of a cell", float(error.max()), PUBLISHED_WORST, form=".1%"),
         Check(f"one task differs from another by {spread:.2%} in the median", spread),
         Check(f"train error {np.median(train):.2%} off (median), worst {train.max():.1%}", float(np.median(train))),
     ]
