@@ -14,7 +14,7 @@ from linnet.papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet.papers.varre.networks.regression import Regression, flows_from
 from linnet.papers.varre.settings import NOISY_INPUTS, NOISY_RATE
 from linnet.reproduction import Check, Figure, Limit
-from linnet.reproduction.datasets import Dataset, Described, labelled
+from linnet.reproduction.datasets import Dataset, labelled
 
 SHOWN = 4  # singular values drawn
 EXACT = Limit(1e-8, "a hundred times the tolerance of the flow, for an end that is exact")
@@ -39,19 +39,15 @@ class Fig1(Regression):
 
 
 def compute(settings: Fig1, panels: tuple[str, ...]) -> Dataset:
-    variables: Described = {}
-    coordinates: Described = {}
-    if "a" in panels:
-        _train_starts(settings, variables, coordinates)
-    if "b" in panels:
-        _train_noise(settings, variables, coordinates)
+    import xarray as xr
+
+    train = {"a": _train_starts, "b": _train_noise}
     attributes = {"panels": ",".join(panels), "inputs": settings.inputs, "outputs": settings.outputs}
-    attributes["rate"] = settings.noise_rate
-    attributes["decay_rate"] = settings.noise_rate * settings.noise_delta**2 / 2
-    return labelled(variables, coordinates, attributes)
+    attributes |= {"rate": settings.noise_rate, "decay_rate": settings.noise_rate * settings.noise_delta**2 / 2}
+    return xr.merge([train[panel](settings) for panel in panels]).assign_attrs(attributes)
 
 
-def _train_starts(settings: Fig1, variables: Described, coordinates: Described) -> None:
+def _train_starts(settings: Fig1) -> Dataset:
     """Train the networks of panel a and describe them: gradient flow from orthogonal and from Gaussian starts."""
     names = [f"orthogonal, γ = {gamma:g}" for gamma in settings.gammas]
     names += [f"Gaussian, std {std:g}" for std in settings.stds]
@@ -63,20 +59,22 @@ def _train_starts(settings: Fig1, variables: Described, coordinates: Described) 
             *(ln.inits.gaussian(first_std=std, second_std=0.0, **draw) for std in settings.stds),
         ]
 
-    times = settings.saved_times
+    times, of_runs = settings.saved_times, ("seed", "start", "mode")
     flows = flows_from(settings, draw_starts, times)
-    coordinates["time"] = ("time", times, "time t", "canonical")
-    coordinates["start"] = ("start", names, "start of the first layer")
     one_seed, error = np.moveaxis(flows.values[:, 0], 1, 0), np.abs(flows.off).max(axis=(-1, -2))
-    variables["values"] = (("start", "time", "mode"), one_seed, "singular values of W₁, first seed")
-    variables["final"] = (("seed", "start", "mode"), flows.values[-1], "final singular values of W₁")
-    predicted = flows.predicted_values(gammas)
-    variables["predicted"] = (("seed", "start", "mode"), predicted, "Corollary 3.1 at the effective γ")
-    variables["gamma"] = ("start", np.array(gammas), "γ, effective for Gaussian starts")
-    variables["solution_error"] = (("seed", "start"), error, "distance from the minimum-norm solution")
+    return labelled(
+        {
+            "values": (("start", "time", "mode"), one_seed, "singular values of W₁, first seed"),
+            "final": (of_runs, flows.values[-1], "final singular values of W₁"),
+            "predicted": (of_runs, flows.predicted_values(gammas), "Corollary 3.1 at the effective γ"),
+            "gamma": ("start", gammas, "γ, effective for Gaussian starts"),
+            "solution_error": (("seed", "start"), error, "distance from the minimum-norm solution"),
+        },
+        {"time": ("time", times, "time t", "canonical"), "start": ("start", names, "start of the first layer")},
+    )
 
 
-def _train_noise(settings: Fig1, variables: Described, coordinates: Described) -> None:
+def _train_noise(settings: Fig1) -> Dataset:
     """Train the networks of panel b and describe them: gradient descent with noisy labels and without."""
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
     problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
@@ -88,31 +86,34 @@ def _train_noise(settings: Fig1, variables: Described, coordinates: Described) -
     noisy = ln.label_noise_descent(
         problem, start, noise_std=settings.noise_delta * np.sqrt(inputs), key=settings.seed, **options
     )
-    coordinates["noise_time"] = ("noise_time", plain.times, "time t", "canonical")
-    for name, run in (("descent", plain), ("label_noise", noisy)):
-        values = np.linalg.svd(run.reduced.first, compute_uv=False)
-        variables[f"{name}_values"] = (("noise_time", "noise_seed", "noise_mode"), values, "singular values of W₁")
+    descent, label_noise = (np.linalg.svd(run.reduced.first, compute_uv=False) for run in (plain, noisy))
     norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
     predicted = ln.theories.spectral_bias.final_singular_values(norms[:, None], settings.noise_gamma, inputs)[0]
-    variables["descent_predicted"] = (("noise_seed", "noise_mode"), predicted, "Corollary 3.1")
-    flat = np.sqrt(np.sqrt(inputs) * norms)
-    variables["flattest"] = ("noise_seed", flat, "largest value at the flattest interpolator")
+    flat, of_runs = np.sqrt(np.sqrt(inputs) * norms), ("noise_time", "noise_seed", "noise_mode")
+    return labelled(
+        {
+            "descent_values": (of_runs, descent, "singular values of W₁"),
+            "label_noise_values": (of_runs, label_noise, "singular values of W₁"),
+            "descent_predicted": (of_runs[1:], predicted, "Corollary 3.1"),
+            "flattest": ("noise_seed", flat, "largest value at the flattest interpolator"),
+        },
+        {"noise_time": ("noise_time", plain.times, "time t", "canonical")},
+    )
 
 
 def plot(ds: Dataset) -> style.Picture:
-    panels = ds.attrs["panels"].split(",")
-    starts = ds.sizes["start"] if "a" in panels else 0
-    columns = starts + (2 if "b" in panels else 0)
+    starts = ds.sizes.get("start", 0)
+    columns = starts + (2 if "noise_time" in ds else 0)
+    rows = 1 if columns <= 3 else 2
     with style.applied():
-        rows = 1 if columns <= 3 else 2
-        wide = -(-columns // rows)
-        picture, grid = style.subplots(rows, wide, size=style.column(2.2, ratio=0.34 * rows), squeeze=False)
+        size = style.column(2.2, ratio=0.34 * rows)
+        picture, grid = style.subplots(rows, -(-columns // rows), size=size, squeeze=False)
         axes = list(grid.ravel())
         for axis in axes[columns:]:
             axis.set_visible(False)
-        if "a" in panels:
+        if starts:
             _plot_starts(axes[:starts], ds)
-        if "b" in panels:
+        if columns > starts:
             _plot_noise(axes[starts:columns], ds)
         return picture
 
@@ -131,33 +132,26 @@ def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
 
 def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel b: the singular values without label noise and with it."""
-    modes = ds.sizes["noise_mode"]
-    colours = [style.SIGNAL] + [style.NOISE] * (modes - 1)
-    time = ds["noise_time"].values
-    for axis, name, title in zip(
-        axes, ("descent", "label_noise"), ("gradient descent", "label-noise descent"), strict=True
-    ):
-        for mode in range(modes):
-            values = ds[f"{name}_values"][:, 0, mode]
-            label = {0: "σ₁ trained", 1: f"σ₂ to σ{style.subscript(modes)} trained"}.get(mode)
-            axis.plot(time, values, color=colours[mode], label=label, **style.TRAINING)
+    time, noisy, ds = ds["noise_time"], ds["label_noise_values"][:, 0], ds.isel(noise_seed=0)
+    others = f"σ₂ to σ{style.subscript(ds.sizes['noise_mode'])} trained"
+    titles = {"descent_values": "gradient descent", "label_noise_values": "label-noise descent"}
+    for axis, (name, title) in zip(axes, titles.items(), strict=True):
+        axis.plot(time, ds[name][:, 0], color=style.SIGNAL, label="σ₁ trained", **style.TRAINING)
+        lines = axis.plot(time, ds[name][:, 1:], color=style.NOISE, **style.TRAINING)
+        lines[0].set_label(others)
         axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", title=f"b  {title}")
-    for mode in range(2):
-        level = float(ds["descent_predicted"][0, mode])
-        axes[0].axhline(level, color=style.BLACK, label=None if mode else "Corollary 3.1", **style.THEORY)
-    start = float(ds["label_noise_values"][0, 0, -1])
-    guide = start * np.exp(-ds.attrs["decay_rate"] * time)
+    for level, label in zip(ds["descent_predicted"].values, ("Corollary 3.1", None), strict=False):
+        axes[0].axhline(level, color=style.BLACK, label=label, **style.THEORY)
+    guide = float(noisy[0, -1]) * np.exp(-ds.attrs["decay_rate"] * time)
     axes[1].plot(time, guide, label="exp(−η δ² t/2)", **style.GUIDELINE)
-    axes[1].axhline(float(ds["flattest"][0]), color=style.BLACK, label="flattest solution", **style.THEORY)
-    low = float(ds["label_noise_values"][:, 0].min())
+    axes[1].axhline(float(ds["flattest"]), color=style.BLACK, label="flattest solution", **style.THEORY)
     for axis in axes:
-        axis.set_ylim(0.5 * low, 2 * float(ds["label_noise_values"][:, 0].max()))
+        axis.set_ylim(0.5 * float(noisy.min()), 2 * float(noisy.max()))
         axis.legend(loc="lower left")
 
 
 def check(ds: Dataset) -> list[Check]:
-    panels = ds.attrs["panels"].split(",")
-    return [*(_check_starts(ds) if "a" in panels else ()), *(_check_noise(ds) if "b" in panels else ())]
+    return [*(_check_starts(ds) if "start" in ds else ()), *(_check_noise(ds) if "noise_time" in ds else ())]
 
 
 def _check_starts(ds: Dataset) -> list[Check]:

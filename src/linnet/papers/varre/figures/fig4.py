@@ -60,26 +60,23 @@ def check(ds: Dataset) -> list[Check]:
     checks = []
     k, seeds = int(ds.attrs["outputs"]), ds.sizes["seed"]
     for variance in ds["start"].values:
-        flows = ds.sel(start=variance)
+        flows, name = ds.sel(start=variance), f"second layer of variance {variance:g}"
         final, start = flows["final"].values, flows["initial"].values
         trend = float(np.mean((final[:, :k] > start[:, :k]).all(axis=1) & (final[:, k - 1] > final[:, k])))
-        text = f"second layer of variance {variance:g}: in {trend:.0%} of {seeds} seeds exactly the {k} values grow"
-        checks.append(Check.at_least(f"{text} that should (limit {TREND:.0%})", trend, TREND))
+        text = f"{name}: in {trend:.0%} of {seeds} seeds exactly the {k} values grow that should (limit {TREND:.0%})"
+        checks.append(Check.at_least(text, trend, TREND))
         away, ours = (
-            float(np.abs(final / flows[name].values - 1)[:, :k].max()) for name in ("predicted", "with_second")
+            float(np.abs(final / flows[theory].values - 1)[:, :k].max()) for theory in ("predicted", "with_second")
         )
         idle = float(np.abs(final / start - 1)[:, k:].max())
         text = (
-            f"second layer of variance {variance:g}: they end within {away:.0%} of Corollary 3.1 (worst seed), within"
+            f"{name}: they end within {away:.0%} of Corollary 3.1 (worst seed), within {ours:.0%} of it with the second"
         )
-        text = f"{text} {ours:.0%} of it with the second layer's scale; the others move by at most {idle:.0%}"
-        checks.append(Check(text, ours))
+        checks.append(Check(f"{text} layer's scale; the others move by at most {idle:.0%}", ours))
         gap = float(np.median(final[:, k - 1] / final[:, k]))
         share = float(np.mean(ln.observables.numerical_rank(final) == k))
-        text = (
-            f"second layer of variance {variance:g}: {share:.0%} of seeds end with rank {k} (above 10% of the largest)"
-        )
-        checks.append(Check(f"{text}; median gap σ{style.subscript(k)}/σ{style.subscript(k + 1)} = {gap:.2f}", share))
+        text = f"{name}: {share:.0%} of seeds end with rank {k} (above 10% of the largest); median gap"
+        checks.append(Check(f"{text} σ{style.subscript(k)}/σ{style.subscript(k + 1)} = {gap:.2f}", share))
     worst = float(ds["loss"].max())
     return [*checks, Check.below("every run interpolates: largest final loss", worst, INTERPOLATED, form=".1e")]
 
