@@ -27,8 +27,8 @@ class Estimate(NamedTuple):
     **Example:**
 
         >>> from linnet.reproduction import Estimate
-        >>> f"{Estimate(0.4819, 0.007):.3f}"
-        '0.482 ± 0.007'
+        >>> f"{Estimate(0.4819, 0.007):+.3f}"
+        '+0.482 ± 0.007'
         >>> f"{Estimate.of_mean([1.0, 2.0, 3.0]):.2f}"
         '2.00 ± 0.58'
     """
@@ -59,7 +59,7 @@ class Estimate(NamedTuple):
     def __format__(self, form: str) -> str:
         if np.isnan(self.error):
             return format(self.value, form)
-        return f"{format(self.value, form)} ± {format(self.error, form)}"
+        return f"{format(self.value, form)} ± {format(self.error, form.replace('+', ''))}"
 
 
 def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
 
 def test_a_commutator_of_mean_zero_would_be_believed():
     above = {"d = 2": 49.0, "d = 3": 46.0}
-    numbers: dict[str, Any] = {"value": 0.49, "uncertainty": 0.01, "above": above, "entry_above": above, "late": 0.482}
+    numbers: dict[str, Any] = {"two": Estimate(0.49, 0.01), "above": above, "entry_above": above, "late": 0.482}
     assert noise.commutator.verdict({**numbers, "limit": 0.48}) == Verdict.REFUTED
     assert noise.commutator.verdict({**numbers, "limit": 0.7}) == Verdict.OUTSIDE
     assert noise.commutator.verdict({**numbers, "limit": 0.48, "above": {"d = 2": 0.5}}) == Verdict.HOLDS

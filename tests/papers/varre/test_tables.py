@@ -119,8 +119,7 @@ def test_one_output_moves_alone():
 
 
 def test_both_layers_of_an_orthogonal_start_of_two_frames():
-    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 40}
-    start = regression.orthogonal_layers([0, 1], first_gamma=0.3, second_gamma=2.0, **shape)
+    start = regression.orthogonal_layers([0, 1], width=40, first_gamma=0.3, second_gamma=2.0)
     np.testing.assert_allclose(start.first.T @ start.first, 0.6 * np.eye(INPUTS), atol=1e-12)
     np.testing.assert_allclose(start.second @ start.second.T, 4.0 * np.eye(OUTPUTS), atol=1e-12)
     np.testing.assert_allclose(start.product, 0.0, atol=1e-12)

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import Path, transposed
-from linnet.papers.varre.networks.regression import plain_flow, plain_step
+from linnet.papers.varre.networks.regression import draw_regression, plain_flow, plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
@@ -36,15 +36,20 @@ SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, ov
     assumes="none: an identity, with 1/N in the data",
     tried=f"Gaussian layers of size 0.1, 1 and 10, {SIZES}, width 12; derivatives by complex steps",
     holds=AllOf(
-        Below(DERIVATIVE, what="largest distance of (2.4) from minus the derivative of (2.2), of its size", form=".1e"),
+        Below(
+            DERIVATIVE,
+            "formula",
+            what="largest distance of (2.4) from minus the derivative of (2.2), of its size",
+            form=".1e",
+        ),
         Below(DERIVATIVE, "plain", what="the same of a step of descent in NumPy, over the step", form=".1e"),
         Below(TRAINER, "trainer", what="the same of a step of the trainer", form=".1e"),
     ),
-    reads="all {weights} weights of three networks",
+    reads=f"all {12 * (INPUTS + OUTPUTS)} weights of three networks",
 )
 def gradients(trial: Trial) -> Numbers:
     """(2.2) from the samples alone; the step is so small that a step is a velocity, to rounding."""
-    problem = ln.problems.gaussian_regression(key=[trial.seed, 26], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    problem = draw_regression([trial.seed, 26])
     x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
     random = generator(trial.seed, 27)
 
@@ -56,19 +61,15 @@ def gradients(trial: Trial) -> Numbers:
         left = (y - x @ layers[0].T @ layers[1].T) / SAMPLES  # of the paper's Y - X W1 W2, with 1/N
         rate = 1e-3 / scale
         run = ln.gradient_descent(problem, ln.Weights(*layers), learning_rate=rate, steps=1, save_every=1)
-        steps = {
-            "plain": plain_step(layers, problem, rate),
-            "trainer": (run.weights.first[-1], run.weights.second[-1]),
-        }
+        steps = {"plain": plain_step(layers, problem, rate), "trainer": (run.weights.first[-1], run.weights.second[-1])}
         speeds = {name: [(b - a) / rate for a, b in zip(layers, to, strict=True)] for name, to in steps.items()}
-        speeds["value"] = [(x.T @ left @ layers[1]).T, (layers[0] @ x.T @ left).T]
+        speeds["formula"] = [(x.T @ left @ layers[1]).T, (layers[0] @ x.T @ left).T]
         return {
             name: highest(np.abs(v - w).max() / scale for v, w in zip(each, wanted, strict=True))
             for name, each in speeds.items()
         }
 
-    found = by_name(errors(size) for size in (0.1, 1.0, 10.0))
-    return {**{name: highest(each) for name, each in found.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
+    return by_name(errors(size) for size in (0.1, 1.0, 10.0))
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -89,18 +90,19 @@ def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.nda
     says="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
     assumes=START,
     tried="descent in plain NumPy, width 200 against width 10, 500 steps",
-    holds=Below(EQUAL, what="largest difference", form=".1e"),
+    holds=Below(EQUAL, "apart", what="largest difference", form=".1e"),
     reads="width 200 against width 10, 500 steps",
 )
 def projection(trial: Trial) -> Numbers:
     """Descent at full width and at width d, in plain NumPy: the projection commutes with any step."""
-    problem = ln.problems.gaussian_regression(key=trial.seed, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    problem = draw_regression(trial.seed)
     start = ln.inits.orthogonal(key=trial.seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, scale=0.1)
     frame = start.first / np.sqrt(0.2)  # h x d, orthonormal columns: the paper's P transposed
     wide, narrow = (start.first, start.second), (frame.T @ start.first, start.second @ frame)
     for _ in range(500):
         wide, narrow = (plain_step(layers, problem, 0.02) for layers in (wide, narrow))
-    return {"value": highest(np.abs(frame @ narrow[0] - wide[0]).max(), np.abs(narrow[1] @ frame.T - wide[1]).max())}
+    lifted = frame @ narrow[0], narrow[1] @ frame.T
+    return {"apart": [np.abs(one - other).max() for one, other in zip(lifted, wide, strict=True)]}
 
 
 @claim(

@@ -40,8 +40,7 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 def scale(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
     large = {f"{name}, d = {dim}": rates[name][dim] for name in ("length", "outgoing") for dim in (5, 6)}
-    value, error = rates["length"][5]
-    return {**rates, "value": value, "uncertainty": error, "five_inputs": large}
+    return {**rates, "five_inputs": large}
 
 
 @claim(
@@ -69,16 +68,14 @@ def constant(trial: Trial) -> Numbers:
     says="From two inputs on the weights grow towards infinity.",
     assumes="no drift, d >= 2",
     tried=IN_ALL_DIMS,
-    holds=AllOf(Above(SCHEME, errors=ERRORS, what="rate of ln|w| at d = 2", form="+.3f"), MORE_INPUTS),
+    holds=AllOf(Above(SCHEME, "two", errors=ERRORS, what="rate of ln|w| at d = 2", form="+.3f"), MORE_INPUTS),
     corrected=AllOf(MORE_INPUTS, LENGTHS),
-    correction="from three inputs on; at d = 2 typical weights grow at {value:+.3f} ± {uncertainty:.3f}, where the "
-    "exponent is 0",
+    correction="from three inputs on; at d = 2 typical weights grow at {two:+.3f}, where the exponent is 0",
     reads="rate of ln|w| by d: {length:+.3f}",
 )
 def two_inputs(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    value, error = rates["length"][2]
-    return {**rates, "value": value, "uncertainty": error, "more_inputs": _rates_from_three_inputs(rates["length"])}
+    return {**rates, "two": rates["length"][2], "more_inputs": _rates_from_three_inputs(rates["length"])}
 
 
 def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
@@ -104,6 +101,7 @@ def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
     corrected=AllOf(
         Within(
             EULER * LOG_STEP,
+            "late",
             of=float(np.log(2)),
             errors=ERRORS,
             what="mean of ln sigma_1 at d = 2, t = 24",
@@ -113,14 +111,13 @@ def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
         MORE_INPUTS,
     ),
     correction="from d = 3 on; for d = 2 its logarithm has a mean that tends to ln 2",
-    reads="mean of ln sigma_1 at d = 2: {early:.3f} at t = 12, {value:.3f} ± {uncertainty:.3f} at t = 24",
+    reads="mean of ln sigma_1 at d = 2: {early:.3f} at t = 12, {late:.3f} at t = 24",
 )
 def top_value(trial: Trial) -> Numbers:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
     more = _rates_from_three_inputs(growth.TABLE.rows(trial)["length"])
-    gain = late.minus(early)
-    return {"value": late.value, "uncertainty": late.error, "early": early, "gain": gain, "more_inputs": more}
+    return {"early": early, "late": late, "gain": late.minus(early), "more_inputs": more}
 
 
 @claim(
@@ -163,13 +160,9 @@ def angle(trial: Trial) -> Numbers:
     rates, rows = growth.TABLE.rows(trial), noise.TABLE.rows(trial)
     starts = {"zero": "a = 0", "tilted": "a of length 1"}
     several = {f"d = {dim}, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
-    gaps = {dim: length.minus(rates["second"][dim]) for dim, length in rates["length"].items()}
-    value, error = min(gaps.values())
     return {
         **rates,
-        "value": value,
-        "uncertainty": error,
-        "gaps": gaps,
+        "gaps": {dim: length.minus(rates["second"][dim]) for dim, length in rates["length"].items()},
         "drops": {name: noise.sampled_mean(paths, "worst_sine_drop") for name, paths in several.items()},
         "courses": {
             name: [noise.sampled_mean(paths, "worst_sine", at).value for at in (1.0, 6.0)]
@@ -194,7 +187,5 @@ def angle(trial: Trial) -> Numbers:
 )
 def lower_values(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    second = rates["second"]
-    value, error = second[5]
-    to_five = {f"d = {dim}": rate for dim, rate in second.items() if dim <= 5}
-    return {**rates, "value": value, "uncertainty": error, "to_five": to_five, "six": second[6]}
+    to_five = {f"d = {dim}": rate for dim, rate in rates["second"].items() if dim <= 5}
+    return {**rates, "to_five": to_five, "six": rates["second"][6]}

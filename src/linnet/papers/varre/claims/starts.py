@@ -7,6 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks.regression import (
     BothLayers,
+    draw_regression,
     flows_from_both_layers,
     orthogonal_layers,
     plain_flow,
@@ -15,7 +16,7 @@ from linnet.papers.varre.networks.regression import (
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet.papers.varre.tables import flows
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
-from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.fits import exponent
 from linnet.reproduction.numbers import by_name
 
 WHOLE = Limit(0.5, "dimensions are whole numbers")
@@ -35,12 +36,9 @@ EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
 CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
 
 
-SMALL_NETWORK = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
-
-
 def _draw_problem(seed: int) -> ln.Problem:
-    """Draw one regression of the paper's sizes."""
-    return ln.problems.gaussian_regression(key=[seed, 21], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    """Draw the regression that these claims share."""
+    return draw_regression([seed, 21])
 
 
 @claim(
@@ -88,7 +86,7 @@ def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weig
     assumes="W1 W1^T = W2^T W2 at the start",
     tried=f"gradient flow, {SIZES}, 20 hidden units, scales 0.001, 0.1 and 3",
     holds=AllOf(
-        Below(ROUNDING, what="largest sigma_4/sigma_1 of W1 along the flows", form=".0e"),
+        Below(ROUNDING, "ratio", what="largest sigma_4/sigma_1 of W1 along the flows", form=".0e"),
         Above(MOVED, "moved", what="least motion of its values"),
     ),
     reads="three flows from balanced starts of scale 0.001 to 3",
@@ -104,8 +102,7 @@ def balanced_rank(trial: Trial) -> Numbers:
         values = np.linalg.svd(np.stack([state.first for state in states]), compute_uv=False)
         return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
 
-    flows = by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
-    return {"value": highest(flows["ratio"]), "moved": lowest(flows["moved"])}
+    return by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
 
 
 @claim(
@@ -115,7 +112,12 @@ def balanced_rank(trial: Trial) -> Numbers:
     tried=f"gradient flow, {SIZES}, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
     holds=AllOf(
         Falls(FASTER, "times", what="times to half of the loss, from the least scale on", form=".2f"),
-        Below(EXACT, what="largest excess of the squared norms over twice the predictor's nuclear norm", form=".0e"),
+        Below(
+            EXACT,
+            "excess",
+            what="largest excess of the squared norms over twice the predictor's nuclear norm",
+            form=".0e",
+        ),
         Below(ROUNDING, "rank", what="largest sigma_4/sigma_1 of W1 at the end", form=".0e"),
     ),
     reads="times to half of the loss: {times:.2f}",
@@ -131,12 +133,11 @@ def balanced_decoupled(trial: Trial) -> Numbers:
         values = np.linalg.svd(end.first, compute_uv=False)
         return {
             "times": times[np.argmax(losses < 0.5 * losses[0])],
-            "excess": norms / np.linalg.norm(end.product, "nuc") - 1,
+            "excess": abs(norms / np.linalg.norm(end.product, "nuc") - 1),
             "rank": values[OUTPUTS] / values[0],
         }
 
-    flows = by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
-    return {"times": flows["times"], "value": highest(np.abs(flows["excess"])), "rank": highest(flows["rank"])}
+    return by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
 
 
 @claim(
@@ -161,7 +162,7 @@ def small_second_layer(trial: Trial) -> Numbers:
 
 def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -> list[np.ndarray]:
     """Return the singular values of both layers at the end, from orthogonal layers of these scales."""
-    start = orthogonal_layers([seed, draw], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
+    start = orthogonal_layers([seed, draw], width=2 * INPUTS, first_gamma=first_gamma, second_gamma=second_gamma)
     end = plain_flow(_draw_problem(seed), start, np.array([400.0]))[-1]
     return [np.linalg.svd(layer, compute_uv=False) for layer in (end.first, end.second)]
 
@@ -172,7 +173,7 @@ def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -
     assumes="W1 = W2 = 0",
     tried=f"ten steps of descent, {SIZES}, width {WIDTH}",
     holds=AllOf(
-        Below(DEPARTS, what="motion of the layers", form=".0e"),
+        Below(DEPARTS, "moved", what="motion of the layers", form=".0e"),
         Below(DESCENT, "down", what="change of the loss to one side", form="+.1e", then="a direction of descent"),
         Above(ASCENT, "up", what="change to the other", form="+.1e", then="and one of ascent"),
     ),
@@ -187,7 +188,7 @@ def zero_start(trial: Trial) -> Numbers:
     left, _, right = np.linalg.svd(problem.cross)
     base = float(problem.loss(np.zeros((OUTPUTS, INPUTS))))
     down, up = (float(problem.loss(size * np.outer(left[:, 0], right[0]))) - base for size in (1e-4, -1e-4))
-    return {"value": highest(np.abs(layers[0]).max(), np.abs(layers[1]).max()), "down": down, "up": up}
+    return {"moved": [np.abs(layer).max() for layer in layers], "down": down, "up": up}
 
 
 @claim(
@@ -196,8 +197,8 @@ def zero_start(trial: Trial) -> Numbers:
     assumes="independent entries",
     tried="d = 10, width 200 to 12 800, ten draws each",
     holds=Within(HALF, of=-0.5, what="exponent of the width", form=".3f"),
-    reads="W1^T W1/(l sigma^2) is {first:.2f} from the identity at l = 200, {last:.2f} at l = 12 800; the fitted "
-    "exponent has a standard error of {uncertainty:.3f}",
+    reads="W1^T W1/(l sigma^2) is {distances.first:.2f} from the identity at l = 200, {distances.last:.2f} at "
+    "l = 12 800; the fitted exponent has a standard error of {uncertainty:.3f}",
 )
 def gaussian_orthogonal(trial: Trial) -> Numbers:
     """Distance of W1^T W1/(l sigma^2) from the identity, for d = 10 Gaussian vectors of growing length."""
@@ -210,7 +211,7 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
     widths = (200, 800, 3200, 12_800)
     distances = [np.mean([distance_from_identity(width, draw) for draw in range(10)]) for width in widths]
     slope, error = exponent(widths, distances)
-    return {"value": slope, "uncertainty": error, "first": distances[0], "last": distances[-1]}
+    return {"value": slope, "uncertainty": error, "distances": distances}
 
 
 @claim(
@@ -252,12 +253,11 @@ def second_layer(trial: Trial) -> Numbers:
     }
 
 
-def _exact_second_layer(seed: int) -> float:
-    """Return the largest distance of final singular values from the formula with a second scale, from orthogonal
-    layers."""
+def _exact_second_layer(seed: int) -> list[float]:
+    """Return the distances of final singular values from the formula with a second scale, from orthogonal layers."""
     modes, errors = np.linalg.svd(_draw_problem(seed).min_norm_solution(), compute_uv=False), []
     for gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
         predicted = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
         for measured, values in zip(_end_values(seed, 24, gamma, second_gamma), predicted, strict=True):
             errors.append(np.abs(measured - np.sort(values)[::-1]).max())
-    return highest(errors)
+    return errors

@@ -61,11 +61,9 @@ def vectors(trial: Trial) -> Numbers:
 def _largest_commutator(path: Path) -> float:
     """Return how far W1^T W1 is from commuting with A^T A, and W2 W2^T with A A^T: the largest norm of a commutator
     along the flow, in units of the product of the norms."""
-    worst = 0.0
-    for left, right in ((path.first, path.product), (transposed(path.second), transposed(path.product))):
-        one, two = transposed(left) @ left, transposed(right) @ right
-        worst = highest(worst, float((_norms(one @ two - two @ one) / (_norms(one) * _norms(two))).max()))
-    return worst
+    pairs = ((path.first, path.product), (transposed(path.second), transposed(path.product)))
+    grams = [(transposed(left) @ left, transposed(right) @ right) for left, right in pairs]
+    return highest((_norms(one @ two - two @ one) / (_norms(one) * _norms(two))).max() for one, two in grams)
 
 
 def _norms(matrices: np.ndarray) -> np.ndarray:
@@ -103,14 +101,13 @@ def _asymmetry(path: Path) -> float:
     a, r = path.alpha, path.residual
     keep = _norms(r) > 1e-6 * _norms(r[0])
     a, r, first, second = a[keep], r[keep], path.first[keep], path.second[keep]
-    target = np.broadcast_to(path.solution, r.shape)
-    worst = 0.0
-    for x in (r, target):
+    asymmetries = []
+    for x in (r, np.broadcast_to(path.solution, r.shape)):
         pairs = (transposed(x) @ a, x @ transposed(a), first @ transposed(x) @ second)
         sizes = (_norms(x) * _norms(a), _norms(x) * _norms(a), _norms(first) * _norms(x) * _norms(second))
         for matrix, size in zip(pairs, sizes, strict=True):
-            worst = highest(worst, float((_norms(matrix - transposed(matrix)) / size).max()))
-    return worst
+            asymmetries.append((_norms(matrix - transposed(matrix)) / size).max())
+    return highest(asymmetries)
 
 
 def _velocity_error(path: Path) -> float:
@@ -155,7 +152,9 @@ def jump(trial: Trial) -> Numbers:
     """Trained modes a fifth of a time before, at and a fifth after their activation, and the order of three modes."""
     gamma, sizes = 1e-24, np.array([3.0, 1.5, 0.7])
     at = ln.theories.spectral_bias.activation_times(sizes, gamma)
-    heights = np.array([_mode_heights(s, gamma, [0.8 * t, t, 1.2 * t]) for s, t in zip(sizes, at, strict=True)])
+    moments = np.outer(at, [0.8, 1.0, 1.2])
+    runs = [_mode_flow(s, gamma, times[-1]) for s, times in zip(sizes, moments, strict=True)]
+    heights = np.array([np.prod(run(times), axis=0) for run, times in zip(runs, moments, strict=True)])
     return {
         "value": np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max(),
         "before": (heights[:, 0] / sizes).max(),
@@ -164,13 +163,6 @@ def jump(trial: Trial) -> Numbers:
         "half_times": [_half_time(s, 1e-6) for s in sizes],
         "delay": _half_time(3.0, gamma) - at[0],
     }
-
-
-def _mode_heights(s: float, gamma: float, times: list[float]) -> np.ndarray:
-    """Return the product w1 w2 of a network with one mode of size s at each time, integrated by SciPy:
-    dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1 w2)."""
-    run = _mode_flow(s, gamma, times[-1])
-    return np.prod(run(np.array(times)), axis=0)
 
 
 def _half_time(s: float, gamma: float) -> float:
@@ -183,7 +175,8 @@ def _half_time(s: float, gamma: float) -> float:
 
 
 def _mode_flow(s: float, gamma: float, end: float) -> OdeSolution:
-    """Integrate both layers of one mode from the orthogonal start; the solution is a function of time."""
+    """Integrate both layers of a mode of size s by SciPy, from the orthogonal start: dw1/dt = w2 (s - w1 w2),
+    dw2/dt = w1 (s - w1 w2); the solution is a function of time."""
     from scipy.integrate import solve_ivp
 
     def velocity(_: float, w: np.ndarray) -> np.ndarray:

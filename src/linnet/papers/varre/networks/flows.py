@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet.papers.varre.networks.regression import draw_regression
 from linnet.papers.varre.settings import INPUTS, LEFT_LOSS, LONGEST_TIME, OUTPUTS, SAMPLES, SHORTEST_TIME, STATES, WIDTH
 from linnet.reproduction.cells import Block, cell_by_cell
 
@@ -65,7 +66,7 @@ def flow_to_end(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
 
 def draw_data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Draw the inputs and outputs of one data set."""
-    problem = ln.problems.gaussian_regression(key=key, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    problem = draw_regression(key)
     inputs, truth = np.asarray(problem.inputs), np.asarray(problem.truth)
     if kind == "scalar":
         truth = truth * np.array([[1.0], [0.0], [0.0]])

@@ -30,28 +30,21 @@ def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, ba
     return {name: (dims[name], array) if array.ndim else array for name, array in kept.items()}
 
 
-def tilted_start(dim: int, seed: int) -> ln.Weights:
-    """Return W1 = I and a random a of unit length."""
-    a = generator(seed, 7).standard_normal((1, dim))
-    return ln.Weights(np.eye(dim), a / np.linalg.norm(a))
-
-
 def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
     """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name."""
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
-    start = tilted_start(dim, seed) if tilted else ln.Weights(np.eye(dim), np.zeros((1, dim)))
+    a = generator(seed, 7).standard_normal((1, dim)) if tilted else np.zeros((1, dim))
+    start = ln.Weights(np.eye(dim), a / np.linalg.norm(a) if tilted else a)
     parts = [
         _path_quantities(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
         for number in range(paths // batch)
     ]
     seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
     largest = np.sort(seen["first_square"], axis=-1)[:, -max(paths // 1000, 1) :]
-    drop = seen["sine"][0] - seen["sine"][-1]
-    worst_drop = seen["worst_sine"][0] - seen["worst_sine"][-1]
     change = np.full((max(DIMS), paths), np.nan)
     change[:dim] = seen.pop("log_values")
-    kept = {**seen, "sine_drop": drop, "worst_sine_drop": worst_drop, "log_value_change": change}
+    kept = {**seen, "worst_sine_drop": seen["worst_sine"][0] - seen["worst_sine"][-1], "log_value_change": change}
     return {
         **{name: array.mean(axis=-1) for name, array in kept.items()},
         **{f"{name}_error": array.std(axis=-1) / np.sqrt(paths) for name, array in kept.items()},
@@ -108,9 +101,9 @@ def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Est
     return [mean_of_paths(row) for row in logs]
 
 
-def _repeated_start(paths: int, dim: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Return W1 = I (path, hidden, input) and a = 0 (path, hidden)."""
-    return np.repeat(np.eye(dim)[None], paths, 0), np.zeros((paths, dim))
+def _repeated_start(paths: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return W1 = I (path, hidden, input) and a = 0 (path, hidden), for two inputs."""
+    return np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2))
 
 
 def _euler_step(first: np.ndarray, a: np.ndarray, increment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -67,6 +67,11 @@ class Flows:
         return np.stack(ends, axis=1)
 
 
+def draw_regression(key: int | Sequence[int]) -> ln.Problem:
+    """Draw one regression of the paper's sizes."""
+    return ln.problems.gaussian_regression(key=key, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+
+
 def flows_from(settings: Regression, starts: Callable[..., list[ln.Weights]], times: np.ndarray) -> Flows:
     """Follow the flows of one data set for each seed from the starts that `starts` draws by the seed and the shape."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
@@ -117,17 +122,13 @@ def plain_flow(
     return [ln.Weights(*layers(state)) for state in run.y.T]
 
 
-def orthogonal_layers(
-    key: int | Sequence[int], *, in_dim: int, out_dim: int, width: int, first_gamma: float, second_gamma: float
-) -> ln.Weights:
+def orthogonal_layers(key: int | Sequence[int], *, width: int, first_gamma: float, second_gamma: float) -> ln.Weights:
     """Draw two layers that are orthogonal, of scales first_gamma and second_gamma, also to each other: W2 W1 = 0."""
-    frame = ln.inits.orthogonal(key=key, in_dim=in_dim + out_dim, out_dim=out_dim, width=width, scale=0.5).first
-    return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :in_dim], np.sqrt(2 * second_gamma) * frame[:, in_dim:].T)
+    frame = ln.inits.orthogonal(key=key, in_dim=INPUTS + OUTPUTS, out_dim=OUTPUTS, width=width, scale=0.5).first
+    return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :INPUTS], np.sqrt(2 * second_gamma) * frame[:, INPUTS:].T)
 
 
-def plain_step(
-    layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
-) -> tuple[np.ndarray, np.ndarray]:
+def plain_step(layers: Layers, problem: ln.Problem, rate: float) -> Layers:
     """Return both layers after one step of gradient descent of every weight."""
     first, second = layers
     residual = problem.cross - second @ first @ problem.cov

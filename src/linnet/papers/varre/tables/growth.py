@@ -7,10 +7,10 @@ from typing import Any
 import linnet as ln
 from linnet.papers.varre.networks.volumes import growth_cells
 from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
-from linnet.papers.varre.tables.noise import format_signed, sampled_mean
+from linnet.papers.varre.tables.noise import sampled_mean
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table, trial_sweep
+from linnet.reproduction.table import Table, trial_sweep
 
 Rates = dict[str, dict[int, Any]]  # by name and dimension
 EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, ln|a| and ln(area/length) grow by
@@ -30,24 +30,9 @@ def read(results: Dataset) -> Rates:
     dims = results["dim"].values.tolist()
     exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
     return {
+        "dim": {dim: dim for dim in dims},
         **{name: {dim: sampled_mean(results.sel(dim=dim), name) for dim in dims} for name in EXPONENTS},
         **{f"{name}_theory": {dim: exponents[dim][place] for dim in dims} for name, place in EXPONENTS.items()},
-    }
-
-
-def columns(results: Dataset) -> Columns:
-    """Return the measured growth rates beside the Lyapunov exponents."""
-    rows = read(results)
-    first, second = rows["length_theory"], rows["second_theory"]
-    return {
-        "d": [str(dim) for dim in first],
-        "rate of ln ‖w‖": [format_signed(rate, 4) for rate in rows["length"].values()],
-        "first exponent": [f"{rate:+.4f}" for rate in first.values()],
-        "rate of ln ‖a‖": [format_signed(rate, 4) for rate in rows["outgoing"].values()],
-        "rate of ln(area/length)": [format_signed(rate, 4) for rate in rows["second"].values()],
-        "second exponent": [f"{rate:+.4f}" for rate in second.values()],
-        "commutator (sum)": [f"{first[dim] + second[dim]:+.4f}" for dim in first],
-        "alignment (difference)": [f"{first[dim] - second[dim]:+.4f}" for dim in first],
     }
 
 
@@ -56,6 +41,15 @@ TABLE = Table(
     title="Noise alone in the limit: growth rates of lengths and areas against the Lyapunov exponents",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "d": "{[dim]}",
+        "rate of ln ‖w‖": "{[length]:+.4f}",
+        "first exponent": "{[length_theory]:+.4f}",
+        "rate of ln ‖a‖": "{[outgoing]:+.4f}",
+        "rate of ln(area/length)": "{[second]:+.4f}",
+        "second exponent": "{[second_theory]:+.4f}",
+        "commutator (sum)": lambda row: f"{row['length_theory'] + row['second_theory']:+.4f}",
+        "alignment (difference)": lambda row: f"{row['length_theory'] - row['second_theory']:+.4f}",
+    },
     note="σ1 grows where the first exponent is positive, σ2 decays where the second is negative.",
 )

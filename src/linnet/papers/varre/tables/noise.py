@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.varre.networks.noise_process import process_cells
 from linnet.papers.varre.settings import BATCH, DIMS, MOMENTS, NOISE, STARTS
 from linnet.reproduction import Estimate, Trial
-from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.table import Columns, Table, trial_sweep
 
 
@@ -22,11 +22,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 def read(results: Dataset) -> dict[tuple[int, str], Dataset]:
     """Return what is kept of the paths of each dimension, from a = 0 ("zero") and from a of unit length ("tilted")."""
-    return {
-        (int(dim), str(start)): results.sel(dim=dim, start=start)
-        for dim in results["dim"].values
-        for start in results["start"].values
-    }
+    return {(int(cell["dim"]), cell["start"].item()): cell for cell in cells_of(results, "dim", "start")}
 
 
 def sampled_mean(paths: Dataset, name: str, moment: float | None = None) -> Estimate:
@@ -53,14 +49,13 @@ def columns(results: Dataset) -> Columns:
         ends = {key: [float(paths[name].sel(moment=at)) for at in (1.0, 6.0)] for key, paths in rows.items()}
         return {key: f"{first:.2f} → {last:.2f}" for key, (first, last) in ends.items()}
 
-    areas = {key: f"{sampled_mean(paths, 'area', 3.0):.3f}" for key, paths in rows.items()}
-    second = {key: sampled_mean(paths.isel(value=1), "log_value_change") for key, paths in rows.items()}
-    changes = {key: format_signed(change, 3) for key, change in second.items()}
+    areas = {key: f"{sampled_mean(cell, 'area', 3.0):.3f}" for key, cell in rows.items()}
+    changes = {key: f"{sampled_mean(cell.isel(value=1), 'log_value_change'):+.3f}" for key, cell in rows.items()}
     return {
         "d": [str(dim) for dim, _ in rows],
         "a(0)": [names[start] for _, start in rows],
         "paths": [str(int(paths["paths"])) for paths in rows.values()],
-        "growth of ln ‖w‖² to t = 3": [format_signed(sampled_mean(paths, "growth"), 2) for paths in rows.values()],
+        "growth of ln ‖w‖² to t = 3": [f"{sampled_mean(paths, 'growth'):+.2f}" for paths in rows.values()],
         "(d - 2) times its clock": [f"{drift:+.2f}" for drift in drifts.values()],
         "mean size of [w1, a] at t = 3": from_two_inputs(areas),
         "printed": from_two_inputs({key: f"{area:.3f}" for key, area in printed.items()}),
@@ -68,11 +63,6 @@ def columns(results: Dataset) -> Columns:
         "mean sine of w1 and a, t = 1 to 6": from_two_inputs(early_and_late("sine")),
         "mean change of ln σ2, t = 3 to 6": from_two_inputs(changes),
     }
-
-
-def format_signed(estimate: Estimate, digits: int) -> str:
-    """Return an estimate as text: the value with its sign, the error without."""
-    return f"{estimate.value:+.{digits}f} ± {estimate.error:.{digits}f}"
 
 
 TABLE = Table(
