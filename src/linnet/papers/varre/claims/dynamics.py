@@ -17,17 +17,6 @@ from linnet.reproduction.numbers import by_name
 
 DERIVATIVE = Limit(1e-10, "derivatives by complex steps are exact but for rounding, over sums of a hundred terms")
 TRAINER = Limit(1e-9, "the difference of weights of about ten over a step that moves them by a thousandth")
-RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
-RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
-ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
-TRAINED = Limit(0.1, "share of the loss that may be left by descent that trains")
-EQUAL = Limit(1e-12, "500 steps of plain arithmetic, each with rounding of 1e-16")
-PRINTED = Limit(1e-3, "a printed formula this near would pass for right")
-SLACK = Limit(1e-12, "the inequality has no slack but rounding, in units of the first loss")
-INVARIANT = Limit(1e-8, "drift of a flow integrated to a relative tolerance of 1e-11")
-OF_GAMMA = Limit(1e-3, "the invariant is 2 gamma I itself: at gamma = 1e-6 a drift of 1e-8 would hide it")
-FRAME = Limit(1e-10, "the part outside the start's frame is an equilibrium of the flow: rounding alone")
-SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, over gamma")
 
 
 @claim(
@@ -85,6 +74,9 @@ def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.nda
     return derivatives
 
 
+EQUAL = Limit(1e-12, "500 steps of plain arithmetic, each with rounding of 1e-16")
+
+
 @claim(
     "lemma-3.1",
     says="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
@@ -103,6 +95,11 @@ def projection(trial: Trial) -> Numbers:
         wide, narrow = (plain_step(layers, problem, 0.02) for layers in (wide, narrow))
     lifted = frame @ narrow[0], narrow[1] @ frame.T
     return {"apart": [np.abs(one - other).max() for one, other in zip(lifted, wide, strict=True)]}
+
+
+INVARIANT = Limit(1e-8, "drift of a flow integrated to a relative tolerance of 1e-11")
+OF_GAMMA = Limit(1e-3, "the invariant is 2 gamma I itself: at gamma = 1e-6 a drift of 1e-8 would hide it")
+FRAME = Limit(1e-10, "the part outside the start's frame is an equilibrium of the flow: rounding alone")
 
 
 @claim(
@@ -128,6 +125,11 @@ def invariant(trial: Trial) -> Numbers:
         if path.gamma >= 1e-6:
             shares.append(drifts[-1] / (2 * path.gamma))
     return {"value": highest(drifts), "share": highest(shares), "off_frame": highest(outside), "flows": len(drifts)}
+
+
+RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
+PRINTED = Limit(1e-3, "a printed formula this near would pass for right")
+SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, over gamma")
 
 
 @claim(
@@ -181,6 +183,10 @@ def _alpha_errors(path: Path, i: int) -> Numbers:
     }
 
 
+RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
+SLACK = Limit(1e-12, "the inequality has no slack but rounding, in units of the first loss")
+
+
 @claim(
     "lemma-C.6-rate",
     says="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least eigenvalue: it "
@@ -226,6 +232,10 @@ def _rise_on_two_inputs() -> float:
     states = plain_flow(problem, start, np.linspace(0, 15, 300), rtol=1e-11, atol=1e-13)
     squares = np.array([(((target - state.product) @ cov) ** 2).sum() for state in states])
     return float((squares / np.minimum.accumulate(squares)).max() - 1)
+
+
+ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
+TRAINED = Limit(0.1, "share of the loss that may be left by descent that trains")
 
 
 @claim(

@@ -13,16 +13,11 @@ from linnet.reproduction.fits import lowest
 
 IN_ALL_DIMS = f"{RATES}, d = {GROWTH_DIMS[0]} to {GROWTH_DIMS[-1]}"
 
-POSITIVE = Limit(0.0, "the proof divides by nothing but needs its sign")
 GROWS = Limit(0.0, "a positive rate makes every mean power diverge: it is at least exp(power times the mean of ln|W|)")
 LENGTHS = Within(SCHEME, "length", of="length_theory", errors=ERRORS, what="rate of ln|w|", form="+.3f")
 OUTGOING = Within(SCHEME, "outgoing", of="outgoing_theory", errors=ERRORS, what="rate of ln|a|", form="+.3f")
 SECONDS = Within(SCHEME, "second", of="second_theory", errors=ERRORS, what="rate of ln sigma_2", form="+.4f")
 MORE_INPUTS = Above(SCHEME, "more_inputs", errors=ERRORS, what="least rate of ln|w| from d = 3 on", form="+.3f")
-DECAYS = Limit(0, "the second exponent is the largest of the lower ones: all decay where it is negative")
-UNBOUNDED = Limit(0, "growth without bound must be seen between two late times")
-FALLING = Limit(0, "angles that tend to 0 must be seen to fall")
-SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 
 
 @claim(
@@ -41,6 +36,9 @@ def scale(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
     large = {f"{name}, d = {dim}": rates[name][dim] for name in ("length", "outgoing") for dim in (5, 6)}
     return {**rates, "five_inputs": large}
+
+
+POSITIVE = Limit(0.0, "the proof divides by nothing but needs its sign")
 
 
 @claim(
@@ -81,6 +79,9 @@ def two_inputs(trial: Trial) -> Numbers:
 def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
     """Return the rates from three inputs on, by the number of inputs in words."""
     return {f"d = {dim}": rate for dim, rate in rates.items() if dim > 2}
+
+
+UNBOUNDED = Limit(0, "growth without bound must be seen between two late times")
 
 
 @claim(
@@ -139,6 +140,9 @@ def coarse_steps(trial: Trial) -> Numbers:
     return {"rates": rates, "fine": rates[0.02], "coarse": [rates[0.5], rates[0.2]]}
 
 
+FALLING = Limit(0, "angles that tend to 0 must be seen to fall")
+
+
 @claim(
     "rows-align",
     says="Under noise alone all rows of the first layer align with the second layer.",
@@ -169,6 +173,10 @@ def angle(trial: Trial) -> Numbers:
             for name, paths in several.items()
         },
     }
+
+
+DECAYS = Limit(0, "the second exponent is the largest of the lower ones: all decay where it is negative")
+SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 
 
 @claim(

@@ -21,18 +21,10 @@ from linnet.reproduction.numbers import by_name
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
 NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of the descents that approach it
 FINE = 8  # the equation's own step is that many times finer than the least step
+
+
 KEPT = Limit(0.99, "share that descent without noise must keep of what it does not touch")
 RATE = Limit(0.02, "second orders of eta and of eta delta^2, up to 0.08 squared, a few times over")
-DECAYED = Limit(0.5, "exp(-1) = 0.37 is left on average; single values of networks with small labels leave up to 0.7")
-STILL = Limit(0.1, "no trend: paths fluctuate by a tenth to a half, the more the smaller the target")
-BOUNDED = Limit(3.0, "the largest value of the flattest solution and fluctuations of half of it")
-UNBOUNDED = Limit(3.0, "noise alone grows at 0.142 delta^2 for three inputs: by 10 from t = 100 to 400, within 3 of it")
-FIRST_ORDER = Limit(0.1, "the drift is of first order in 1/delta^2; its square is a few percent at 64")
-SMALL = Limit(5e-3, "a thousandth of a drift of about one, over a time of one")
-AT_ALL = Limit(1e-3, "a step that did nothing would leave the same share")
-SEEN = Limit(6, "a difference must be seen to be seen to vanish")
-VANISHES = Limit(0.75, "a quarter for first order, and standard errors")
-WRONG = Limit(10, "the equation must differ visibly with the other scale")
 
 
 @claim(
@@ -71,6 +63,9 @@ def decays(trial: Trial) -> Numbers:
     }
 
 
+DECAYED = Limit(0.5, "exp(-1) = 0.37 is left on average; single values of networks with small labels leave up to 0.7")
+
+
 @claim(
     "noise-any-start",
     says="The noise carries the spectral bias for any initialization: it relaxes the role of the start.",
@@ -87,6 +82,11 @@ def any_start(trial: Trial) -> Numbers:
         "left": {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()},
         "largest": highest(shares.max() for shares in left.values()),
     }
+
+
+STILL = Limit(0.1, "no trend: paths fluctuate by a tenth to a half, the more the smaller the target")
+BOUNDED = Limit(3.0, "the largest value of the flattest solution and fluctuations of half of it")
+UNBOUNDED = Limit(3.0, "noise alone grows at 0.142 delta^2 for three inputs: by 10 from t = 100 to 400, within 3 of it")
 
 
 @claim(
@@ -118,6 +118,10 @@ def drift_bounds(trial: Trial) -> Numbers:
     }
 
 
+FIRST_ORDER = Limit(0.1, "the drift is of first order in 1/delta^2; its square is a few percent at 64")
+SMALL = Limit(5e-3, "a thousandth of a drift of about one, over a time of one")
+
+
 @claim(
     "large-noise",
     says="In the regime of large noise the diffusion dominates: with its scale in the clock the process is (4.1).",
@@ -138,6 +142,11 @@ def large_noise(trial: Trial) -> Numbers:
     effects = [float(np.median(np.abs(one - alone))) for one in with_drift]
     slope, _ = exponent(strengths, effects)
     return {"value": slope, "last": effects[-1], "effects": dict(zip(strengths, effects, strict=True))}
+
+
+SEEN = Limit(6, "a difference must be seen to be seen to vanish")
+VANISHES = Limit(0.75, "a quarter for first order, and standard errors")
+WRONG = Limit(10, "the equation must differ visibly with the other scale")
 
 
 @claim(
@@ -185,6 +194,9 @@ def equation(trial: Trial) -> Numbers:
         "wrong": abs(means[-1].minus(wrong).errors_above(0)),
         "paths": paths,
     }
+
+
+AT_ALL = Limit(1e-3, "a step that did nothing would leave the same share")
 
 
 @claim(

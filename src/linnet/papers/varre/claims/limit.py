@@ -14,9 +14,9 @@ from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, clai
 from linnet.reproduction.fits import highest, lowest
 
 ERROR = Limit(1e-8, "the flows are integrated to a relative tolerance of 1e-11 and end at 1e-21 of their loss")
+
+
 SEEN = Limit(5e-3, "a Gaussian start moves what no sample sees: by 1% or more, or the distance could not be seen")
-NEAR_ORTHOGONAL = Limit(0.22, "Gaussian layers of width l are sqrt(d/l) = 0.22 from orthogonal ones")
-BY_SCIPY = Limit(1e-6, "a flow of every weight by SciPy, to a relative tolerance of 1e-9")
 LOSS = Limit(1e-16, "a loss that is zero but for rounding; flows end at 1e-21 of theirs")
 
 
@@ -46,6 +46,9 @@ def _relative_solution_error(path: Path) -> float:
     """Return the distance of the final predictor from the minimum-norm solution, relative to that one's norm, on all
     inputs."""
     return float(np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution))
+
+
+NEAR_ORTHOGONAL = Limit(0.22, "Gaussian layers of width l are sqrt(d/l) = 0.22 from orthogonal ones")
 
 
 @claim(
@@ -79,6 +82,9 @@ def gaussian_aligns(trial: Trial) -> Numbers:
     (small, off_small), (large, off_large) = (distances(rows[gamma]) for gamma in (min(rows), max(rows)))
     value = highest(*off_small, *off_large)
     return {"value": value, "small": small, "large": large, "off_small": off_small, "off_large": off_large}
+
+
+BY_SCIPY = Limit(1e-6, "a flow of every weight by SciPy, to a relative tolerance of 1e-9")
 
 
 @claim(

@@ -19,13 +19,9 @@ from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
 
 CONDITIONED = "two inputs with condition numbers 1, 1e3 and 1e6, gamma from 1e-6 to 10"
-THE_BOUND = Limit(1.0, "it is the bound itself")
 MIRROR = Limit(1e-6, "the velocity of the mirror image is a central difference, of relative error 1e-10 and rounding")
-SLOPE = Limit(0.05, "an integral by trapezoids over a hundred states whose times grow by 8% each")
-QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's own bound implies")
 GRADIENT = Limit(1e-6, "asymmetry of a Jacobian by central differences of width 1e-5")
 NO_GRADIENT = Limit(1e-2, "an asymmetry far above the differences' error")
-WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
 
 
 @claim(
@@ -61,6 +57,9 @@ def _alpha_velocity_error(path: Path) -> float:
     left, values, right = np.linalg.svd(a, full_matrices=False)
     measured, wanted = (np.einsum("tki,tkd,tid->ti", left, matrix, right) for matrix in (speed, residual))
     return float(np.abs(measured - (1 - values**2) * wanted).max() / np.abs(wanted[0]).max())
+
+
+SLOPE = Limit(0.05, "an integral by trapezoids over a hundred states whose times grow by 8% each")
 
 
 @claim(
@@ -102,6 +101,9 @@ def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) 
     slopes = (ahead - behind) / (2 * stride)
     moving = np.abs(wanted) > 1e-7 * np.abs(wanted[0]).max()  # beyond it the residual is rounding
     return float((np.abs(slopes - wanted) * moving).max() / np.abs(wanted[0]).max())
+
+
+WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
 
 
 @claim(
@@ -204,6 +206,9 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
     return first - (imbalance @ inverse if on_left else inverse @ imbalance)
 
 
+THE_BOUND = Limit(1.0, "it is the bound itself")
+
+
 @claim(
     "lemma-C.8",
     says="With one output the loss is at most a Bregman divergence over sqrt(2 gamma) t, whatever the data.",
@@ -242,6 +247,9 @@ def _largest_losses_by_condition() -> dict[str, dict[str, float]]:
         flows = by_name(largest_loss(ln.Problem.from_data(x, x @ target.T), gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0))
         rows[f"{condition:.0e}"] = {name: highest(values) for name, values in flows.items()}
     return by_name(rows)
+
+
+QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's own bound implies")
 
 
 @claim(

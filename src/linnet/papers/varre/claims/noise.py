@@ -20,14 +20,7 @@ without_drift = partial(claim, assumes="no drift")
 SEVERAL = [dim for dim in DIMS if dim > 1]  # one input has no commutator
 TRIED = f"{NOISE_ALONE}, d = {', '.join(map(str, SEVERAL))}"
 TILTED = TRIED.replace("a = 0", "a of unit length")
-# neither zero nor the limit derived for d = 2 would say that the sample or the derivation is wrong, not the claim
-LIMIT_2D = Limit(0.02, "the mean area at t = 3 is that close to its limit, and Euler's scheme adds 1%")
-SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of its mean, and of its error")
 GROWS = Limit(0, "growth or decay must be seen: a positive rate makes every mean power diverge")
-EXPLODES = Limit(0, "(a) says that mean squares explode")
-ONE_STEP = Limit(0.06, "second orders of the step, up to 1.2%, and variances of 40 000 paths, to 0.7% each")
-SHRUNK = Limit(1e-5, "|w| is e^(-t/2) cosh B, with a median of about e^(-20 + 4) at t = 40")
-HALF_RATE = Limit(0.02, "Euler's own rate is -1/2 - 3/4 of a step of 0.02")
 
 
 @claim(
@@ -78,6 +71,11 @@ def _median_areas(trial: Trial) -> dict[int, np.ndarray]:
     """Return the median size of [w_1, a] at t = 1 and 6, by the number of inputs."""
     rows = noise.TABLE.rows(trial)
     return {dim: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for dim in SEVERAL}
+
+
+# neither zero nor the limit derived for d = 2 would say that the sample or the derivation is wrong, not the claim
+LIMIT_2D = Limit(0.02, "the mean area at t = 3 is that close to its limit, and Euler's scheme adds 1%")
+SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of its mean, and of its error")
 
 
 @without_drift(
@@ -174,6 +172,9 @@ def signed_commutator(trial: Trial) -> Numbers:
     return {"away": [abs(share.errors_above(np.exp(-1.0))) for share in shares.values()], "shares": shares}
 
 
+ONE_STEP = Limit(0.06, "second orders of the step, up to 1.2%, and variances of 40 000 paths, to 0.7% each")
+
+
 @without_drift(
     "equations-D.2",
     says="|w_i|^2 and a_i^2 have the drifts d a_i^2 and |w_i|^2, and one noise of size 2 |w_i| |a_i| for both.",
@@ -196,6 +197,10 @@ def increments(trial: Trial) -> Numbers:
         away += [abs(mean_of_paths(moved).errors_above(step * drift)) for moved, drift in ((u, 3 * a**2), (v, 1.0))]
         noisy.append(np.abs(np.cov(u, v) / (4 * a**2 * step) - 1).max())
     return {"away": away, "noise": noisy}
+
+
+SHRUNK = Limit(1e-5, "|w| is e^(-t/2) cosh B, with a median of about e^(-20 + 4) at t = 40")
+HALF_RATE = Limit(0.02, "Euler's own rate is -1/2 - 3/4 of a step of 0.02")
 
 
 @without_drift(
@@ -245,6 +250,9 @@ def _volume_growth_by_shape(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
         name: volumes.volume_growth(own, [trial.seed, number], paths=paths, step=0.04, time=24.0)
         for number, (name, own) in enumerate(zip(SHAPES, scales, strict=True))
     }
+
+
+EXPLODES = Limit(0, "(a) says that mean squares explode")
 
 
 @claim(

@@ -23,19 +23,10 @@ from linnet.reproduction.fits import highest, lowest
 
 of_regression = partial(claim, assumes=INTERPOLATED, tried=REGRESSION)
 of_one_output = partial(claim, assumes=f"{INTERPOLATED}, one output", tried=ONE_OUTPUT)
-APPROXIMATE = Limit(0.15, "where gamma = |beta|/100 the ratio is sqrt(2/100) = 0.14")
-NO_STRUCTURE = Limit(0.9, "where gamma = 3 |beta| the ratio is 0.987")
-NEVER_LESS = Limit(-1e-8, "flows of nearly one gamma/|beta| may fall by their own tolerance")
-MORE = Limit(0.0, "the sentence says that it increases")
-MAJORITY = Limit(0.5, "the paper shows one run: the rank it names must be that of most draws")
-FALL = Limit(
-    0.25, "half the exponent 1/2 of sqrt(2 gamma/|beta|): a neuron that starts within 1e-4 of across is still turning"
-)
+
+
 EXCESS = Limit(1e-4, "what Corollary 3.1 leaves at gamma = 1e-6 is d gamma over the nuclear norm, about 1e-5")
 FAR = Limit(0.1, "at gamma >= 1 the norms must lie well above the nuclear norm, or the limit says nothing")
-NOT_LESS = Limit(1, "the sentence says that no interpolator has less")
-RANK_K = Limit(0.02, "sigma_(k+1)/sigma_k is sqrt(2 gamma/sigma_k(beta)) at small gamma, about 1e-3 at 1e-6")
-ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 10 Corollary 3.1 has at most 1.1")
 
 
 @of_regression(
@@ -52,6 +43,9 @@ def nuclear_norm(trial: Trial) -> Numbers:
     rows = by_gamma(flows.LIMITS.rows(trial))
     worst = {gamma: highest(abs(path.nuclear_norm_excess) for path in row) for gamma, row in rows.items()}
     return {"value": worst[min(worst)], "largest": worst[max(worst)], "by_gamma": worst}
+
+
+NOT_LESS = Limit(1, "the sentence says that no interpolator has less")
 
 
 @claim(
@@ -89,6 +83,11 @@ def nuclear_minimum(trial: Trial) -> Numbers:
     return {"value": highest(outside), "least_ratio": lowest(ratios), "draws": draws}
 
 
+FALL = Limit(
+    0.25, "half the exponent 1/2 of sqrt(2 gamma/|beta|): a neuron that starts within 1e-4 of across is still turning"
+)
+
+
 @of_one_output(
     "one-output-aligns",
     says="With one output and a small start, every neuron of the first layer aligns with the predictor.",
@@ -119,6 +118,10 @@ def alignment(trial: Trial) -> Numbers:
     }
 
 
+RANK_K = Limit(0.02, "sigma_(k+1)/sigma_k is sqrt(2 gamma/sigma_k(beta)) at small gamma, about 1e-3 at 1e-6")
+ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 10 Corollary 3.1 has at most 1.1")
+
+
 @of_regression(
     "rank-by-scale",
     says="From a vanishing start the first layer resembles a matrix of rank k, from a large one an isotropic matrix.",
@@ -136,6 +139,9 @@ def rank_by_scale(trial: Trial) -> Numbers:
     return {"value": small, "large": large, "least": min(rows), "most": max(rows)}
 
 
+MORE = Limit(0.0, "the sentence says that it increases")
+
+
 @of_regression(
     "log-det",
     says="With increasing gamma the trained layers have a larger log det(W1 W1^T).",
@@ -147,6 +153,11 @@ def log_det(trial: Trial) -> Numbers:
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     means = dict(zip(rows, log_dets.mean(axis=1), strict=True))
     return {"value": np.diff(log_dets, axis=0).min(), "by_gamma": means}
+
+
+APPROXIMATE = Limit(0.15, "where gamma = |beta|/100 the ratio is sqrt(2/100) = 0.14")
+NO_STRUCTURE = Limit(0.9, "where gamma = 3 |beta| the ratio is 0.987")
+NEVER_LESS = Limit(-1e-8, "flows of nearly one gamma/|beta| may fall by their own tolerance")
 
 
 @of_one_output(
@@ -174,6 +185,9 @@ def crossover(trial: Trial) -> Numbers:
         "most": scales[-1],
         "flows": len(pairs),
     }
+
+
+MAJORITY = Limit(0.5, "the paper shows one run: the rank it names must be that of most draws")
 
 
 @claim(

@@ -16,10 +16,6 @@ of_students = partial(claim, assumes="Gaussian teacher and starts", tried=TRIED)
 LEFT_OUT = "; {out} of {seeds} seeds left out, with a final loss above 0.01"
 
 DISTANCE = Limit(0.2, "five fluctuations of the medians")
-LOWER = Limit(0.9, "the paper shows one run: it must be the rule")
-MOST = Limit(
-    0.4, "most of the seeds with a plateau, less a standard error of some 16 of them; three quarters is measured"
-)
 ALWAYS = Limit(0.9, "share of seeds from which a rank could be called the outcome")
 OFTEN = Limit(0.15, "share of seeds below which one run with this rank would be a rarity; about half is measured")
 LEARNED = AtLeast(
@@ -54,6 +50,9 @@ def _students_that_learned(trial: Trial) -> tuple[Dataset, np.ndarray, dict[str,
 def _format_ranks(ranks: np.ndarray) -> str:
     """Return as text how many students have each rank."""
     return ", ".join(f"{int((ranks == rank).sum())} of rank {rank}" for rank in np.unique(ranks))
+
+
+LOWER = Limit(0.9, "the paper shows one run: it must be the rule")
 
 
 @of_students(
@@ -121,6 +120,11 @@ def directions(trial: Trial) -> Numbers:
 )
 def saddle_to_saddle(trial: Trial) -> Numbers:
     return _count_plateaus(trial)
+
+
+MOST = Limit(
+    0.4, "most of the seeds with a plateau, less a standard error of some 16 of them; three quarters is measured"
+)
 
 
 @of_students(

@@ -19,26 +19,17 @@ from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numb
 from linnet.reproduction.fits import exponent
 from linnet.reproduction.numbers import by_name
 
-WHOLE = Limit(0.5, "dimensions are whole numbers")
 RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
-FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from the speed")
-RELATIVE = Limit(2e-3, "of the first order of gamma_2/gamma = 0.001")
-HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
-FIRST_ORDER = Limit(0.05, "of the first order of gamma_2/gamma, at ratios up to 0.1, where the second begins to count")
 ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
-MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
-DEPARTS = Limit(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
-DESCENT = Limit(0, "a saddle has a direction of descent")
-ASCENT = Limit(0, "a saddle has a direction of ascent")
-GROWTH = Limit(0.9, "share of draws in which every one of the k values grows and ends above the others")
-IDLE = Limit(0.3, "Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal")
 EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
-CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
 
 
 def _draw_problem(seed: int) -> ln.Problem:
     """Draw the regression that these claims share."""
     return draw_regression([seed, 21])
+
+
+WHOLE = Limit(0.5, "dimensions are whole numbers")
 
 
 @claim(
@@ -80,6 +71,9 @@ def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weig
     return ln.Weights(frame @ narrow.first, narrow.second @ frame.T)
 
 
+MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
+
+
 @claim(
     "balanced-rank",
     says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
@@ -103,6 +97,9 @@ def balanced_rank(trial: Trial) -> Numbers:
         return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
 
     return by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
+
+
+FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from the speed")
 
 
 @claim(
@@ -140,6 +137,10 @@ def balanced_decoupled(trial: Trial) -> Numbers:
     return by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
 
 
+RELATIVE = Limit(2e-3, "of the first order of gamma_2/gamma = 0.001")
+FIRST_ORDER = Limit(0.05, "of the first order of gamma_2/gamma, at ratios up to 0.1, where the second begins to count")
+
+
 @claim(
     "small-second-layer",
     says="A second layer at zero is the limiting case of one of very small relative scale.",
@@ -167,6 +168,11 @@ def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -
     return [np.linalg.svd(layer, compute_uv=False) for layer in (end.first, end.second)]
 
 
+DEPARTS = Limit(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
+DESCENT = Limit(0, "a saddle has a direction of descent")
+ASCENT = Limit(0, "a saddle has a direction of ascent")
+
+
 @claim(
     "zero-start",
     says="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
@@ -191,6 +197,9 @@ def zero_start(trial: Trial) -> Numbers:
     return {"moved": [np.abs(layer).max() for layer in layers], "down": down, "up": up}
 
 
+HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
+
+
 @claim(
     "gaussian-orthogonal",
     says="For a large width, d Gaussian vectors of that length are almost orthogonal.",
@@ -212,6 +221,11 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
     distances = [np.mean([distance_from_identity(width, draw) for draw in range(10)]) for width in widths]
     slope, error = exponent(widths, distances)
     return {"value": slope, "uncertainty": error, "distances": distances}
+
+
+GROWTH = Limit(0.9, "share of draws in which every one of the k values grows and ends above the others")
+IDLE = Limit(0.3, "Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal")
+CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
 
 
 @claim(

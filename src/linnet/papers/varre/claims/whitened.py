@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 on_whitened = partial(claim, assumes=f"{START}, whitened data")
 TRIED = f"gradient flow, {SIZES}, width {WIDTH}, gamma from 1e-12 to 1, orthonormal samples"
 
-IDENTITY = Limit(1e-6, "alpha is divided by gamma >= 1e-6 in the inverse of W1^T W1, which leaves about seven digits")
-SHARP = Limit(0.02, "at gamma = 1e-24, a fifth of a time before or after: gamma^(1/5) is 1.6e-5 of the height")
-FORMULA = Limit(1e-9, "singular values of about one, integrated to a relative tolerance of 1e-11")
+
 STILL = Limit(1e-8, "the flow's own tolerance of 1e-11, over modes that are a millionth of the largest")
 MOVING = Limit(1e-2, "on data that are not whitened the vectors must turn visibly, or the claim says nothing")
 SHARED = Limit(1e-8, "commutators in units of their factors: the flow's own tolerance")
-BROKEN = Limit(1e-2, "on data that are not whitened the identities must fail visibly")
-AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamma ln(1/gamma)")
 
 
 @on_whitened(
@@ -69,6 +65,10 @@ def _largest_commutator(path: Path) -> float:
 def _norms(matrices: np.ndarray) -> np.ndarray:
     """Return the Frobenius norm of each matrix."""
     return np.linalg.norm(matrices, axis=(-1, -2))
+
+
+IDENTITY = Limit(1e-6, "alpha is divided by gamma >= 1e-6 in the inverse of W1^T W1, which leaves about seven digits")
+BROKEN = Limit(1e-2, "on data that are not whitened the identities must fail visibly")
 
 
 @on_whitened(
@@ -122,6 +122,9 @@ def _velocity_error(path: Path) -> float:
     return error / float(np.abs(path.velocity).max())
 
 
+FORMULA = Limit(1e-9, "singular values of about one, integrated to a relative tolerance of 1e-11")
+
+
 @on_whitened(
     "theorem-C.12",
     says="For whitened data each singular value of the predictor evolves by a closed formula.",
@@ -133,6 +136,10 @@ def evolution(trial: Trial) -> Numbers:
     rows = flows.WHITENED.rows(trial)
     gammas = [path.gamma for path in rows]
     return {"value": highest(evolution_error(path) for path in rows), "least": min(gammas), "most": max(gammas)}
+
+
+SHARP = Limit(0.02, "at gamma = 1e-24, a fifth of a time before or after: gamma^(1/5) is 1.6e-5 of the height")
+AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamma ln(1/gamma)")
 
 
 @on_whitened(
