@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.reproduction import plane
+from linnet.reproduction.cells import Block, Points
+from linnet.reproduction.datasets import Dataset
 
 PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, between which it rises for a while
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed: int) -> dict[str, Any]:
+def cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
     """Return the least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
     `gamma_variance`, `gamma_width` and `replicate`."""
     from linnet.trainers import stopping  # JAX: only where something is trained
@@ -25,7 +25,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
     return {"best_test": runs.best_test}
 
 
-def predicted_best_test(networks: Any, seed: int) -> np.ndarray:
+def predicted_best_test(networks: Dataset, seed: int) -> np.ndarray:
     """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     rows = []
     for dim in networks["dim"].values.tolist():

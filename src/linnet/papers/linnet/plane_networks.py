@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,8 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.linnet.flows import least_errors
 from linnet.reproduction import plane
-from linnet.reproduction.datasets import fixed_of
+from linnet.reproduction.cells import Block, Points
+from linnet.reproduction.datasets import Dataset, fixed_of
 
 RANKS = (1, 3, 6, 2, 10, 4)  # of the truths, one after another
 NOISES = (0.3, 3.0)  # standard deviations of the noise, least and most
@@ -55,9 +56,7 @@ def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
     ]
 
 
-def cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]
-) -> dict[str, Any]:
+def cells(points: Points, seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]) -> Block:
     """Train all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
 
     `starts` are those of networks of up to six units, of up to as many units as inputs (half or all of the most that
@@ -92,7 +91,7 @@ def cells(
     }
 
 
-def tasks_of(networks: Any) -> dict[int, ln.Problem]:
+def tasks_of(networks: Dataset) -> dict[int, ln.Problem]:
     """Return the tasks of a sweep by their numbers."""
     least, most = fixed_of(networks)["sides"]
     return {
@@ -100,7 +99,7 @@ def tasks_of(networks: Any) -> dict[int, ln.Problem]:
     }
 
 
-def predictions(networks: Any) -> dict[str, np.ndarray]:
+def predictions(networks: Dataset) -> dict[str, np.ndarray]:
     """Return the prediction for every cell of a sweep by the name of the quantity, (task, cell)."""
     rows = []
     for number, problem in tasks_of(networks).items():

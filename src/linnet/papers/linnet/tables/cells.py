@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -57,11 +56,7 @@ class Compared:
 def read(networks: Dataset) -> Compared:
     """Return the trained means beside what is predicted."""
     predicted, off, bars = predictions(networks), {}, {}
-    told: dict[str, Any] = {
-        "best_test": predicted["error"],
-        "best_time": predicted["best_time_error"],
-        "stable_rank": 0.0,
-    }
+    told = {"best_test": predicted["error"], "best_time": predicted["best_time_error"], "stable_rank": np.zeros(())}
     for name in QUANTITIES:
         runs = networks[name].transpose("task", "cell", "start")
         mean, number = runs.mean("start").values, runs.notnull().sum("start").values

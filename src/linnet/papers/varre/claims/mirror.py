@@ -237,7 +237,7 @@ def _largest_losses_by_condition() -> dict[str, dict[str, float]]:
     def largest_loss(problem: ln.Problem, gamma: float) -> Numbers:
         """Return the largest loss of one flow in both units."""
         start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
-        losses = np.array([float(problem.loss(end.product)) for end in plain_flow(problem, start, times)])
+        losses = problem.loss(plain_flow(problem, start, times).product)
         share = (losses / bound(solution, gamma, times)).max()
         return {"of_bound": share, "of_rate": (losses * gamma * times).max() / (solution @ solution)}
 

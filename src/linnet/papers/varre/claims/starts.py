@@ -93,7 +93,7 @@ def balanced_rank(trial: Trial) -> Numbers:
 
     def measure_flow(scale: float) -> Numbers:
         states = plain_flow(problem, _balanced_start(scale * product, random), times)
-        values = np.linalg.svd(np.stack([state.first for state in states]), compute_uv=False)
+        values = np.linalg.svd(states.first, compute_uv=False)
         return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
 
     return by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
@@ -125,7 +125,7 @@ def balanced_decoupled(trial: Trial) -> Numbers:
 
     def measure_flow(scale: float) -> Numbers:
         states = plain_flow(problem, _balanced_start(scale * product, np.random.default_rng([trial.seed, 28])), times)
-        losses, end = np.array([float(problem.loss(state.product)) for state in states]), states[-1]
+        losses, end = np.asarray(problem.loss(states.product)), states[-1]
         norms = 0.5 * sum((layer**2).sum() for layer in (end.first, end.second))
         values = np.linalg.svd(end.first, compute_uv=False)
         return {

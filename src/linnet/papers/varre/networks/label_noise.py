@@ -43,7 +43,7 @@ def mean_log_after_descent(
     `noise` is s of the equation's noise s dB on the canonical clock: labels divided by sqrt(n), as the paper has them,
     get noise of standard deviation s/sqrt(rate).
     """
-    many = ln.Weights(np.repeat(start.first[None], paths, 0), np.repeat(start.second[None], paths, 0))
+    many = ln.Weights.stack([start] * paths)
     steps = round(time / rate)
     std = noise * np.sqrt(np.asarray(problem.inputs).shape[0] / rate)
     run = ln.label_noise_descent(

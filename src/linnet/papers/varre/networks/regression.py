@@ -103,8 +103,8 @@ def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
 
 def plain_flow(
     problem: ln.Problem, start: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
-) -> list[ln.Weights]:
-    """Integrate the gradient flow of one network by SciPy, every weight, no reduction; return the states at `times`."""
+) -> ln.Weights:
+    """Integrate the gradient flow of one network by SciPy, every weight, no reduction; return its states at `times`."""
     from scipy.integrate import solve_ivp
 
     split, cov, cross = start.first.size, problem.cov, problem.cross
@@ -119,7 +119,7 @@ def plain_flow(
 
     flat = np.concatenate([start.first.ravel(), start.second.ravel()])
     run = solve_ivp(velocity, (0, times[-1]), flat, t_eval=times, method="DOP853", rtol=rtol, atol=atol)
-    return [ln.Weights(*layers(state)) for state in run.y.T]
+    return ln.Weights.stack(ln.Weights(*layers(state)) for state in run.y.T)
 
 
 def orthogonal_layers(key: int | Sequence[int], *, width: int, first_gamma: float, second_gamma: float) -> ln.Weights:
