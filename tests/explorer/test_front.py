@@ -15,7 +15,7 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 import linnet.explorer
 from linnet.explorer import serving
 from linnet.explorer.application import create_app
-from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, fetch_site, refusal_reason
+from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, refusal_reason, sec_fetch_site
 from linnet.explorer.loading import ALL, TRAINING
 from linnet.explorer.pages import PAGES
 
@@ -100,12 +100,12 @@ def test_an_application_that_cannot_be_made_ends_the_server(monkeypatch):
 
 
 def test_nothing_heavy_is_loaded_before_the_address_is_told():
-    """Nor by the pages themselves: JAX, pandas and what pages compute with come when they are needed."""
+    """Nor by the pages themselves, Dash aside: JAX, pandas and what pages compute with come when they are needed."""
     code = (
         "import sys\nfrom linnet.cli.main import commands\ncommands('explore')\nimport linnet.explorer.serving\n"
         "light = {'numpy', 'dash', 'linnet.explorer.pages'} & set(sys.modules)\n"
         "import linnet.explorer.pages\n"
-        "print(light, {'jax', 'pandas', 'xarray', 'scipy', 'pydantic', 'linnet.forecasts', "
+        "print(light, {'jax', 'pandas', 'xarray', 'scipy', 'linnet.forecasts', "
         "'linnet.reproduction.registry'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -131,16 +131,17 @@ def test_pages_of_other_sites_cannot_make_it_compute(site):
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
     where = "127.0.0.1:8050"
     assert "its own pages" in refusal_reason(
-        where, None, only_local=True, site=fetch_site(headers, "/data/train/run.csv")
+        where, None, only_local=True, site=sec_fetch_site(headers, "/data/train/run.csv")
     )
     link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     assert (
-        refusal_reason(where, None, only_local=True, site=fetch_site(link, "/phase-diagram")) == ""
+        refusal_reason(where, None, only_local=True, site=sec_fetch_site(link, "/phase-diagram")) == ""
     )  # a link opens a page
     assert refusal_reason(
-        where, None, only_local=True, site=fetch_site(link, "/data/phase-diagram/map.csv")
+        where, None, only_local=True, site=sec_fetch_site(link, "/data/phase-diagram/map.csv")
     )  # and no more
     for own in ("same-origin", "none"):
         assert (
-            refusal_reason(where, None, only_local=True, site=fetch_site({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""
+            refusal_reason(where, None, only_local=True, site=sec_fetch_site({"Sec-Fetch-Site": own}, "/data/x.csv"))
+            == ""
         )

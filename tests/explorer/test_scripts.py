@@ -41,6 +41,13 @@ def test_the_script_of_the_claims_finds_what_the_page_lists(query):
         assert names["measured"].measured == record.last_measured()["watanabe-eq9"].measured
 
 
+def test_the_script_of_a_claim_measures_the_one_that_is_shown():
+    state = controls.parse(CLAIMS.controls, "claim=watanabe-proj")
+    shown = Service((CLAIMS,)).answer(CLAIMS, CLAIMS.parts[0], state)["figures"][1]
+    assert shown[0].children[0].children == "watanabe-projection"
+    assert "claims()['watanabe-projection'].measurement" in CLAIMS.script(state)
+
+
 def table(rows: int, gaps: bool = False) -> bytes:
     values = RANDOM.standard_normal((rows, 3))
     values[:, 2] += values[:, 0]

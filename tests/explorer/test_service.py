@@ -56,7 +56,7 @@ class Counted:
                 Part("cell", lambda *, cell: dataset(len(cell)), (View("two", "Two", draw),), needs=("cell",)),
             ),
             own_script=lambda state: f"size = {state['size']}",
-            freezes=True,
+            can_freeze_run=True,
         )
 
 
@@ -140,7 +140,8 @@ def test_a_frozen_run_is_drawn_behind_the_present_one(counted):
 def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted, monkeypatch):
     monkeypatch.setattr(warming, "QUIET_SECONDS", 0.01)
     first, second = (
-        replace(counted.page, name=name, ahead=ahead) for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
+        replace(counted.page, name=name, prefetch_queries=ahead)
+        for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
     )
     service = Service((first, second))
     warming.warm_other_pages(service).join(300)

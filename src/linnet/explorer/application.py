@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING
 
-from linnet.explorer import controls as control
+from dash import Dash
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from linnet.explorer import controls
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import HEAD, HEADERS, LOOPBACK_NAMES, MAX_REQUEST_BYTES, fetch_site, refusal_reason
+from linnet.explorer.front import (
+    DATA_PATH,
+    HEAD,
+    HEADERS,
+    LOOPBACK_NAMES,
+    MAX_REQUEST_BYTES,
+    refusal_reason,
+    sec_fetch_site,
+)
+from linnet.explorer.home import TITLE
 from linnet.explorer.layout import shell
+from linnet.explorer.page import MAIN
+from linnet.explorer.pages import PAGES
 from linnet.explorer.service import Service, failure_answer
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from flask import Flask, Response
 
 # The head of Dash's own page, but for what is sent before (see `front`).
 INDEX = (
@@ -42,14 +52,10 @@ _log = logging.getLogger("linnet.explorer")
 
 def create_app(service: Service | None = None, *, only_local: bool = True) -> Dash:
     """Make the application. With `only_local`, requests under another name than this machine's own are refused."""
-    from dash import Dash
-
-    from linnet.explorer.pages import PAGES
-
     service = service or Service(PAGES)
     app = Dash(
         "linnet.explorer",
-        title="linnet explore",
+        title=TITLE,
         update_title=None,
         serve_locally=True,
         suppress_callback_exceptions=True,  # a page's controls exist only while it is shown
@@ -70,14 +76,12 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
 
 def _register_hooks(server: Flask, only_local: bool) -> None:
     """Register what refuses requests from elsewhere, adds security headers, and answers every failure in a sentence."""
-    from flask import Response, request
-    from werkzeug.exceptions import HTTPException
 
     @server.before_request
     def refuse_strangers() -> Response | None:
         """Answer with status 403 and the reason, or with None to go on."""
         why = refusal_reason(
-            request.host, request.headers.get("Origin"), only_local, fetch_site(request.headers, request.path)
+            request.host, request.headers.get("Origin"), only_local, sec_fetch_site(request.headers, request.path)
         )
         return Response(why, 403, mimetype="text/plain") if why else None
 
@@ -101,25 +105,28 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
 
 def _register_downloads(server: Flask, service: Service) -> None:
     """Register the route of links to the numbers behind pictures, as CSV or netCDF."""
-    from flask import Response, request
 
-    @server.get("/data/<name>/<part_name>.<ending>")
+    @server.get(f"{DATA_PATH}<name>/<part_name>.<ending>")
     def send_dataset(name: str, part_name: str, ending: str) -> Response:
-        """Send the dataset of a page's part as a file; the query is that of the page's address."""
+        """Send the dataset of a page's part as a file.
+
+        The query is that of the page's address, without the field of a frozen run, which no control has: it would be
+        refused. `showAnswer` of assets/explorer.js writes the links.
+        """
         page = service.pages.get(name)
         parts = {part.name: part for part in page.parts} if page else {}
         if page is None or part_name not in parts or ending not in ("csv", "nc"):
             return Response("There is no such file.\n", 404, mimetype="text/plain")
         try:
-            state = control.parse(page.controls, request.query_string.decode("utf-8", "replace"))
-            if missing := [need for need in parts[part_name].needs if not state[need]]:
+            state = controls.parse(page.controls, request.query_string.decode("utf-8", "replace"))
+            if missing := parts[part_name].missing(state):
                 raise ValueError(f"There is nothing in this file before `{missing[0]}` is set on the page.")
             dataset = service.data(page, parts[part_name], state)
             body: str | bytes = as_csv(dataset) if ending == "csv" else as_netcdf(dataset)
         except Exception as reason:
             return Response(failure_answer(reason)["error"] + "\n", 400, mimetype="text/plain")
         kind = "text/csv; charset=utf-8" if ending == "csv" else "application/x-netcdf"
-        file = name if part_name == "main" else f"{name}-{part_name}"
+        file = name if part_name == MAIN else f"{name}-{part_name}"
         return Response(
             body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{file}.{ending}"'}
         )

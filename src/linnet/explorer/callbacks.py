@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dash import Input, Output, State
+from dash import Dash, Input, Output, State
+from dash.development.base_component import Component
 
 from linnet.explorer.controls import Control
 from linnet.explorer.home import TITLE
-from linnet.explorer.layout import content, view_id
-from linnet.explorer.page import Page, Part, browser_call
+from linnet.explorer.layout import FREEZE, PAUSE, PLAY, PRESENT, STOP_PRESENTING, UNFREEZE, content, view_id
+from linnet.explorer.page import MAIN, Page, Part, browser_call
 from linnet.explorer.service import Answer, Service
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
 
 
 def register(app: Dash, service: Service) -> None:
@@ -30,7 +25,7 @@ def register(app: Dash, service: Service) -> None:
         Input("url", "pathname"),
     )
     app.clientside_callback(
-        browser_call("updateLook"),
+        browser_call("updateLook", {"present": PRESENT, "stop": STOP_PRESENTING}),
         Output("look", "data"),
         Input("theme-switch", "n_clicks"),
         Input("present-switch", "n_clicks"),
@@ -47,8 +42,8 @@ def register(app: Dash, service: Service) -> None:
         for control in page.controls:
             _register_slider(app, page, control)
             _register_hiding(app, page, control)
-        if page.freezes:
-            _register_freezing(app, page)
+        if page.can_freeze_run:
+            _register_frozen_run(app, page)
         if page.register is not None:
             page.register(app, service)
 
@@ -80,7 +75,7 @@ def _register_views(app: Dash, page: Page, part: Part) -> None:
     views = [{"id": view_id(page, view), "kind": view.kind} for view in part.views]
     outputs = [Output(view["id"], "figure" if view["kind"] == "figure" else "children") for view in views]
     outputs += [Output(f"{key}-error", "children"), Output(f"{key}-csv", "href"), Output(f"{key}-nc", "href")]
-    outputs += [Output(f"{page.name}-script", "children")] if part.name == "main" else []
+    outputs += [Output(f"{page.name}-script", "children")] if part.name == MAIN else []
     app.clientside_callback(
         browser_call("showAnswer", {"page": page.name, "part": part.name, "views": views}),
         *outputs,
@@ -110,7 +105,7 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
     if not control.plays:
         return
     app.clientside_callback(
-        browser_call("togglePlay"),
+        browser_call("togglePlay", {"play": PLAY, "pause": PAUSE}),
         Output(f"{ident}-tick", "disabled"),
         Output(f"{ident}-play", "children"),
         Input(f"{ident}-play", "n_clicks"),
@@ -127,13 +122,11 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
 
 def _register_hiding(app: Dash, page: Page, control: Control) -> None:
     """Hide a control that matters only with some values of another while that one has others."""
-    if control.when is None or control.hidden:
+    if not control.when or control.hidden:
         return
-    other, values = control.when
+    other, *values = control.when
     app.clientside_callback(
-        browser_call(
-            "isHidden", [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]
-        ),
+        browser_call("isHidden", values),
         Output(f"{page.name}-{control.name}-control", "hidden"),
         Input(f"{page.name}-{other}", "value"),
     )
@@ -151,14 +144,14 @@ def _register_clicks(app: Dash, page: Page, part: Part) -> None:
             )
 
 
-def _register_freezing(app: Dash, page: Page) -> None:
+def _register_frozen_run(app: Dash, page: Page) -> None:
     """Keep the run that is shown, to be drawn beside the next one, and let it go again."""
     app.clientside_callback(
-        browser_call("toggleFrozen"),
+        browser_call("toggleFrozen", {"freeze": FREEZE, "unfreeze": UNFREEZE}),
         Output(f"{page.name}-frozen", "data"),
         Output(f"{page.name}-freeze", "children"),
         Input(f"{page.name}-freeze", "n_clicks"),
-        State(f"{page.name}-main-answer", "data"),
+        State(f"{page.name}-{MAIN}-answer", "data"),
         State(f"{page.name}-frozen", "data"),
         prevent_initial_call=True,
     )

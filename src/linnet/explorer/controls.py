@@ -1,8 +1,8 @@
 """What a reader of a page can set: named values with bounds, read from an address and written into it.
 
-controls = group("Network", log("width", "Width h", 1000, (1, 1e12), "Hidden units."))
+controls = grouped("Network", log("width", "Width h", 1000, (1, 1e12), "Hidden units."))
 state = parse(controls, "width=1e6")          # {"width": 1000000}
-address(controls, state)                      # "width=1000000": the inverse; defaults are left out
+query_string(controls, state)                 # "width=1000000": the inverse; defaults are left out
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Control:
     - `choices`: pairs (value, label) of a "choice"
     - `most`: entries of "numbers"
     - `group`: the heading under which it stands
-    - `when`: (another control, the values with which this one matters): hidden otherwise
+    - `when`: another control's name, and the texts of its values with which this one matters: hidden otherwise
     - `plays`: a button beside the slider runs through its values
     - `hidden`: no input of its own: set by a click in a picture, and in the address all the same
     """
@@ -63,7 +63,7 @@ class Control:
     choices: tuple[tuple[str, str], ...] = ()
     most: int = MAX_NUMBERS
     group: str = ""
-    when: tuple[str, tuple[Value, ...]] | None = None
+    when: tuple[str, ...] = ()
     plays: bool = False
     hidden: bool = False
 
@@ -175,14 +175,15 @@ def text(name: str, label: str, help: str, **more: Any) -> Control:
     return Control("text", name, label, "", NO_BOUNDS, help, **more)
 
 
-def group(heading: str, *controls: Control) -> tuple[Control, ...]:
-    """Return the controls under one heading."""
-    return tuple(replace(one, group=heading) for one in controls)
-
-
-def when(other: str, value: Value, *controls: Control) -> tuple[Control, ...]:
-    """Return the controls, each shown only while another one has this value."""
-    return tuple(replace(one, when=(other, (value,))) for one in controls)
+def grouped(*headings_and_controls: str | Control) -> tuple[Control, ...]:
+    """Return the controls, each under the heading (a text) that stands last before it."""
+    heading, controls = "", []
+    for entry in headings_and_controls:
+        if isinstance(entry, str):
+            heading = entry
+        else:
+            controls.append(replace(entry, group=heading))
+    return tuple(controls)
 
 
 def defaults(controls: Sequence[Control]) -> State:

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from linnet.explorer.computing.uploads import MAX_BASE64_CHARACTERS
+
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
     from werkzeug.datastructures import Headers
 
-MAX_REQUEST_BYTES = 12 * 2**20  # an upload of 8 MiB, as base64
+MAX_REQUEST_BYTES = MAX_BASE64_CHARACTERS + 2**20  # the largest upload, and a MiB for the rest of its request
+DATA_PATH = "/data/"  # where files of numbers are: PATH + PAGE/PART.ENDING, in assets/explorer.js too
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
 HEAD = f"""<!DOCTYPE html>
@@ -43,8 +46,8 @@ HEADERS = {
 def refusal_reason(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
     """Return why a request to this host, from a page of this origin and site, is refused; empty if it is not.
 
-    `site` is the header Sec-Fetch-Site: a browser sends "cross-site" for what a page of another site asks for, links
-    that somebody follows aside, which only open a page.
+    `site` is the header Sec-Fetch-Site (see `sec_fetch_site`): a browser sends "cross-site" for what a page of another
+    site asks for.
     """
     # A page of another site must not reach this server by a name of its own that resolves to this machine.
     try:
@@ -60,10 +63,13 @@ def refusal_reason(host: str, origin: str | None, only_local: bool, site: str | 
     return ""
 
 
-def fetch_site(headers: Mapping[str, str] | Headers, path: str) -> str | None:
-    """Return the header Sec-Fetch-Site of a request; None for a link from elsewhere that opens a page."""
+def sec_fetch_site(headers: Mapping[str, str] | Headers, path: str) -> str | None:
+    """Return the header Sec-Fetch-Site of a request; None for a link from elsewhere that opens a page.
+
+    Files under `DATA_PATH` are no pages: a link of another site must neither start a computation nor a download.
+    """
     opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
-    return None if opened and not path.startswith("/data/") else headers.get("Sec-Fetch-Site")
+    return None if opened and not path.startswith(DATA_PATH) else headers.get("Sec-Fetch-Site")
 
 
 class Front:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from linnet.explorer.drawing import rounded_list
 from linnet.explorer.lecture import STEPS, Step, step_link
 from linnet.explorer.loading import import_modules
 from linnet.explorer.page import Page
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
 
 TITLE = "linnet explore"
 WHAT = (

@@ -1,22 +1,32 @@
-"""What stands on the pages: navigation, controls with their help, pictures with their files, and the script."""
+"""What stands on the pages: navigation, controls with their help, pictures with their files, and the script.
+
+Ids of a page begin with its name. Callbacks, assets/*.js and assets/*.css use the same ones:
+
+- PAGE-page, -frozen (the query of a frozen run), -freeze, -reset, -script, -address-error
+- PAGE-CONTROL, where its value is; -slider, -play, -tick, -label, -help, -wrong; -control is around all of them
+- PAGE-PART-answer, where the service's answer arrives; -error, -csv, -nc, -files; -part is around all of them
+- PAGE-view-VIEW, see `view_id`; -title; -view is around it
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.controls import Control, ControlError, State
 from linnet.explorer.home import home
 from linnet.explorer.lecture import STEPS, step_link, step_number
-from linnet.explorer.page import Page, Part, View
+from linnet.explorer.page import MAIN, Page, Part, View
 from linnet.explorer.service import FROZEN, Service
 
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-PLAY_MILLISECONDS = 120  # milliseconds between two values of a control that plays
+PLAY_MILLISECONDS = 120  # between two values of a control that plays
+# What buttons say that say something else after a click; `callbacks` hands these to the browser.
+FREEZE, UNFREEZE = "Freeze this run", "Unfreeze"
+PLAY, PAUSE = "Play", "Pause"
+PRESENT, STOP_PRESENTING = "Present", "Stop presenting"
 CLEAR, UNSEEN = "rgba(0,0,0,0)", {"visible": False}
 # A picture before its first answer, in both themes.
 EMPTY = {
@@ -44,9 +54,13 @@ def _button(label: str, ident: str, **more: Any) -> Component:
 
 
 def shell(service: Service) -> Component:
-    """Lay out what every page has around it: the navigation and the switches."""
+    """Lay out what every page has around it: the navigation and the switches.
+
+    Its ids (url, look, navigation, content, go-PAGE, NAME-switch) are those that `callbacks.register` and
+    assets/explorer.js name.
+    """
     links = [dcc.Link(page.title, href=f"/{page.name}", id=f"go-{page.name}") for page in service.pages.values()]
-    switches = {"controls": "Controls", "present": "Present", "theme": "Light or dark"}
+    switches = {"controls": "Controls", "present": PRESENT, "theme": "Light or dark"}
     header = [
         dcc.Link("linnet", href="/", className="brand", id="go-home"),
         html.Nav(links, id="navigation", **{"aria-label": "Pages"}),
@@ -74,15 +88,15 @@ def content(service: Service, path: str | None, search: str | None, fragment: st
     page = service.pages.get(name)
     if page is None:
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
-    state, frozen, wrong = control.defaults(page.controls), None, ""
+    state, frozen, wrong = controls.defaults(page.controls), None, ""
     try:
-        given = control.query_fields(search or "")
+        given = controls.query_fields(search or "")
         frozen = given.pop(FROZEN, None)
-        state, refused = control.parse_leniently(page.controls, given)
+        state, refused = controls.parse_leniently(page.controls, given)
         if refused:
             wrong = " ".join([*map(str, refused), "The rest of the address is kept."])
         if frozen is not None:
-            control.parse(page.controls, frozen)
+            controls.parse(page.controls, frozen)
     except ControlError as reason:
         frozen, wrong = None, f"{reason} It is left out."
     return _page(page, state, frozen, wrong, step_number(fragment, page))
@@ -93,8 +107,8 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
     paragraphs = page.introduction
     heading: list[Component] = [html.H1(page.title)]
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
-    if page.freezes:
-        buttons.insert(0, _button("Freeze this run" if frozen is None else "Unfreeze", f"{page.name}-freeze"))
+    if page.can_freeze_run:
+        buttons.insert(0, _button(FREEZE if frozen is None else UNFREEZE, f"{page.name}-freeze"))
     if step:
         shown = STEPS[step - 1]
         paragraphs = (shown.says,)
@@ -136,60 +150,60 @@ def _neighbour_steps(step: int) -> list[Component]:
 def _controls(page: Page, state: State) -> list[Component]:
     """Lay out the controls under their headings."""
     groups: dict[str, list[Component]] = {}
-    for one in page.controls:
-        if not one.plays:  # those stand under the pictures, see `_part`
-            groups.setdefault(one.group, []).append(_control(page, one, state))
+    for control in page.controls:
+        if not control.plays:  # those stand under the pictures, see `_part`
+            groups.setdefault(control.group, []).append(_control(page, control, state))
     return [
         html.Fieldset([html.Legend(name), *inside], className="group") if name else _div("group", *inside)
         for name, inside in groups.items()
     ]
 
 
-def _control(page: Page, one: Control, state: State) -> Component:
+def _control(page: Page, control: Control, state: State) -> Component:
     """Lay out a control with its label, its help, and a place for what is wrong with its value."""
-    ident = f"{page.name}-{one.name}"
-    text = one.write(state[one.name])
-    if one.hidden:
+    ident = f"{page.name}-{control.name}"
+    text = control.write(state[control.name])
+    if control.hidden:
         return dcc.Input(id=ident, type="hidden", value=text)
     inputs: list[Component]
-    if one.kind == "switch":
-        on = ["on"] if state[one.name] else []
-        inputs = [dcc.Checklist([{"label": one.label, "value": "on"}], on, id=ident, className="switch")]
-    elif one.kind == "choice":
-        options: list[Any] = [{"label": shown, "value": value} for value, shown in one.choices]
-        seen = "label unseen" if one.label == one.group else "label"  # the heading above it says it
+    if control.kind == "switch":
+        on = ["on"] if state[control.name] else []
+        inputs = [dcc.Checklist([{"label": control.label, "value": "on"}], on, id=ident, className="switch")]
+    elif control.kind == "choice":
+        options: list[Any] = [{"label": shown, "value": value} for value, shown in control.choices]
+        seen = "label unseen" if control.label == control.group else "label"  # the heading above it says it
         inputs = [
-            html.Div(one.label, className=seen, id=f"{ident}-label"),
+            html.Div(control.label, className=seen, id=f"{ident}-label"),
             dcc.RadioItems(options, text, id=ident, className="choices")
             if len(options) <= MAX_RADIO_CHOICES
             else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown"),
         ]
     else:
-        inputs = [html.Label(one.label, htmlFor=ident), _box_and_slider(one, ident, text)]
-    help = html.Small(one.help, id=f"{ident}-help", className="help")
+        inputs = [html.Label(control.label, htmlFor=ident), _box_and_slider(control, ident, text)]
+    help = html.Small(control.help, id=f"{ident}-help", className="help")
     wrong = html.P("", className="error", id=f"{ident}-wrong")
     return _div("control", *inputs, help, wrong, id=f"{ident}-control")
 
 
-def _box_and_slider(one: Control, ident: str, text: str) -> Component:
+def _box_and_slider(control: Control, ident: str, text: str) -> Component:
     """Lay out where a value is typed, its slider if it has one, and the button that plays it."""
-    mode, look = ("decimal", "box") if one.kind in control.SINGLE_NUMBERS else ("text", "box long")
+    mode, look = ("decimal", "box") if control.kind in controls.SINGLE_NUMBERS else ("text", "box long")
     typed: dict[str, Any] = {"type": "text", "debounce": True, "autoComplete": "off", "inputMode": mode}
     box = dcc.Input(id=ident, value=text, className=look, **typed)
-    if not one.has_slider:
+    if not control.has_slider:
         return _div("inputs", box)
-    low, high, step = one.slider_range
-    place: dict[str, Any] = {"min": low, "max": high, "step": step, "value": one.position(float(text))}
+    low, high, step = control.slider_range
+    place: dict[str, Any] = {"min": low, "max": high, "step": step, "value": control.position(float(text))}
     slider = _div(
         "slider-holder",
-        html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
+        html.Label(f"{control.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
         dcc.Input(id=f"{ident}-slider", type="range", className="slider", **place),
     )
     play = [
-        _button("Play", f"{ident}-play", className="play"),
+        _button(PLAY, f"{ident}-play", className="play"),
         dcc.Interval(id=f"{ident}-tick", interval=PLAY_MILLISECONDS, disabled=True),
     ]
-    return _div("inputs", slider, box, *(play if one.plays else []))
+    return _div("inputs", slider, box, *(play if control.plays else []))
 
 
 def view_id(page: Page, view: View) -> str:
@@ -202,7 +216,7 @@ def _part(page: Page, part: Part, state: State) -> Component:
     key = f"{page.name}-{part.name}"
     what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
     views = [_view(page, view) for view in part.views]
-    if playing := [_control(page, one, state) for one in page.controls if one.plays and part.name == "main"]:
+    if playing := [_control(page, control, state) for control in page.controls if control.plays and part.name == MAIN]:
         pictures = sum(view.kind == "figure" for view in part.views)
         views.insert(pictures, _div("view wide playing", *playing))
     return _div(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
 
@@ -23,7 +23,7 @@ class Step:
     title: str
     says: str
     page_name: str
-    values: Mapping[str, control.Value] = field(default_factory=dict)
+    values: Mapping[str, controls.Value] = field(default_factory=dict)
 
     @property
     def page(self) -> Page:
@@ -34,8 +34,8 @@ class Step:
     def address(self) -> str:
         """Where the step begins: a path of the explorer with its query."""
         page = self.page
-        query = control.query_string(page.controls, control.defaults(page.controls) | dict(self.values))
-        control.parse(page.controls, query)  # refuses what the page would refuse
+        query = controls.query_string(page.controls, controls.defaults(page.controls) | dict(self.values))
+        controls.parse(page.controls, query)  # refuses what the page would refuse
         return f"/{page.name}" + (f"?{query}" if query else "")
 
 

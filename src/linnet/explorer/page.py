@@ -31,6 +31,7 @@ Data: TypeAlias = "xr.Dataset"
 Html: TypeAlias = "Component | list[Component]"  # what a view of kind "html" shows
 Draw: TypeAlias = "Callable[[xr.Dataset, State], Figure | Html]"
 
+MAIN = "main"  # the name of a page's first part; assets/explorer.js knows it too
 
 _signature = cache(inspect.signature)
 
@@ -67,7 +68,8 @@ class Part:
     """What is computed in one go, and its views. A page has one; more where some of it takes longer than the rest.
 
     `compute` takes the controls that its arguments name, or all of the page if it takes `**state`. With `needs`, the
-    part waits until these controls are not empty (a clicked cell). The first part of a page is called "main".
+    part waits until these controls are not empty (a clicked cell). The first part of a page is called `MAIN`; names of
+    parts are in ids and in the addresses of files (see `layout`).
     """
 
     name: str
@@ -80,9 +82,13 @@ class Part:
         parameters = _signature(self.compute).parameters
         return name in parameters or any(one.kind == one.VAR_KEYWORD for one in parameters.values())
 
+    def missing(self, state: Mapping[str, Value]) -> list[str]:
+        """Return the names of the controls that it needs and that are still empty."""
+        return [name for name in self.needs if not state[name]]
+
     def waits(self, state: Mapping[str, Value]) -> bool:
         """Return whether a control that it needs is still empty."""
-        return any(not state[name] for name in self.needs)
+        return bool(self.missing(state))
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,9 @@ class Page:
     - `controls`; `parts`: what is computed from them and drawn, each part apart from the others
     - `own_script(state)`: the text under "As Python" where it is not the source of the parts
     - `modules`: those of linnet that computing and drawing it import, by default all that any page does (see `loading`)
-    - `ahead`: queries that are computed after the start before anybody asks: each compiles something of its own
-    - `freezes`: a run can be frozen, to be drawn beside the next one
+    - `prefetch_queries`: states that are computed after the start before anybody asks: each compiles something of its
+      own
+    - `can_freeze_run`: a run can be frozen, to be drawn beside the next one
     - `above_controls()`: a Dash component that stands above the controls
     - `register(app, service)`: callbacks of its own
     """
@@ -107,8 +114,8 @@ class Page:
     parts: tuple[Part, ...]
     card: str = ""
     modules: tuple[str, ...] = ALL
-    ahead: tuple[str, ...] = ("",)
-    freezes: bool = False
+    prefetch_queries: tuple[str, ...] = ("",)
+    can_freeze_run: bool = False
     own_script: Callable[[State], str] | None = None
     above_controls: Callable[[], Component] | None = None
     register: Callable[[Dash, Service], None] | None = None
@@ -124,7 +131,7 @@ class Page:
         The first part always is: it brings the address. Another one is by what it computes with, and by what no part
         computes with: that is for drawing alone.
         """
-        if part.name == "main" or part.takes(control.name):
+        if part.name == MAIN or part.takes(control.name):
             return True
         return not any(other.takes(control.name) for other in self.parts)
 
@@ -136,7 +143,7 @@ class Page:
         """Write Python that computes what the page shows."""
         if self.own_script is not None:
             return self.own_script(state)
-        shown = {"data" if part.name == "main" else part.name: part for part in self.parts if not part.waits(state)}
+        shown = {"data" if part.name == MAIN else part.name: part for part in self.parts if not part.waits(state)}
         return as_python.script({name: (part.compute, self.arguments(part, state)) for name, part in shown.items()})
 
 

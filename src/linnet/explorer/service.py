@@ -11,12 +11,12 @@ from contextlib import contextmanager, nullcontext
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import ControlError, State
 from linnet.explorer.drawing import overlay_frozen
 from linnet.explorer.loading import import_modules
-from linnet.explorer.page import Page, Part
+from linnet.explorer.page import MAIN, Page, Part
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,16 +102,16 @@ class Service:
         if not background:
             self.last_request = time.monotonic()
         try:
-            state = control.parse(page.controls, values)
-            query = control.query_string(page.controls, state)
+            state = controls.parse(page.controls, values)
+            query = controls.query_string(page.controls, state)
             if part.waits(state):
                 return {"figures": None, "address": query}
             figures = self.figures(page, part, state, background=background)
-            if frozen is not None and page.freezes:
-                before = self.figures(page, part, control.parse(page.controls, frozen))
+            if frozen is not None and page.can_freeze_run:
+                before = self.figures(page, part, controls.parse(page.controls, frozen))
                 figures = [overlay_frozen(now, then) for now, then in zip(figures, before, strict=True)]
             answer: Answer = {"figures": figures, "address": query}
-            if part.name == "main":
+            if part.name == MAIN:
                 answer["script"] = page.script(state)
         except Exception as reason:
             return failure_answer(reason)

@@ -45,16 +45,18 @@ def warm_other_pages(service: Service) -> threading.Thread:
     """Compute what pages want ahead one by one, each when there has been no request for a while: all first views,
     then what a reader may ask for next."""
 
-    from linnet.explorer import controls as control
+    from linnet.explorer import controls
 
     def compute() -> None:
         """Compute the first query of each page, then the second, ..., whenever the server is idle."""
-        queries = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
+        queries = [
+            (place, page, query) for page in service.pages.values() for place, query in enumerate(page.prefetch_queries)
+        ]
         for _, page, query in sorted(queries, key=lambda one: one[0]):
             for part in page.parts:
                 while time.monotonic() - service.last_request < QUIET_SECONDS:
                     time.sleep(QUIET_SECONDS / 4)
-                service.answer(page, part, control.parse(page.controls, query), background=True)
+                service.answer(page, part, controls.parse(page.controls, query), background=True)
 
     return _start_thread(compute, "linnet-other-pages")
 

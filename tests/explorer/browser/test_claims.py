@@ -40,7 +40,7 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     seen.tab.mouse.down()
     seen.tab.mouse.up()
     seen.tab.wait_for_function("() => window.location.search.includes('paper=')")
-    assert seen.state["paper"] == claims.paper_choices()[1]
+    assert seen.state["paper"] == claims.paper_names()[0]
     assert seen.said == []
 
 

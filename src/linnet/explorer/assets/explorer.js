@@ -152,6 +152,7 @@
   }
 
   // Shows the answer to a part: its views, what is wrong, links to its files; of the first part address and script too.
+  // Returns them in the order of the outputs in `_register_views` of callbacks.py.
   function showAnswer(settings, answer, look, frozen) {
     const { page, part, views } = settings;
     const first = part === "main";
@@ -201,7 +202,7 @@
   };
 
   // Sets light or dark, and whether it is for a projector: on the root, where style sheets see it, and for the pictures.
-  function updateLook() {
+  function updateLook(labels) {
     const root = document.documentElement.dataset;
     const clicked = triggeredProp().split(".")[0];
     const system = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -218,7 +219,7 @@
       remember("present", root.present);
     }
     if (clicked === "controls-switch") root.controls = root.controls === "shown" ? "folded" : "shown";
-    document.getElementById("present-switch").textContent = root.present === "on" ? "Stop presenting" : "Present";
+    document.getElementById("present-switch").textContent = root.present === "on" ? labels.stop : labels.present;
     document.getElementById("controls-switch").setAttribute("aria-expanded", String(root.controls === "shown"));
     window.setTimeout(() => window.dispatchEvent(new Event("resize")), 0); // pictures have another width now
     return root.theme + (root.present === "on" ? " present" : "");
@@ -274,8 +275,9 @@
     return [noUpdate(), at === null || Math.abs(at - Number(slider)) < 1e-9 ? noUpdate() : at];
   }
 
-  function togglePlay(_, clicks) {
-    return clicks % 2 ? [false, "Pause"] : [true, "Play"];
+  // Whether the clock of a control that plays is disabled, and what its button says.
+  function togglePlay(labels, clicks) {
+    return clicks % 2 ? [false, labels.pause] : [true, labels.play];
   }
 
   // The position of a slider after the next tick; behind the last one comes the first.
@@ -315,9 +317,10 @@
     return [{ contents: contents, file: file }, "Reading " + file + " ..."];
   }
 
-  function toggleFrozen(_, clicks, answer, frozen) {
-    if (frozen !== null && frozen !== undefined) return [null, "Freeze this run"];
-    return answer && answer.figures ? [answer.address, "Unfreeze"] : [noUpdate(), noUpdate()];
+  // The query of the run that is frozen from now on, null for none, and what the button says.
+  function toggleFrozen(labels, clicks, answer, frozen) {
+    if (frozen !== null && frozen !== undefined) return [null, labels.freeze];
+    return answer && answer.figures ? [answer.address, labels.unfreeze] : [noUpdate(), noUpdate()];
   }
 
   document.addEventListener("click", (event) => {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_FILE_BYTES = 5_000_000
-MAX_CHARACTERS = 4 * MAX_FILE_BYTES // 3 + 300  # of a file as browsers send it, in base64
+MAX_BASE64_CHARACTERS = 4 * MAX_FILE_BYTES // 3 + 300  # of a file as browsers send it, in base64
 COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
 MAX_TABLES = 8  # tables at once; the one that was longest not asked for makes place
 QUOTED_SEPARATORS = 20  # commas for each column in a line with quoted texts, which may hold commas of their own
@@ -69,7 +69,7 @@ def decode(contents: str) -> bytes:
     if not isinstance(contents, str) or "," not in contents[:200]:
         raise ValueError("The upload holds no file: choose a CSV file.")
     try:
-        short = len(contents) <= MAX_CHARACTERS  # decoded only then
+        short = len(contents) <= MAX_BASE64_CHARACTERS  # decoded only then
         data = base64.b64decode(contents.split(",", 1)[1], validate=True) if short else b""
     except (binascii.Error, ValueError):
         raise ValueError("The upload is damaged: its bytes cannot be decoded. Try again.") from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import Any
 
-import numpy as np
+from dash import dcc, html
+from dash.development.base_component import Component
 
 from linnet import style
 from linnet.explorer import as_python
@@ -15,11 +17,10 @@ from linnet.explorer.drawing import Figure
 from linnet.explorer.page import Data, Html, Page, Part, view
 from linnet.explorer.panels.measuring import PICK, panel, register
 
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
+Row = dict[str, Any]  # a claim or an answer: the variables of `computing` by name
 
 SHEET_CLAIMS = 20  # claims on a sheet of the list
-PAPERS = {name: name if name == computing.ALL else computing.paper_title(name) for name in computing.paper_choices()}
+PAPERS = {computing.ALL: computing.ALL} | {name: computing.paper_label(name) for name in computing.paper_names()}
 CONTROLS = (
     choice("paper", "Paper", PAPERS, "Claims of one paper, or of all."),
     choice("verdict", "Verdict", computing.VERDICTS, "What the measurement says."),
@@ -40,7 +41,8 @@ def script(state: State) -> str:
     lines.append('print(data["verdict"].to_series().value_counts())')
     if state["claim"]:
         lines[1:1] = ["from linnet.reproduction import Trial, claims"]
-        lines += [f"measured = claims()[{state['claim']!r}].measurement(Trial(quick=True))", "print(measured)"]
+        name = _full_name(state["claim"])
+        lines += [f"measured = claims()[{name!r}].measurement(Trial(quick=True))", "print(measured)"]
     return "\n".join([*lines, ""])
 
 
@@ -63,20 +65,21 @@ DETAILS = {
 )
 def verdict_counts(data: Data, state: State) -> Figure:
     """Draw how many claims of each paper have each verdict."""
-    by_paper = computing.verdict_counts(data)
+    papers, verdicts = data["paper"].values.tolist(), data["verdict"].values.tolist()
+    listed, counts = Counter(papers), Counter(zip(papers, verdicts, strict=True))
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": verdict,
-            "y": [computing.paper_title(paper) for paper in by_paper],
-            "customdata": list(by_paper),
-            "x": [of.get(verdict, 0) for of in by_paper.values()],
+            "y": [computing.paper_label(paper) for paper in listed],
+            "customdata": list(listed),
+            "x": [counts[paper, verdict] for paper in listed],
             "marker": {"color": colour},
         }
         for verdict, colour in COLOURS.items()
     ]
-    few = max((sum(of.values()) for of in by_paper.values()), default=0) <= 10
+    few = max(listed.values(), default=0) <= 10
     return draw.figure(
         bars,
         x="claims",
@@ -89,112 +92,96 @@ def verdict_counts(data: Data, state: State) -> Figure:
 @view("The claim", kind="html", wide=True)
 def claim(data: Data, state: State) -> Html:
     """Show the claim that is looked at: its sentence, numbers, record and command, and the button that measures it."""
-    from dash import html
-
     row = _selected_claim(data, str(state["claim"]))
     if row is None:
         return html.P("No claim has all of this: leave out a word, or choose all papers and verdicts.")
-    name, share = str(row["claim"].values), _seed_share(row)
     items: list[Component] = []
     for part, label in DETAILS.items():
-        items += [html.Dt(label), html.Dd(_typeset(str(row[part].values)))]
-    items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
+        items += [html.Dt(label), html.Dd(_typeset(row[part]))]
+    items += [html.Dt("over seeds"), html.Dd(_seed_share(row)), html.Dt("again"), html.Dd(html.Code(row["command"]))]
     return [
-        html.P([html.B(name), " ", _verdict_badge(row)], className="claim-name"),
-        html.Div(_typeset(str(row["says"].values)), className="sentence"),
+        html.P([html.B(row["claim"]), " ", _verdict_badge(row)], className="claim-name"),
+        html.Div(_typeset(row["says"]), className="sentence"),
         html.Dl(items, className="claim"),
-        panel(name),
+        panel(row["claim"]),
     ]
 
 
 @view("The list of claims", kind="html", wide=True)
 def claim_list(data: Data, state: State) -> Html:
     """Show a sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
-    from dash import html
-
     total = data.sizes["claim"]
     sheets = max(1, -(-total // SHEET_CLAIMS))
-    sheet = min(int(str(state["sheet"])), sheets)
-    rows = []
-    for at in range((sheet - 1) * SHEET_CLAIMS, min(sheet * SHEET_CLAIMS, total)):
-        row = data.isel(claim=at)
-        name = str(row["claim"].values)
-        about = [
-            _pick_button(name, "list"),
-            " ",
-            _verdict_badge(row),
-            " ",
-            html.Span(_seed_share(row), className="soft"),
-        ]
-        rows.append(html.Li([html.Div(about), html.Div(_typeset(str(row["says"].values)), className="sentence")]))
+    sheet = min(int(state["sheet"]), sheets)
+    items = []
+    for row in _rows(data.isel(claim=slice((sheet - 1) * SHEET_CLAIMS, sheet * SHEET_CLAIMS))):
+        share = html.Span(_seed_share(row), className="soft")
+        about = html.Div([_pick_button(row["claim"], "list"), " ", _verdict_badge(row), " ", share])
+        items.append(html.Li([about, html.Div(_typeset(row["says"]), className="sentence")]))
     shown = f"{total} of {computing.filtered_claims().sizes['claim']} claims; page {sheet} of {sheets}."
-    return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
+    return [html.P(shown, className="soft", id="claims-shown"), html.Ul(items, className="claims")]
 
 
 @view("Is it true? One answer for each theorem", kind="html", wide=True)
 def answers(data: Data, state: State) -> Html:
     """Show one answer for each theorem, folded by paper until one is chosen or searched for."""
-    from dash import html
-
-    shown: list[Component] = []
-    for paper in dict.fromkeys(data["paper"].values.tolist()):
-        own = data.isel(theorem=np.flatnonzero(data["paper"].values == paper))
-        items: list[Component] = []
-        for at in range(own.sizes["theorem"]):
-            one = own.isel(theorem=at)
-            theorem, names = str(one["theorem"].values), str(one["claims"].values).split()
-            rests = [part for name in names for part in (_pick_button(name, f"{paper} {theorem}"), " ")]
-            items += [
-                html.Dt(_typeset(theorem)),
-                html.Dd([_typeset(str(one["answer"].values)), html.Div(rests, className="rests")]),
-            ]
-        title = computing.place_of(f"{own.sizes['theorem']} answers", paper)
-        only = state["paper"] != computing.ALL or bool(state["words"])
+    by_paper: dict[str, list[Component]] = {}
+    for row in _rows(data):
+        paper, theorem = row["paper"], row["theorem"]
+        rests = [part for name in row["claims"].split() for part in (_pick_button(name, f"{paper} {theorem}"), " ")]
+        answer = html.Dd([_typeset(row["answer"]), html.Div(rests, className="rests")])
+        by_paper.setdefault(paper, []).extend([html.Dt(_typeset(theorem)), answer])
+    only = state["paper"] != computing.ALL or bool(state["words"])
+    shown = []
+    for paper, items in by_paper.items():
+        title = computing.place_of(f"{len(items) // 2} answers", paper)
         shown.append(html.Details([html.Summary(title), html.Dl(items, className="answers")], open=only))
     return shown or html.P("No theorem has all of these words; the claims below may.", className="soft")
 
 
+def _rows(data: Data) -> list[Row]:
+    """Return the rows of a table, a dataset along one dimension."""
+    columns = {str(name): values.values.tolist() for name, values in data.variables.items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 def _pick_button(name: str, where: str) -> Component:
     """Return a button that chooses a claim; `where` it stands makes its id unique."""
-    from dash import html
-
     ident = {"type": PICK, "claim": name, "where": where}
     return html.Button(name, id=ident, type="button", n_clicks=0, className="pick")
 
 
 def _typeset(text: str) -> Component:
     """Return a sentence with its formulas drawn, by the MathJax that Dash brings."""
-    from dash import dcc
-
     from linnet.reproduction.typeset import typeset
 
     return dcc.Markdown(typeset(text), mathjax=True, className="typeset")
 
 
-def _selected_claim(data: Data, name: str) -> Data | None:
+def _selected_claim(data: Data, name: str) -> Row | None:
     """Return the claim of this name, filtered out or not; without a name the first one, if there is any."""
-    if not name:
-        return data.isel(claim=0) if data.sizes["claim"] else None
+    if name:
+        data = computing.filtered_claims().sel(claim=[_full_name(name)])
+    return next(iter(_rows(data)), None)
+
+
+def _full_name(name: str) -> str:
+    """Return the name of the first claim whose name begins so; a ValueError of one sentence says that there is none."""
     from linnet.reproduction.registry import select_claims
 
-    full_name = select_claims([name])[0].name  # or a sentence that says there is none
-    return computing.filtered_claims().sel(claim=full_name)
+    return select_claims([name])[0].name
 
 
-def _verdict_badge(row: Data) -> Component:
+def _verdict_badge(row: Row) -> Component:
     """Return the verdict of a claim in its colour."""
-    from dash import html
-
     from linnet.reproduction.declaration import Verdict
 
-    verdict = str(row["verdict"].values)
-    return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")
+    return html.Span(row["verdict"], className=f"verdict {Verdict(row['verdict']).name.lower()}")
 
 
-def _seed_share(row: Data) -> str:
+def _seed_share(row: Row) -> str:
     """Return in how many seeds a claim had its verdict."""
-    seeds = int(row["seeds"])
-    return f"in {int(row['kept'])} of {seeds} seeds" if seeds else "not tried over seeds yet"
+    return f"in {row['kept']} of {row['seeds']} seeds" if row["seeds"] else "not tried over seeds yet"
 
 
 PAGE = Page(

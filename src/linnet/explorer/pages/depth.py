@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+from dash import html
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing import depth as computing
-from linnet.explorer.controls import State, group, log, number, numbers, whole
+from linnet.explorer.controls import State, grouped, log, number, numbers, whole
 from linnet.explorer.drawing import Figure
 from linnet.explorer.page import Data, Html, Page, Part, view
 from linnet.style import BLUE, ORANGE
 
-CONTROLS = (
-    *group(
-        "Network",
-        whole("depth", "Depth L", 3, (2, 6), "Number of layers, the last one included."),
-        log("coupling", "Start c = √w σ", 0.7, (0.5, 2), "Below 1, deeper networks start smaller: cᴸ.", step=0.02),
-        log("width", "Width w", 10**6, (1000, 1e12), "Of every hidden layer; it costs nothing.", step=0.1),
-        whole("seed", "Seed", 0, (0, 99), "Of the start."),
-    ),
-    *group(
-        "Target",
-        numbers("values", "Singular values S", (4.0, 2.0, 1.0), (0.3, 10), "One to three.", most=computing.SIDE),
-    ),
-    *group(
-        "Map",
-        log("dim", "Dimension d", 100, (20, 10_000), "Inputs and outputs of the task of the map."),
-        whole("rank", "Rank K", 3, (1, 8), "Of the truth A*; its largest singular value is d/2."),
-        number("noise_std", "Noise", 1.0, (0.1, 3), "Standard deviation of the entries of E in A* + E.", step=0.05),
-    ),
+CONTROLS = grouped(
+    "Network",
+    whole("depth", "Depth L", 3, (2, 6), "Number of layers, the last one included."),
+    log("coupling", "Start c = √w σ", 0.7, (0.5, 2), "Below 1, deeper networks start smaller: cᴸ.", step=0.02),
+    log("width", "Width w", 10**6, (1000, 1e12), "Of every hidden layer; it costs nothing.", step=0.1),
+    whole("seed", "Seed", 0, (0, 99), "Of the start."),
+    "Target",
+    numbers("values", "Singular values S", (4.0, 2.0, 1.0), (0.3, 10), "One to three.", most=computing.SIDE),
+    "Map",
+    log("dim", "Dimension d", 100, (20, 10_000), "Inputs and outputs of the task of the map."),
+    whole("rank", "Rank K", 3, (1, 8), "Of the truth A*; its largest singular value is d/2."),
+    number("noise_std", "Noise", 1.0, (0.1, 3), "Standard deviation of the entries of E in A* + E.", step=0.05),
 )
 
 
@@ -49,8 +44,6 @@ def modes(data: Data, state: State) -> Figure:
 @view("The network", kind="html")
 def summary(data: Data, state: State) -> Html:
     """Tell what was trained, and how far the mode equations are from it."""
-    from dash import html
-
     apart = float(np.abs(data["trained"].values - data["predicted"].values).max())
     return html.P(
         f"{int(state['depth'])} layers with {int(state['width']):,} units in each hidden one, trained as a network of "
@@ -117,6 +110,6 @@ PAGE = Page(
         Part("order", computing.mode_order, (learning_order,)),
         Part("map", computing.depth_diagram, (diagram,)),
     ),
-    ahead=("", *(f"depth={depth}" for depth in computing.DEPTHS if depth != 3)),
-    freezes=True,
+    prefetch_queries=("", *(f"depth={depth}" for depth in computing.DEPTHS if depth != 3)),
+    can_freeze_run=True,
 )

@@ -6,43 +6,25 @@ import numpy as np
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing.feature_learning import feature_learning
-from linnet.explorer.controls import State, group, log, number, whole
+from linnet.explorer.controls import State, grouped, log, number, whole
 from linnet.explorer.drawing import Figure, Options, Trace
 from linnet.explorer.page import Data, Page, Part, view
 from linnet.style import BLUE, GREEN, GREY, ORANGE, PINK
 
 ROUNDING = 1e-12  # nearer to one a cosine is rounding
 
-CONTROLS = (
-    *group(
-        "Data",
-        log("dim", "Inputs d", 1000, (20, 10_000), "With ten samples: the more, the nearer XXᵀ is to a multiple of I."),
-        log("signal", "Signal |β|", 1.0, (0.1, 100), "Norm of the teacher; √d in the paper's own experiment."),
-        whole("seed", "Seed", 0, (0, 99), "Of the data and of the start."),
+CONTROLS = grouped(
+    "Data",
+    log("dim", "Inputs d", 1000, (20, 10_000), "With ten samples: the more, the nearer XXᵀ is to a multiple of I."),
+    log("signal", "Signal |β|", 1.0, (0.1, 100), "Norm of the teacher; √d in the paper's own experiment."),
+    whole("seed", "Seed", 0, (0, 99), "Of the data and of the start."),
+    "Network",
+    log("width", "Neurons m", 128, (16, 1024), "Hidden units; the first 24 are drawn."),
+    log("magnitude", "Second layer v₀", 1e-5, (1e-8, 0.1), "Every second-layer weight starts at v₀ or −v₀.", step=0.1),
+    log(
+        "first_std", "First layer σ₀", 1e-6, (1e-8, 0.1), "Of its entries; the theory wants σ₀ well below v₀.", step=0.1
     ),
-    *group(
-        "Network",
-        log("width", "Neurons m", 128, (16, 1024), "Hidden units; the first 24 are drawn."),
-        log(
-            "magnitude",
-            "Second layer v₀",
-            1e-5,
-            (1e-8, 0.1),
-            "Every second-layer weight starts at v₀ or −v₀.",
-            step=0.1,
-        ),
-        log(
-            "first_std",
-            "First layer σ₀",
-            1e-6,
-            (1e-8, 0.1),
-            "Of its entries; the theory wants σ₀ well below v₀.",
-            step=0.1,
-        ),
-        number(
-            "growth", "Growth per step", 0.05, (0.02, 0.3), "Of the first stage, η√γ/(nm): sets the step η.", step=0.01
-        ),
-    ),
+    number("growth", "Growth per step", 0.05, (0.02, 0.3), "Of the first stage, η√γ/(nm): sets the step η.", step=0.01),
 )
 
 
@@ -122,5 +104,5 @@ PAGE = Page(
     ),
     controls=CONTROLS,
     parts=(Part("main", feature_learning, (neurons, stages, kernel)),),
-    freezes=True,
+    can_freeze_run=True,
 )

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from dash import html
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing import phase_diagram as computing
-from linnet.explorer.controls import State, choice, group, log, number, numbers, switch, whole
+from linnet.explorer.controls import State, choice, grouped, log, number, numbers, switch, whole
 from linnet.explorer.drawing import Figure, Options, Trace
 from linnet.explorer.page import Data, Html, Page, Part, view
 from linnet.style import LOSS, ORANGE, TEST_LOSS
@@ -20,28 +21,20 @@ MAPS = {
     **{str(dim): f"trained here, d = {dim}" for dim in (50, 200, 1000, 2000)},
 }
 
-CONTROLS = (
-    *group(
-        "Task",
-        log("dim", "Dimension d", 200, (20, 1e6), "Inputs and outputs; the plane's axes are exponents of it."),
-        whole("rank", "Rank K", 5, (1, 10), "Of the truth A*."),
-        log("strength", "Strength a₁", 0.5, (0.01, 3), "Largest singular value of A*, in units of d.", step=0.02),
-        number(
-            "ratio", "Ratio of strengths", 0.95, (0.3, 1), "Of each singular value to the one before it.", step=0.01
-        ),
-        number("noise_std", "Noise", 1.0, (0.05, 3), "Standard deviation of the entries of E in A* + E.", step=0.05),
-    ),
-    *group(
-        "Map",
-        switch("borders", "Borders", True, "Of the regions, by theory."),
-        choice("compare", "Compare with", MAPS, "Maps trained network by network, at their own d."),
-    ),
-    *group(
-        "Cell",
-        whole("cell_dim", "Dimension of a trained cell", 60, (20, 120), "Click a cell: it is trained at this d."),
-        whole("seed", "Seed", 0, (0, 999), "Of the trained cell."),
-        numbers("cell", "Cell", (), (-3, 2.8), "Exponents of variance and width.", most=2, hidden=True),
-    ),
+CONTROLS = grouped(
+    "Task",
+    log("dim", "Dimension d", 200, (20, 1e6), "Inputs and outputs; the plane's axes are exponents of it."),
+    whole("rank", "Rank K", 5, (1, 10), "Of the truth A*."),
+    log("strength", "Strength a₁", 0.5, (0.01, 3), "Largest singular value of A*, in units of d.", step=0.02),
+    number("ratio", "Ratio of strengths", 0.95, (0.3, 1), "Of each singular value to the one before it.", step=0.01),
+    number("noise_std", "Noise", 1.0, (0.05, 3), "Standard deviation of the entries of E in A* + E.", step=0.05),
+    "Map",
+    switch("borders", "Borders", True, "Of the regions, by theory."),
+    choice("compare", "Compare with", MAPS, "Maps trained network by network, at their own d."),
+    "Cell",
+    whole("cell_dim", "Dimension of a trained cell", 60, (20, 120), "Click a cell: it is trained at this d."),
+    whole("seed", "Seed", 0, (0, 999), "Of the trained cell."),
+    numbers("cell", "Cell", (), (-3, 2.8), "Exponents of variance and width.", most=2, hidden=True),
 )
 
 AXES: Options = {"x": "variance of the start, log<sub>d</sub> σ²", "y": "width, log<sub>d</sub> w"}
@@ -153,8 +146,6 @@ def _border_traces(data: Data) -> list[Trace]:
 @view("The cell, trained", kind="html", wide=True)
 def cell_caption(data: Data, state: State) -> Html:
     """Tell what was trained in the cell, its least test error, and the one by formula."""
-    from dash import html
-
     off = float(data["predicted_best_test"] / data["best_test"] - 1)
     claimed = (
         "" if data.attrs["covered"] else " The formula is not claimed here: the start is too large or too unequal."
@@ -193,8 +184,6 @@ def cell_modes(data: Data, state: State) -> Figure:
 @view("Trained maps", kind="html", wide=True)
 def trained_map_caption(data: Data, state: State) -> Html:
     """Tell how far the formula is from the trained map."""
-    from dash import html
-
     off = np.abs(data["difference"].values)
     off = off[np.isfinite(off)]
     return html.P(
@@ -236,5 +225,5 @@ PAGE = Page(
         Part("cell", computing.trained_cell, (cell_caption, cell_losses, cell_modes), needs=("cell",)),
         Part("compared", computing.trained_map, (trained_map_caption, trained_map, difference), needs=("compare",)),
     ),
-    ahead=("", "cell=-2,1.5"),
+    prefetch_queries=("", "cell=-2,1.5"),
 )

@@ -6,27 +6,21 @@ import numpy as np
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing.spectral_bias import CLOCKS, MODES, label_noise, spectral_bias
-from linnet.explorer.controls import State, choice, group, log, number, numbers, whole
+from linnet.explorer.controls import State, choice, grouped, log, number, numbers, whole
 from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.page import Data, Page, Part, view
 from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK
 
-CONTROLS = (
-    *group(
-        "Start",
-        log("gamma", "Start γ", 0.01, (1e-10, 10), "W₁ᵀW₁ = 2γ I and W₂ = 0; small ones learn mode by mode.", step=0.1),
-    ),
-    *group(
-        "Target",
-        numbers("values", "Singular values s", (4.0, 2.0, 1.0, 0.5), (0.1, 10), "One to eight, 0.1 to 10.", most=MODES),
-        choice("clock", "Clock", CLOCKS, "In units of ln(1/γ) the modes tend to jumps at 1/(2s) as γ falls."),
-    ),
-    *group(
-        "Label noise",
-        number("noise", "Label noise δ", 1.0, (0, 2), "Drawn anew at every step, on labels divided by √n.", step=0.05),
-        log("learning_rate", "Step η", 0.05, (0.01, 0.1), "The small singular values decay at a rate of about ηδ²/2."),
-        whole("seed", "Seed", 0, (0, 99), "Of data, start and noise."),
-    ),
+CONTROLS = grouped(
+    "Start",
+    log("gamma", "Start γ", 0.01, (1e-10, 10), "W₁ᵀW₁ = 2γ I and W₂ = 0; small ones learn mode by mode.", step=0.1),
+    "Target",
+    numbers("values", "Singular values s", (4.0, 2.0, 1.0, 0.5), (0.1, 10), "One to eight, 0.1 to 10.", most=MODES),
+    choice("clock", "Clock", CLOCKS, "In units of ln(1/γ) the modes tend to jumps at 1/(2s) as γ falls."),
+    "Label noise",
+    number("noise", "Label noise δ", 1.0, (0, 2), "Drawn anew at every step, on labels divided by √n.", step=0.05),
+    log("learning_rate", "Step η", 0.05, (0.01, 0.1), "The small singular values decay at a rate of about ηδ²/2."),
+    whole("seed", "Seed", 0, (0, 99), "Of data, start and noise."),
 )
 
 
@@ -121,5 +115,5 @@ PAGE = Page(
     ),
     controls=CONTROLS,
     parts=(Part("main", spectral_bias, (modes, layers, potential)), Part("noise", label_noise, (noise,))),
-    freezes=True,
+    can_freeze_run=True,
 )

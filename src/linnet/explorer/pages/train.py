@@ -3,84 +3,72 @@
 from __future__ import annotations
 
 import numpy as np
+from dash import html
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing.train import train
-from linnet.explorer.controls import State, choice, group, log, number, numbers, when, whole
+from linnet.explorer.controls import State, choice, grouped, log, number, numbers, whole
 from linnet.explorer.drawing import Figure
 from linnet.explorer.loading import TRAINING
 from linnet.explorer.page import Data, Html, Page, Part, view
 from linnet.style import ACTIVE, GUIDE, LAZY, LOSS, TEST_LOSS
 
 TARGETS = {"values": "singular values", "low_rank": "low rank + noise", "spiked": "spiked inputs"}
-NOISY = ("target", ("low_rank", "spiked"))
 METHODS = {"descent": "gradient descent", "flow": "gradient flow"}
 
-CONTROLS = (
-    *group(
-        "Target",
-        choice("target", "Target", TARGETS, "What the network is to learn."),
-        *when(
-            "target",
-            "values",
-            numbers(
-                "values",
-                "Singular values",
-                (8.0, 4.0, 2.0, 1.0),
-                (0.05, 100),
-                "Of the target; inputs are white.",
-                most=8,
-            ),
-        ),
-        whole("in_dim", "Inputs d", 6, (2, 24), "Columns of the target."),
-        whole("out_dim", "Outputs k", 6, (1, 24), "Rows of the target."),
-        *when("target", "low_rank", whole("rank", "Rank K", 2, (1, 8), "Of the truth under the noise.")),
-        number(
-            "noise_std",
-            "Noise",
-            0.5,
-            (0, 3),
-            "Standard deviation of the noise on what is learned from.",
-            step=0.05,
-            when=NOISY,
-        ),
-        *when(
-            "target",
-            "spiked",
-            number("spike", "Spike ρ", 5.0, (0, 30), "Extra variance of the inputs along one direction.", step=0.5),
-            number("alignment", "Alignment A", 0.7, (0, 1), "Cosine between the spike and the target."),
-            whole("samples", "Samples n", 0, (0, 200), "Drawn to learn from; 0: infinitely many, without noise."),
-        ),
+# With which targets a control matters.
+OF_VALUES, OF_LOW_RANK, OF_SPIKED = (("target", name) for name in TARGETS)
+OF_NOISY = ("target", "low_rank", "spiked")
+
+CONTROLS = grouped(
+    "Target",
+    choice("target", "Target", TARGETS, "What the network is to learn."),
+    numbers(
+        "values",
+        "Singular values",
+        (8.0, 4.0, 2.0, 1.0),
+        (0.05, 100),
+        "Of the target; inputs are white.",
+        most=8,
+        when=OF_VALUES,
     ),
-    *group(
-        "Network",
-        log("width", "Width h", 1000, (1, 1e12), "Hidden units; they cost nothing.", step=0.1),
-        log(
-            "first_std", "Scale of W₁", 0.04, (1e-7, 1), "Standard deviation of the first layer's entries at the start."
-        ),
-        log(
-            "second_std",
-            "Scale of W₂",
-            0.04,
-            (1e-7, 1),
-            "Standard deviation of the second layer's entries at the start.",
-        ),
-        whole("seed", "Seed", 0, (0, 999), "Of the start and of what is drawn."),
+    whole("in_dim", "Inputs d", 6, (2, 24), "Columns of the target."),
+    whole("out_dim", "Outputs k", 6, (1, 24), "Rows of the target."),
+    whole("rank", "Rank K", 2, (1, 8), "Of the truth under the noise.", when=OF_LOW_RANK),
+    number(
+        "noise_std",
+        "Noise",
+        0.5,
+        (0, 3),
+        "Standard deviation of the noise on what is learned from.",
+        step=0.05,
+        when=OF_NOISY,
     ),
-    *group(
-        "Training",
-        choice("how", "Training", METHODS, "Gradient flow has no step size; descent has one, and may diverge."),
-        *when(
-            "how",
-            "descent",
-            log("learning_rate", "Learning rate η", 0.05, (0.005, 20), "In units of a rate that is certainly stable."),
-        ),
-        log("until", "Length", 1.0, (0.1, 5), "In units of the time in which the weakest mode is learned.", step=0.02),
+    number(
+        "spike", "Spike ρ", 5.0, (0, 30), "Extra variance of the inputs along one direction.", step=0.5, when=OF_SPIKED
     ),
-    *group(
-        "Time",
-        number("cursor", "Cursor", 0.5, (0, 1), "Where in the run the modes are called lazy or active.", plays=True),
+    number("alignment", "Alignment A", 0.7, (0, 1), "Cosine between the spike and the target.", when=OF_SPIKED),
+    whole(
+        "samples", "Samples n", 0, (0, 200), "Drawn to learn from; 0: infinitely many, without noise.", when=OF_SPIKED
     ),
+    "Network",
+    log("width", "Width h", 1000, (1, 1e12), "Hidden units; they cost nothing.", step=0.1),
+    log("first_std", "Scale of W₁", 0.04, (1e-7, 1), "Standard deviation of the first layer's entries at the start."),
+    log("second_std", "Scale of W₂", 0.04, (1e-7, 1), "Standard deviation of the second layer's entries at the start."),
+    whole("seed", "Seed", 0, (0, 999), "Of the start and of what is drawn."),
+    "Training",
+    choice("how", "Training", METHODS, "Gradient flow has no step size; descent has one, and may diverge."),
+    log(
+        "learning_rate",
+        "Learning rate η",
+        0.05,
+        (0.005, 20),
+        "In units of a rate that is certainly stable.",
+        when=("how", "descent"),
+    ),
+    log("until", "Length", 1.0, (0.1, 5), "In units of the time in which the weakest mode is learned.", step=0.02),
+    "Time",
+    number("cursor", "Cursor", 0.5, (0, 1), "Where in the run the modes are called lazy or active.", plays=True),
 )
 
 
@@ -135,8 +123,6 @@ def losses(data: Data, state: State) -> Figure:
 @view("At the cursor", kind="html", wide=True)
 def cursor_table(data: Data, state: State) -> Html:
     """Show a table of the modes at the cursor: target, trained, predicted, lazy or active."""
-    from dash import html
-
     at, threshold = cursor_index(data, state), float(data["threshold"])
     rows = []
     columns = (data["learnable"].values, data["trained"].values[at], data["predicted"].values[at])
@@ -167,6 +153,6 @@ PAGE = Page(
     controls=CONTROLS,
     parts=(Part("main", train, (modes, losses, cursor_table)),),
     modules=TRAINING,
-    ahead=("", "how=flow"),
-    freezes=True,
+    prefetch_queries=("", "how=flow"),
+    can_freeze_run=True,
 )

@@ -6,45 +6,34 @@ import numpy as np
 
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing.two_phases import POPULATION, TRAINED_ON, few_samples, two_phases
-from linnet.explorer.controls import State, choice, group, log, number, whole
+from linnet.explorer.controls import State, choice, grouped, log, number, whole
 from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.page import Data, Page, Part, view
 from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY
 
 SAMPLES = {one: one if one == POPULATION else f"{int(one):,} samples" for one in TRAINED_ON}
 
-CONTROLS = (
-    *group(
-        "Data",
-        number(
-            "spike", "Spike ρ", 20.0, (0, 100), "Extra variance of the inputs along the spike: Σ = I + ρ μμᵀ.", step=0.5
-        ),
-        number("alignment", "Alignment A", 0.3, (0, 1), "Cosine of spike μ and target β; at 0 and 1 no second phase."),
-        choice(
-            "samples",
-            "Trained on",
-            SAMPLES,
-            "The population's covariance, or that of so many samples of its 30 inputs.",
-        ),
+CONTROLS = grouped(
+    "Data",
+    number(
+        "spike", "Spike ρ", 20.0, (0, 100), "Extra variance of the inputs along the spike: Σ = I + ρ μμᵀ.", step=0.5
     ),
-    *group(
-        "Network",
-        log(
-            "scale",
-            "Start s",
-            1e-5,
-            (1e-8, 0.1),
-            "W₁ has variance s²/d, W₂ has s²/m; a smaller one waits longer.",
-            step=0.1,
-        ),
-        whole("seed", "Seed", 0, (0, 99), "Of the network's start and of the samples."),
+    number("alignment", "Alignment A", 0.3, (0, 1), "Cosine of spike μ and target β; at 0 and 1 no second phase."),
+    choice(
+        "samples", "Trained on", SAMPLES, "The population's covariance, or that of so many samples of its 30 inputs."
     ),
-    *group(
-        "Test error",
-        number(
-            "ratio", "Inputs per sample d/n", 2.0, (1.05, 20), "For the test error alone: the paper's γ.", step=0.05
-        ),
+    "Network",
+    log(
+        "scale",
+        "Start s",
+        1e-5,
+        (1e-8, 0.1),
+        "W₁ has variance s²/d, W₂ has s²/m; a smaller one waits longer.",
+        step=0.1,
     ),
+    whole("seed", "Seed", 0, (0, 99), "Of the network's start and of the samples."),
+    "Test error",
+    number("ratio", "Inputs per sample d/n", 2.0, (1.05, 20), "For the test error alone: the paper's γ.", step=0.05),
 )
 STAR: Options = {"colour": ORANGE, "marker": {"symbol": "star"}}  # where the sliders or the target are
 
@@ -179,5 +168,5 @@ PAGE = Page(
     ),
     controls=CONTROLS,
     parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (test_error, test_error_map))),
-    freezes=True,
+    can_freeze_run=True,
 )

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dash import html
 
 from linnet import style
 from linnet.explorer import as_python
@@ -108,8 +109,6 @@ COMPARED = {
 @view("What was found", "The sentences that linnet diagnose prints.", kind="html", wide=True)
 def findings(data: Data, state: State) -> Html:
     """Show the sentences of the command line, below the four numbers that matter most."""
-    from dash import html
-
     from linnet.forecasts._diagnosis_sentences import headline
 
     tiles = [html.Div([html.Dt(term), html.Dd(value)]) for term, value in headline(data).items()]

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html
+from dash.development.base_component import Component
 
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, ClaimRunner, Progress
 from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import failure_answer
+from linnet.explorer.service import Service, failure_answer
 
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from linnet.explorer.service import Service
-
-    Shown: TypeAlias = Component | list[Component | str]
+Shown: TypeAlias = "Component | list[Component | str]"  # what the panel shows of a measurement
 
 PICK = "claims-pick"
 CLAIM_RUNNER = ClaimRunner()  # of this server: one claim at a time, whoever asks
-TICK_MILLISECONDS = 500  # milliseconds between two looks
+TICK_MILLISECONDS = 500  # between two looks at how far it is
 
 
 def panel(name: str) -> Component:
     """Lay out the buttons of a claim, and where its progress is shown."""
-    from dash import dcc, html
-
     return html.Div(
         [
             html.Button("Measure it now", id="claims-run", type="button", n_clicks=0),
@@ -40,8 +35,6 @@ def panel(name: str) -> Component:
 
 def register(app: Dash, service: Service) -> None:
     """Register the callbacks: a click in the list, and the buttons of the panel."""
-    from dash import ALL, Input, Output, State, ctx
-
     app.clientside_callback(
         browser_call("chooseClaim"),
         Output("claims-claim", "value", allow_duplicate=True),
@@ -69,8 +62,6 @@ def press_button(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
 
     **Returns** what the panel shows, and whether clock and start button are disabled and the cancel button is hidden.
     """
-    from dash import html
-
     try:
         import_modules()
         if pressed == "claims-cancel":
@@ -84,8 +75,6 @@ def press_button(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
 
 def _progress_components(progress: Progress | None) -> Shown:
     """Show a measurement: a bar while it is under way, then its outcome or its failure."""
-    from dash import html
-
     if progress is None:
         return []
     if progress.state == UNDER_WAY:

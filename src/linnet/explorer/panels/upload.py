@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
-from linnet.explorer.computing.uploads import KINDS, MAX_CHARACTERS, MAX_FILE_BYTES, Uploads
+from linnet.explorer.computing.uploads import KINDS, MAX_BASE64_CHARACTERS, MAX_FILE_BYTES, Uploads
 from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import failure_answer
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from linnet.explorer.service import Service
+from linnet.explorer.service import Service, failure_answer
 
 UPLOADED = "uploaded"
 UPLOADS = Uploads()  # of this server, as long as it runs
@@ -21,8 +16,6 @@ UPLOADS = Uploads()  # of this server, as long as it runs
 
 def upload_box() -> Component:
     """Lay out where a file is dropped or chosen, and what became of it."""
-    from dash import dcc, html
-
     return html.Div(
         [
             dcc.Upload(
@@ -46,11 +39,9 @@ def upload_box() -> Component:
 
 def register(app: Dash, service: Service) -> None:
     """Register the callbacks of an upload."""
-    from dash import Input, Output, State
-
     refusal = f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use linnet diagnose."
     app.clientside_callback(
-        browser_call("sendFile", {"characters": MAX_CHARACTERS, "refusal": refusal}),
+        browser_call("sendFile", {"characters": MAX_BASE64_CHARACTERS, "refusal": refusal}),
         Output("your-data-sent", "data"),
         Output("your-data-file-status", "children"),
         Input("your-data-file", "contents"),
@@ -78,8 +69,6 @@ def keep_upload(sent: object) -> tuple[object, ...]:
     **Returns** the values of the controls `table`, `upload`, `target` and `drop`, what is said of the file, and what is
     wrong with it.
     """
-    from dash import no_update
-
     try:
         import_modules()
         fields = sent if isinstance(sent, dict) else {}
