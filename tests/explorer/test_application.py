@@ -118,7 +118,7 @@ def test_this_machine_is_told_from_others():
 
 def test_what_is_missing_is_said_before_anything_starts(monkeypatch):
     monkeypatch.setattr(serving, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match="No module named 'dash'") as caught:
+    with pytest.raises(ModuleNotFoundError, match="the explorer needs dash") as caught:
         serving.serve(open_browser=False)
     assert "pip install 'linnet[explorer]'" in failures.cause(caught.value)
 

@@ -120,7 +120,7 @@ def test_one_claim_is_measured_at_a_time_can_be_cancelled_and_has_a_limit():
         bench.start("watanabe-eq6")
     bench.cancel()
     assert bench.progress("watanabe-eq9").state == measuring.CANCELLED
-    bench = Endless(limit=0.3)
+    bench = Endless(limit_seconds=0.3)
     bench.start("watanabe-eq9")
     told = ended(bench, "watanabe-eq9")
     assert told.state == measuring.FAILED and "stopped after 0.3 s" in told.reason

@@ -1,6 +1,5 @@
 """The first page: its runs are those of the formula, its steps states that pages take, its cards have pictures."""
 
-import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from linnet.explorer.pages import PAGES
 from linnet.explorer.service import Service
 
 ASSETS = Path(linnet.explorer.__file__).parent / "assets"
-DRAWN = json.loads(moving_runs())["runs"]
+DRAWN = moving_runs()
 
 
 @pytest.mark.parametrize("run", DRAWN, ids=[f"g={run['threshold']:g}" for run in DRAWN])

@@ -16,7 +16,7 @@ pytest.importorskip("sklearn")
 
 from explorer.pages import datasets, executed
 from linnet.explorer import controls
-from linnet.explorer.computing.uploads import ROWS
+from linnet.explorer.computing.uploads import MAX_ROWS
 from linnet.explorer.pages.claims import PAGE as CLAIMS
 from linnet.explorer.pages.your_data import PAGE as YOUR_DATA
 from linnet.explorer.panels.upload import UPLOADS
@@ -57,7 +57,7 @@ def table(rows: int, gaps: bool = False) -> bytes:
     return ("a,b,y\n" + "\n".join(lines) + "\n").encode()
 
 
-FILES = {"gaps": table(30, gaps=True), "long": table(ROWS + 500)}
+FILES = {"gaps": table(30, gaps=True), "long": table(MAX_ROWS + 500)}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_an_upload_is_what_pandas_reads_and_is_found_by_its_token(tmp_path):
 def test_of_long_tables_some_rows_are_kept():
     long = b"a,b\n" + b"1,2\n3,4\n" * 1500
     found = uploads.Uploads().add(sent(long), "long.csv")
-    assert len(found.frame) == uploads.ROWS and found.note == "2000 of its 3000 rows, at random."
+    assert len(found.frame) == uploads.MAX_ROWS and found.note == "2000 of its 3000 rows, at random."
 
 
 @pytest.fixture

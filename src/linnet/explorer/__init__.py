@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linnet import _extras as extras
+from linnet.explorer.serving import serve
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -18,11 +19,3 @@ def create_app() -> Dash:
     from linnet.explorer.application import create_app as create
 
     return create()
-
-
-def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
-    """Serve the explorer until it is interrupted, on this machine alone unless `host` says otherwise."""
-    extras.need("dash", "the explorer")
-    from linnet.explorer.serving import serve as run
-
-    run(host, port, open_browser)

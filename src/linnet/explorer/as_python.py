@@ -13,7 +13,6 @@ from importlib import import_module
 COMPUTING = "linnet.explorer.computing"
 STANDS_FOR_LINNET = f"{COMPUTING}.padding"  # its trainers have the names of linnet's own, and their results
 LINE_LENGTH = 100
-CLASS, CONSTANT, FUNCTION = range(3)  # the order in which a script defines things
 
 Calls = Mapping[str, tuple[Callable[..., object], Mapping[str, object]]]
 
@@ -50,14 +49,13 @@ def source_of(functions: tuple[Callable[..., object], ...]) -> str:
     for function in functions:
         collector.add(function.__module__, function.__name__)
     imports = sorted(collector.imports, key=lambda line: ("linnet" in line, line))
-    in_order = sorted(collector.statements.items(), key=lambda pair: _definition_order(pair[0]))
-    texts = [text if _definition_order(statement) == CONSTANT else f"\n\n{text}\n" for statement, text in in_order]
+    # functions last: a sort leaves the others in their order, each after those that it uses
+    in_order = sorted(collector.statements.items(), key=lambda pair: isinstance(pair[0], ast.FunctionDef))
+    texts = [
+        f"\n\n{text}\n" if isinstance(statement, (ast.ClassDef, ast.FunctionDef)) else text
+        for statement, text in in_order
+    ]
     return "\n".join(["from __future__ import annotations", "", *imports, "", *texts, ""])
-
-
-def _definition_order(statement: ast.stmt) -> int:
-    """Return where a definition stands in a script: classes first, then constants, then functions."""
-    return {ast.ClassDef: CLASS, ast.FunctionDef: FUNCTION}.get(type(statement), CONSTANT)
 
 
 @dataclass

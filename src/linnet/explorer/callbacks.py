@@ -45,7 +45,7 @@ def register(app: Dash, service: Service) -> None:
         if page.can_freeze_run:
             _register_frozen_run(app, page)
         if page.register is not None:
-            page.register(app, service)
+            page.register(app)
 
 
 def _register_compute(app: Dash, service: Service, page: Page, part: Part) -> None:

@@ -21,6 +21,7 @@ THEORY = "dash"  # how a predicted line is drawn; a trained one is solid
 SEQUENCE = "Viridis"
 DIVERGING = "RdBu"
 LEGEND_LAST = 1001  # `legendrank` of what is named once for all curves: behind their own names, which have 1000
+GUIDE_MARK = "guide"  # the `meta` of a trace that is no result: see `overlay_frozen`
 
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
@@ -32,12 +33,10 @@ def rounded_list(values: ArrayLike) -> list[Any]:
         return array.tolist()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(array))))
-        short = np.where(np.isfinite(size) & (size > 0), np.round(array * size) / size, array)
-    if np.isfinite(array).all():
-        return np.where(np.isfinite(short), short, array).tolist()
-    held = np.where(np.isfinite(short), short, array).astype(object)
-    held[~np.isfinite(array)] = None
-    return held.tolist()
+        short = np.round(array * size) / size  # NaN for zero, and where the power of ten overflows or vanishes
+    sent = np.where(np.isfinite(short), short, array).astype(object)
+    sent[~np.isfinite(array)] = None
+    return sent.tolist()
 
 
 def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
@@ -66,7 +65,7 @@ def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
 
 def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
     """Return a thin line that is no result: a threshold, a border, a cursor. A frozen run is drawn without it."""
-    return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta="guide", **rest)
+    return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta=GUIDE_MARK, **rest)
 
 
 def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
@@ -101,6 +100,15 @@ def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:
             place = {"x": at, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top", "xshift": 2}
             notes.append({**place, "text": text, "showarrow": False, "font": {"size": 12}})
     return {"shapes": shapes, "annotations": notes}
+
+
+def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> list[Trace]:
+    """Return the area between two curves, in a pale colour, as two traces; a frozen run is drawn without it."""
+    edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": GUIDE_MARK}
+    below, above = line(x, low, **edge), line(x, high, **edge)
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
+    return [below, above]
 
 
 def ordered_colours(count: int) -> list[str]:
@@ -184,7 +192,7 @@ def overlay_frozen(now: Any, frozen: Any) -> Any:
         return now
     pale: list[Trace] = []
     for trace in frozen.get("data", ()):
-        if trace.get("type", "scatter") == "scatter" and trace.get("meta") != "guide":
+        if trace.get("type", "scatter") == "scatter" and trace.get("meta") != GUIDE_MARK:
             name = f"{trace.get('name', '')} (frozen)".strip() if pale else "frozen run"  # one entry of the legend
             pale.append({**trace, "opacity": 0.4, "showlegend": not pale, "name": name, "legendgroup": "frozen"})
     return {**now, "data": pale + list(now.get("data", ()))}

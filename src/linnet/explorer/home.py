@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 from dash import dcc, html
@@ -19,7 +18,7 @@ WHAT = (
     "the formula that predicts it. All of it is computed on this machine, and the address of a page holds what was "
     "set on it: a view can be sent as a link."
 )
-VALUES = (8.0, 4.0, 2.0, 1.0)  # of the target in the moving picture
+VALUES = (8.0, 4.0, 2.0, 1.0)  # singular values of the target in the moving picture
 # Thresholds g of the moving picture's runs, with the words below it.
 RUNS = {
     1e-4: "a small start: one mode after the other",
@@ -27,7 +26,7 @@ RUNS = {
     3.0: "between lazy and active: weak modes below the threshold, strong ones above it",
     100.0: "a large start: all modes at once, lazily",
 }
-TIMES = 161  # of a run
+TIMES = 161  # points of a curve
 LEARNED = 0.99  # share of the weakest mode at which a run ends
 
 
@@ -73,28 +72,32 @@ def _moving_picture() -> Component:
                     html.Button("Pause", id="moving-pause", type="button", className="small"),
                 ]
             ),
-            dcc.Store(id="moving-runs", data=moving_runs()),
+            dcc.Store(id="moving-runs", data={"values": VALUES, "runs": moving_runs()}),
         ],
         className="moving view",
     )
 
 
 @cache
-def moving_runs() -> str:
-    """Compute the runs of the moving picture, as JSON: one target, each for as long as its weakest mode needs."""
+def moving_runs() -> list[dict[str, object]]:
+    """Compute the runs of the moving picture: one target, each for as long as its weakest mode needs.
+
+    `animateRuns` of assets/home.js draws them: each has its "words", "threshold" and "end" (a time), and its "modes",
+    a list of numbers for each.
+    """
     import numpy as np
 
     import_modules(("linnet.theories", "linnet.theories.mixed"))
     from linnet.theories.mixed import mode_values
 
-    drawn = []
+    drawn: list[dict[str, object]] = []
     for threshold, words in RUNS.items():
         clock = np.geomspace(1e-6, 1e3, 4000)
         weakest = mode_values(VALUES[-1:], threshold, clock)[:, 0]
         end = clock[np.argmax(weakest > LEARNED * VALUES[-1])]
         modes = mode_values(VALUES, threshold, np.linspace(0, end, TIMES)).T
         drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": rounded_list(modes)})
-    return json.dumps({"values": VALUES, "runs": drawn})
+    return drawn
 
 
 def _step(number: int, step: Step) -> Component:

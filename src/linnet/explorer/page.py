@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from linnet.explorer.drawing import Figure
-    from linnet.explorer.service import Service
-
 # Names for annotations: neither xarray nor Dash is loaded for them.
 Data: TypeAlias = "xr.Dataset"
 Html: TypeAlias = "Component | list[Component]"  # what a view of kind "html" shows
@@ -104,7 +102,7 @@ class Page:
       own
     - `can_freeze_run`: a run can be frozen, to be drawn beside the next one
     - `above_controls()`: a Dash component that stands above the controls
-    - `register(app, service)`: callbacks of its own
+    - `register(app)`: registers callbacks of its own
     """
 
     name: str
@@ -118,7 +116,7 @@ class Page:
     can_freeze_run: bool = False
     own_script: Callable[[State], str] | None = None
     above_controls: Callable[[], Component] | None = None
-    register: Callable[[Dash, Service], None] | None = None
+    register: Callable[[Dash], None] | None = None
 
     @property
     def first_view(self) -> View:

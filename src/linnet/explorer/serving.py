@@ -13,22 +13,23 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
+from linnet import _extras as extras
 from linnet.explorer import connections, warming
 from linnet.explorer.front import MAX_REQUEST_BYTES, Front
 
 MAX_CONNECTIONS = 500  # in all; of one client, see `connections`
-THREADS = 8  # requests served at once; how many are computed at once is the service's matter
+THREADS = 8  # requests served at once; `Service` says how many are computed at once
 
 
 def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
-    """Serve the explorer until it is interrupted.
+    """Serve the explorer until it is interrupted, on this machine alone unless `host` says otherwise.
 
     By waitress: a fixed number of threads, so that JAX's thread-local state stays bounded, and limits on what it
     reads; Flask's own server starts a thread for each request and says itself that it is not for use.
     """
     for needed in ("dash", "waitress"):
-        if find_spec(needed) is None:  # before anything is started
-            raise ModuleNotFoundError(f"No module named {needed!r}", name=needed)
+        if find_spec(needed) is None:  # before anything is started, and without the time that importing it takes
+            raise ModuleNotFoundError(extras.line(needed, "the explorer"), name=needed)
     listening = _listening_socket(host, port)
     address = f"http://{_shown_host(host)}:{listening.getsockname()[1]}/"
     if not is_loopback(host):

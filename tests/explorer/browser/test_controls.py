@@ -52,8 +52,8 @@ def wanted(page: Page, state: State) -> dict[str, Any]:
 def begin(page: Page, one: Control) -> State:
     """A state in which the control is shown: its page's defaults but for what it waits for."""
     state = control.parse(page.controls, WHERE.get((page.name, one.name), ""))
-    if one.when is not None and state[one.when[0]] not in one.when[1]:
-        state[one.when[0]] = one.when[1][0]
+    if one.when and state[one.when[0]] not in one.when[1:]:
+        state[one.when[0]] = one.when[1]
     return state
 
 

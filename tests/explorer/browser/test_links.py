@@ -25,7 +25,7 @@ def elsewhere(page: Page) -> State:
     """A state in which the sliders of a page that cost nothing to move are not at their defaults."""
     state = control.defaults(page.controls)
     for one in page.controls:
-        if one.kind in ("log", "switch") and one.when is None and not one.hidden:
+        if one.kind in ("log", "switch") and not one.when and not one.hidden:
             state[one.name] = one.read(another(one))
     if page.name == "claims":
         state |= {"verdict": "refuted", "words": "rate", "claim": "tu-thm2-lazy"}

@@ -82,7 +82,7 @@ def test_every_control_is_reached_by_the_tab_key_and_has_words(page: Page, visit
         seen.tab.keyboard.press("Tab")
         reached.append(seen.tab.evaluate("[document.activeElement.id, document.activeElement.closest('.control')?.id]"))
     holders = {holder for _, holder in reached}
-    shown = {f"{page.name}-{one.name}-control" for one in page.controls if not one.hidden and one.when is None}
+    shown = {f"{page.name}-{one.name}-control" for one in page.controls if not one.hidden and not one.when}
     assert shown <= holders
     for one in page.controls:
         if one.hidden:
@@ -125,7 +125,7 @@ def test_a_phone_keeps_the_picture_in_view_while_controls_move(page: Page, visit
     assert not seen.tab.locator(f"{first} > .about").is_visible()
     here = seen.tab.locator(f"#go-{name}").bounding_box()  # the row of pages scrolls sideways to the one that is open
     assert here["x"] >= 0 and here["x"] + here["width"] <= 390
-    last = [one for one in seen.page.controls if not one.hidden and not one.plays and one.when is None][-1]
+    last = [one for one in seen.page.controls if not one.hidden and not one.plays and not one.when][-1]
     control_box = seen.tab.locator(f"#{name}-{last.name}-control")
     control_box.evaluate("one => one.scrollIntoView({block: 'end'})")
     picture, box = seen.tab.locator(first).bounding_box(), control_box.bounding_box()

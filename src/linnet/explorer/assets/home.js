@@ -49,7 +49,7 @@
     const picture = document.getElementById("moving-picture");
     if (!held || !picture) return window.dash_clientside.no_update;
     const words = document.getElementById("moving-words"), button = document.getElementById("moving-pause");
-    const { values, runs } = JSON.parse(held);
+    const { values, runs } = held; // see `_moving_picture` of home.py
     let at = 0, passed = 0, last = null, grow = null;
     let plays = !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const begin = () => {

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import linnet as ln
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -31,8 +33,6 @@ def deep_modes(*, depth: int, coupling: float, width: int, values: tuple[float, 
     `values`, the singular values of the target; `seed` of the start.
     """
     import xarray as xr
-
-    import linnet as ln
 
     s = np.sort(np.array(values, dtype=float))[::-1]
     times = np.linspace(0, horizon(float(s[-1]), coupling, depth), TIMES)
@@ -61,8 +61,6 @@ def mode_order(*, coupling: float, values: tuple[float, ...]) -> xr.Dataset:
     """
     import xarray as xr
 
-    import linnet as ln
-
     ends = np.array([max(values), min(values)])
     half_times = []
     for depth in DEPTHS:
@@ -80,8 +78,6 @@ def depth_diagram(*, depth: int, dim: int, rank: int, noise_std: float) -> xr.Da
 
     **Arguments:** `depth` L; `dim` d, `rank` and `noise_std` of the task, a matrix of low rank in noise.
     """
-    import linnet as ln
-
     strengths = MAP_STRENGTH * dim * MAP_RATIO ** np.arange(rank)
     spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, noise_std)
     least = np.ceil(np.log2(32 * dim))  # the formula asks for 16 units for each input and output

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import linnet as ln
 from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ def feature_learning(
     the size of the teacher; `growth` by how much of itself the first stage grows in a step, eta sqrt(gamma)/(n m);
     `seed` of data and start.
     """
-    import linnet as ln
-
     data = ln.problems.gaussian_teacher(
         key=seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal
     )

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -16,8 +15,9 @@ from typing import Any
 
 from linnet._workers import command, environment
 
-LIMIT_SECONDS = 300.0
-STARTING_SECONDS = 4.0  # seconds until the process has read its code
+LIMIT_SECONDS = 300.0  # after which a measurement is ended: the page is for a look, `linnet verify` for the rest
+STARTING_SECONDS = 4.0  # until the process has read its code
+UNKNOWN_SECONDS = 10.0  # that a claim without a record is taken to need
 UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
 
 
@@ -34,14 +34,18 @@ class Progress:
 
 
 class ClaimRunner:
-    """Runs `linnet verify --quick NAME --json -` for one claim at a time; another has to wait for its end."""
+    """Runs `linnet verify --quick NAME --json -` for one claim at a time; another has to wait for its end.
 
-    def __init__(self, limit: float = LIMIT_SECONDS) -> None:
-        self.limit = limit
+    A thread waits for each process. What is under way and what has ended is read and changed under the lock.
+    """
+
+    def __init__(self, limit_seconds: float = LIMIT_SECONDS) -> None:
+        self.limit_seconds = limit_seconds
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None  # under way
         self._claim, self._began = "", 0.0
-        self._last: dict[str, Progress] = {}
+        self._ended: dict[str, Progress] = {}  # by claim
+        atexit.register(self.cancel)
 
     def start(self, name: str) -> Progress:
         """Begin to measure the claim `name`; refuse names that are no claim, and a second one at a time."""
@@ -52,38 +56,31 @@ class ClaimRunner:
                 f"`claim` must be the name of a claim, as `linnet list` shows them: got {str(name)[:80]!r}."
             )
         with self._lock:
-            self._check_process()
             if self._process is not None:
                 raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
-            self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the measurement ends)
             self._process = subprocess.Popen(
                 self._command(name),
                 stdin=subprocess.DEVNULL,
-                stdout=self._output,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment(),
                 start_new_session=os.name == "posix",  # whatever it starts is ended with it
             )
             self._claim, self._began = name, time.monotonic()
-            atexit.register(self.cancel)
-            alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
-            alarm.daemon = True
-            alarm.start()
+            threading.Thread(target=self._wait, args=(self._process,), name="linnet-claim", daemon=True).start()
             return self._current_progress()
 
     def progress(self, name: str) -> Progress | None:
         """Return how the claim's measurement stands, or None if it was never asked for."""
         with self._lock:
-            self._check_process()
             under_way = self._process is not None and self._claim == name
-            return self._current_progress() if under_way else self._last.get(name)
+            return self._current_progress() if under_way else self._ended.get(name)
 
     def cancel(self) -> None:
         """End what is under way, if anything is."""
         with self._lock:
-            self._check_process()
             if self._process is not None:
-                self._finish(CANCELLED, "cancelled before its end.")
+                self._finish(self._process, CANCELLED, reason="cancelled before its end.")
 
     def _command(self, name: str) -> list[str]:
         """Return the command that measures a claim."""
@@ -95,36 +92,30 @@ class ClaimRunner:
 
         passed = time.monotonic() - self._began
         known = record.last_measured().get(self._claim)
-        usual = STARTING_SECONDS + (known.seconds if known else 10.0)
+        usual = STARTING_SECONDS + (known.seconds if known else UNKNOWN_SECONDS)
         return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
 
-    def _check_process(self) -> None:
-        """Note that the process has ended, or end it when its time is over."""
-        if self._process is None:
-            return
-        if self._process.poll() is not None:
-            self._finish(DONE, "")
-        elif time.monotonic() - self._began > self.limit:
-            self._finish(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
-
-    def _finish(self, state: str, reason: str) -> None:
-        """End the process, and keep what it measured, or why it did not."""
-        assert self._process is not None
-        ended = replace(self._current_progress(), state=state, reason=reason, share=1.0)
-        _kill(self._process)
-        with self._output as output:
-            output.seek(0)
-            written = output.read()
-        if state == DONE:
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for a process as long as it may take, and keep what it measured, or why it did not."""
+        outcome: dict[str, Any] = {}
+        with process:  # closes what it writes to
             try:
-                ended = replace(ended, outcome=json.loads(written)[0])
-                reason = str(ended.outcome.get("error") or "")
+                written, _ = process.communicate(timeout=self.limit_seconds)
+                outcome = json.loads(written)[0]
+                reason = str(outcome.get("error") or "")
+            except subprocess.TimeoutExpired:
+                reason = f"stopped after {self.limit_seconds:g} s, the limit here; `linnet verify` has none."
             except (ValueError, IndexError):
-                reason = f"the process ended with status {self._process.returncode}."
-            ended = replace(ended, state=FAILED if reason else DONE, reason=reason)
-        self._last[self._claim] = ended
-        self._process = None
-        atexit.unregister(self.cancel)
+                reason = f"the process ended with status {process.returncode}."
+            with self._lock:
+                self._finish(process, FAILED if reason else DONE, reason=reason, outcome=outcome)
+
+    def _finish(self, process: subprocess.Popen[bytes], state: str, **result: Any) -> None:
+        """End a process and keep how it ended, unless that has happened; the lock is held."""
+        if process is self._process:
+            self._ended[self._claim] = replace(self._current_progress(), state=state, share=1.0, **result)
+            _kill(process)
+            self._process = None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

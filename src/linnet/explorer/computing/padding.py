@@ -13,26 +13,28 @@ from typing import Any
 
 import numpy as np
 
+import linnet as ln
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trajectories.trajectory import Trajectory
 
-SIDES = (8, 24, 64, 128)  # the sizes of inputs and outputs that anything is trained at
+SIDES = (
+    8,
+    24,
+    64,
+    128,
+)  # the numbers of inputs and outputs that anything is trained at; hidden units are twice as many
 
 
 def gradient_descent(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
     """Run `linnet.gradient_descent` on padded matrices."""
-    from linnet import gradient_descent as train
-
-    return _train_padded(train, problem, weights, options)
+    return _train_padded(ln.gradient_descent, problem, weights, options)
 
 
 def gradient_flow(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
     """Run `linnet.gradient_flow` on padded matrices."""
-    from linnet import gradient_flow as train
-
-    return _train_padded(train, problem, weights, options)
+    return _train_padded(ln.gradient_flow, problem, weights, options)
 
 
 def pad(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
@@ -48,10 +50,8 @@ def pad(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
         truth=None if problem.truth is None else _write_into_corner(problem.truth, np.zeros((side, side))),
         test_cov=_write_into_corner(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
     )
-    first, second = (
-        _write_into_corner(weights.first, np.zeros((2 * side, side))),
-        _write_into_corner(weights.second, np.zeros((side, 2 * side))),
-    )
+    first = _write_into_corner(weights.first, np.zeros((2 * side, side)))
+    second = _write_into_corner(weights.second, np.zeros((side, 2 * side)))
     return larger, Weights(first, second)
 
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import linnet as ln
 from linnet.explorer.computing.padding import gradient_descent
 from linnet.reproduction import plane
 
 if TYPE_CHECKING:
     import xarray as xr
 
+AXES = ("gamma_width", "gamma_variance")  # of a map: exponents of width and variance in d
 GRID = 25  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
@@ -30,31 +32,32 @@ def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
     return np.maximum(1, np.round(float(dim) ** np.asarray(exponents, dtype=float)))
 
 
+def error_unit(dim: int) -> float:
+    """Return the factor from a loss, half a sum of squares, to the error per entry of a matrix (dim, dim)."""
+    return 2 / dim**2
+
+
 def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float) -> xr.Dataset:
     """Return least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
 
     `error` is the relative error bar of the first; `covered` says that it is below 5%.
     """
-    from linnet.theories.mixed import asymptotic_spectrum, phase, predicted_diagram
-
     strengths = strength * dim * ratio ** np.arange(rank)  # singular values of the truth
-    spectrum = asymptotic_spectrum(strengths, dim, noise_std)
+    spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
-    diagram = predicted_diagram(
+    predicted = ln.theories.mixed.predicted_diagram(
         spectrum, variances, widths, points=GROUPS, draws=DRAWS, coarse=True, limit=LIMIT
-    ).to_dataset()
-    diagram = diagram.assign_coords(width=WIDTHS, variance=VARIANCES).rename(
-        width="gamma_width", variance="gamma_variance"
     )
     size = float(strengths[0])
-    steps = plane.step_size(VARIANCES[None, :], WIDTHS[:, None], dim=dim, size=size)
-    axes = ("gamma_width", "gamma_variance")
+    powers = VARIANCES[None, :], WIDTHS[:, None]
     return (
-        diagram[["best_time", "stable_rank", "error", "scatter", "covered"]]
+        predicted.to_dataset()[["best_time", "stable_rank", "error", "scatter", "covered"]]
+        .assign_coords(width=WIDTHS, variance=VARIANCES)
+        .rename(width="gamma_width", variance="gamma_variance")
         .assign(
-            best_test=(axes, diagram["best_test"].values * 2 / dim**2),
-            best_step=(axes, diagram["best_time"].values / steps),
-            region=(axes, phase(VARIANCES[None, :], WIDTHS[:, None])),
+            best_test=(AXES, predicted.best_test * error_unit(dim)),
+            best_step=(AXES, predicted.best_time / plane.step_size(*powers, dim=dim, size=size)),
+            region=(AXES, ln.theories.mixed.phase(*powers)),
         )
         .assign_attrs(dim=dim, rank=rank, size=size, units="errors per entry; times canonical")
     )
@@ -69,8 +72,6 @@ def trained_cell(
     the target's leading singular vectors, (time, mode).
     """
     import xarray as xr
-
-    import linnet as ln
 
     if len(cell) != 2:
         raise ValueError("A cell is two exponents, of the variance and of the width: click one in the map.")
@@ -96,7 +97,7 @@ def trained_cell(
     left, _, right = np.linalg.svd(task.cross)
     shown = min(rank + 3, cell_dim)
     along = np.einsum("ki,tkd,id->ti", left[:, :shown], run.products, right[:shown])
-    unit = 2 / cell_dim**2
+    unit = error_unit(cell_dim)
     least = int(np.argmin(run.test_loss))
     return xr.Dataset(
         {
@@ -138,9 +139,7 @@ def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarra
     """Return the singular values of the truth of one drawn task, largest first."""
     from scipy.sparse.linalg import svds
 
-    from linnet.problems import low_rank_plus_noise
-
-    truth = np.asarray(low_rank_plus_noise(dim, rank=rank, key=key).truth)
+    truth = np.asarray(ln.problems.low_rank_plus_noise(dim, rank=rank, key=key).truth)
     first = np.ones(dim)  # where the iteration starts: the same numbers every time
     return np.sort(svds(truth, rank, return_singular_vectors=False, v0=first))[::-1]
 
@@ -148,43 +147,37 @@ def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarra
 def _own_map(dim: int) -> xr.Dataset:
     """Return the map that was trained here at a dimension, and the formula for its task."""
     from linnet.papers.linnet.trained import trained_diagram
-    from linnet.problems import low_rank_plus_noise
-    from linnet.theories.mixed import asymptotic_spectrum, predicted_diagram, task_spectrum
 
     cells = trained_diagram(dim)
     rank = int(cells.attrs["rank"])
     variances = float(dim) ** cells["gamma_variance"].values
     widths = widths_of(dim, cells["gamma_width"].values)
     if dim <= SMALL:
-        spectrum = task_spectrum(low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
+        spectrum = ln.theories.mixed.task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
     else:
-        spectrum = asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)
-    formula = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=0)
-    axes = ("gamma_width", "gamma_variance")
-    predicted = np.where(
-        formula.covered & (cells["best_step"] < cells["steps"]).values, formula.best_test * 2 / dim**2, np.nan
-    )
-    made = cells[["best_test"]].rename(best_test="trained").assign(predicted=(axes, predicted))
+        spectrum = ln.theories.mixed.asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)
+    formula = ln.theories.mixed.predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=0)
+    claimed = formula.covered & (cells["best_step"] < cells["steps"]).values
+    predicted = np.where(claimed, formula.best_test * error_unit(dim), np.nan)
+    made = cells[["best_test"]].rename(best_test="trained").assign(predicted=(AXES, predicted))
     return made.assign_attrs(dim=dim, rank=rank, what="least test error of our own networks")
 
 
 def _published_map() -> xr.Dataset:
     """Return the published cells, and the formula where their runs were stopped."""
     from linnet.reproduction.published import phase_diagram_cells
-    from linnet.theories.mixed import asymptotic_spectrum, predicted_run
 
-    cells = phase_diagram_cells().transpose("gamma_width", "gamma_variance")
+    cells = phase_diagram_cells().transpose(*AXES)
     dim, rank = int(cells.attrs["dim"]), int(cells.attrs["rank"])
     strengths = np.mean([task_strengths(dim, rank, key) for key in range(PUBLISHED_DRAWS)], axis=0)
-    spectrum = asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
+    spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
     errors = np.zeros(cells["test_error"].shape)
     for i, power in enumerate(cells["gamma_width"].values):
         for j, other in enumerate(cells["gamma_variance"].values):
             variance, width = float(dim) ** other, round(float(dim) ** power)
             step = float(plane.step_size(other, power, dim=dim, size=strengths[0]))
             time = float(cells["last_step"].values[i, j]) * step
-            errors[i, j] = predicted_run(spectrum, variance, width, [time], draws=1).test_loss[0] * 2 / dim**2
-    made = cells[["test_error"]].rename(test_error="trained")
-    return made.assign(predicted=(("gamma_width", "gamma_variance"), errors)).assign_attrs(
-        dim=dim, rank=rank, what="test error of the published networks where they were stopped"
-    )
+            run = ln.theories.mixed.predicted_run(spectrum, variance, width, [time], draws=1)
+            errors[i, j] = run.test_loss[0] * error_unit(dim)
+    made = cells[["test_error"]].rename(test_error="trained").assign(predicted=(AXES, errors))
+    return made.assign_attrs(dim=dim, rank=rank, what="test error of the published networks where they were stopped")

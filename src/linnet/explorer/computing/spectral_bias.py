@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import linnet as ln
 from linnet.explorer.computing.padding import gradient_flow
 from linnet.explorer.computing.train import MAX_STEPS, POINTS
 from linnet.reproduction.datasets import labelled
@@ -24,8 +25,6 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
     **Arguments:** `gamma` is the scale of the start, `values` the target's singular values in any order, `clock` one
     of `CLOCKS`.
     """
-    import linnet as ln
-
     theory = ln.theories.spectral_bias
     s = np.sort(np.array(values, dtype=float))[::-1]
     scaled = clock == "log"
@@ -70,8 +69,6 @@ def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) 
     **Arguments:** `gamma` is the scale of the orthogonal start, `noise` delta, that of labels divided by sqrt(n), drawn
     anew at every step; `learning_rate` eta of both runs; `seed` of data, start and noise.
     """
-    import linnet as ln
-
     problem = ln.problems.orthogonal_regression(key=seed, in_dim=INPUTS)
     start = ln.inits.orthogonal(key=seed, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=gamma)
     options: dict[str, Any] = {"learning_rate": learning_rate, "steps": STEPS, "save_every": STEPS // SAVES}

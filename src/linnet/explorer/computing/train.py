@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import linnet as ln
 from linnet.explorer.computing.padding import gradient_descent, gradient_flow
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from linnet.problems.problem import Problem
 
 POINTS = 121  # times of a run that are shown
 MIN_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
@@ -20,10 +19,8 @@ RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
-def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> Problem:
+def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> ln.Problem:
     """Return white inputs, and a target with these singular values."""
-    from linnet.problems import Problem
-
     if len(values) > min(in_dim, out_dim):
         raise ValueError(
             f"The target has {len(values)} singular values, more than a matrix of {out_dim} x {in_dim} can have: "
@@ -31,17 +28,15 @@ def diagonal_problem(values: tuple[float, ...], in_dim: int, out_dim: int) -> Pr
         )
     matrix = np.zeros((out_dim, in_dim))
     matrix[: len(values), : len(values)] = np.diag(sorted(values, reverse=True))
-    return Problem.from_target(matrix, truth=matrix)
+    return ln.Problem.from_target(matrix, truth=matrix)
 
 
-def horizon(problem: Problem, threshold: float, until: float) -> float:
+def horizon(problem: ln.Problem, threshold: float, until: float) -> float:
     """Return how long to train: `until` times what the weakest mode of the truth takes to be learned from nothing."""
-    from linnet.theories.mixed import crossing_times
-
     goal = problem.min_norm_solution() if problem.truth is None else problem.truth
     modes = np.linalg.svd(goal, compute_uv=False)
     weakest = float(modes[modes > 1e-9 * modes[0]][-1])
-    return until * float(crossing_times([weakest], [0.0], threshold, level=SHARE * weakest)[0])
+    return until * float(ln.theories.mixed.crossing_times([weakest], [0.0], threshold, level=SHARE * weakest)[0])
 
 
 def train(
@@ -74,8 +69,6 @@ def train(
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
     `threshold` the size at which a mode passes from lazy to active, (s1^2 + s2^2) h / 2.
     """
-    import linnet as ln
-
     if target == "values":
         problem = diagonal_problem(values, in_dim, out_dim)
     elif target == "low_rank":

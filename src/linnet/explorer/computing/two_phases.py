@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import linnet as ln
 from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
     trained on, the population or a number of samples; `seed` of the start and the samples. Directions are along the
     spike and across it, components along v1 and v2.
     """
-    import linnet as ln
-
     theory = ln.theories.spiked.TwoPhase(spike, alignment)
     basis, plateau = theory.basis, theory.correlation / theory.lambda1
     first = theory.early_time(scale)
@@ -79,8 +78,6 @@ def _trained_path(
     spike: float, alignment: float, scale: float, samples: str, seed: int, end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Train, and return the first layer along its direction of growth, (time, 2) in the plane; the loss; and u(0)."""
-    import linnet as ln
-
     count = None if samples == POPULATION else int(samples)
     problem = ln.problems.spiked_covariance(
         DIM, spike=spike, alignment=alignment, samples=count, key=None if count is None else seed
@@ -101,8 +98,6 @@ def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> x
     **Arguments:** `spike` rho and `alignment` A of the data, `ratio` d/n at which the map over spikes and alignments
     is drawn, `seed` of the samples.
     """
-    import linnet as ln
-
     error = partial(ln.theories.spiked.generalization_error, normalized=True)
 
     ratios = np.geomspace(1.02, 20.0, 121)

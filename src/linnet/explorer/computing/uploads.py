@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 5_000_000
 MAX_BASE64_CHARACTERS = 4 * MAX_FILE_BYTES // 3 + 300  # of a file as browsers send it, in base64
-COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
+TOO_LARGE = (
+    f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use linnet diagnose, which has "
+    "no such limit."
+)
+MAX_COLUMNS = 300  # more are refused
+MAX_ROWS = 2000  # of more rows these many are kept, at random
 MAX_TABLES = 8  # tables at once; the one that was longest not asked for makes place
-QUOTED_SEPARATORS = 20  # commas for each column in a line with quoted texts, which may hold commas of their own
-TURN_SECONDS = 30.0  # that an upload waits for another one to be read
+MAX_QUOTED_SEPARATORS = 20  # commas for each column in a line with quoted texts, which may hold commas of their own
+TURN_SECONDS = 30.0  # seconds that an upload waits for another one to be read
 KINDS = (".csv", ".tsv")
 
 
@@ -68,16 +73,14 @@ def decode(contents: str) -> bytes:
     """Return the bytes of an upload; refuse what is damaged, too large or empty."""
     if not isinstance(contents, str) or "," not in contents[:200]:
         raise ValueError("The upload holds no file: choose a CSV file.")
+    if len(contents) > MAX_BASE64_CHARACTERS:  # is not even decoded
+        raise ValueError(TOO_LARGE)
     try:
-        short = len(contents) <= MAX_BASE64_CHARACTERS  # decoded only then
-        data = base64.b64decode(contents.split(",", 1)[1], validate=True) if short else b""
+        data = base64.b64decode(contents.split(",", 1)[1], validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("The upload is damaged: its bytes cannot be decoded. Try again.") from None
-    if not short or len(data) > MAX_FILE_BYTES:
-        raise ValueError(
-            f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use `linnet diagnose`, "
-            "which has no such limit."
-        )
+    if len(data) > MAX_FILE_BYTES:
+        raise ValueError(TOO_LARGE)
     if not data.strip():
         raise ValueError("The file is empty: it must have a line of names and lines of numbers.")
     return data
@@ -95,11 +98,11 @@ def kind_and_name(file: str) -> tuple[str, str]:
 
 
 def parse_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, str]:
-    """Return the table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
+    """Return the table in these bytes, at most `MAX_ROWS` rows of it, and a note where there were more."""
     from linnet.forecasts.tables import draw_rows, read_frame
 
     separators = max(line.count(b"\t" if suffix == ".tsv" else b",") for line in data.splitlines())
-    _check_columns(separators + 1 if b'"' not in data else separators // QUOTED_SEPARATORS)  # before it is parsed
+    _check_columns(separators + 1 if b'"' not in data else separators // MAX_QUOTED_SEPARATORS)  # before it is parsed
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
         place = Path(folder) / f"The file{suffix}"
         place.write_bytes(data)
@@ -117,14 +120,14 @@ def parse_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, str]:
             f"The table must have at least 2 columns and 2 rows: got {frame.shape[1]} and {len(frame)}. Is it "
             f"separated by {'tabs' if suffix == '.tsv' else 'commas'}?"
         )
-    kept = draw_rows(frame, ROWS)
-    return kept, "" if len(kept) == len(frame) else f"{ROWS} of its {len(frame)} rows, at random."
+    kept = draw_rows(frame, MAX_ROWS)
+    return kept, "" if len(kept) == len(frame) else f"{MAX_ROWS} of its {len(frame)} rows, at random."
 
 
 def _check_columns(columns: int) -> None:
     """Refuse a table with too many columns."""
-    if columns > COLUMNS:
-        raise ValueError(f"The table has {columns} columns: at most {COLUMNS} here. `linnet diagnose` takes more.")
+    if columns > MAX_COLUMNS:
+        raise ValueError(f"The table has {columns} columns: at most {MAX_COLUMNS} here. `linnet diagnose` takes more.")
 
 
 def fingerprint(data: bytes, kind: str) -> str:

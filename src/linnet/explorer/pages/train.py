@@ -97,7 +97,7 @@ def modes(data: Data, state: State) -> Figure:
         top = max(top, threshold)
     traces.append(draw.guide([times[at]] * 2, [0.0, top], "cursor", dash="solid", width=1))
     ends = np.full(data.sizes["mode"], times[-1])
-    traces.append(draw.markers(ends, data["learnable"], "target", colour=GUIDE, size=6, meta="guide"))
+    traces.append(draw.markers(ends, data["learnable"], "target", colour=GUIDE, size=6, meta=draw.GUIDE_MARK))
     return draw.figure(traces, x="time t", y="singular value of W₂W₁")
 
 

@@ -12,7 +12,7 @@ from linnet import style
 from linnet.explorer import as_python
 from linnet.explorer import drawing as draw
 from linnet.explorer.computing.example_tables import EXAMPLES, example_frame
-from linnet.explorer.computing.uploads import ROWS
+from linnet.explorer.computing.uploads import MAX_ROWS
 from linnet.explorer.controls import State, choice, log, text, whole
 from linnet.explorer.drawing import Figure, Options, Trace
 from linnet.explorer.page import Data, Html, Page, Part, view
@@ -81,7 +81,7 @@ def script(state: State) -> str:
     reading = {name: state[name] for name in ("target", "drop", "missing") if state[name] not in ("", "refuse")}
     if state["table"] == UPLOADED:
         held = UPLOADS.get(state["upload"])
-        reading |= {"rows": ROWS} if held.note else {}
+        reading |= {"rows": MAX_ROWS} if held.note else {}
         lines = [
             "import linnet as ln\n",
             f"table = {as_python.call_text('ln.forecasts.read', reading, repr(held.file))}",
@@ -131,7 +131,7 @@ def curves(data: Data, state: State) -> Figure:
     ):
         values = data[name].mean("seed")
         mean, spread = values.mean("fold").values, values.std("fold", ddof=1).values
-        traces += _band(steps, np.maximum(mean - spread, mean / 100), mean + spread, colour)
+        traces += draw.band(steps, np.maximum(mean - spread, mean / 100), mean + spread, colour)
         traces.append(draw.line(steps, mean, label, colour=colour))
     held = data["cv_error"].mean(("fold", "seed")).values
     best, stop = int(held.argmin()), data.attrs["stop"]
@@ -181,7 +181,7 @@ def thresholds(data: Data, state: State) -> Figure:
         np.append(values, values[-1])
         for values in (np.maximum(threshold - about, threshold / 100), threshold, threshold + about)
     )
-    traces = [*_band(edges, low, high, style.GUIDE), draw.guide(edges, middle, "threshold")]
+    traces = [*draw.band(edges, low, high, style.GUIDE), draw.guide(edges, middle, "threshold")]
     for trace in traces:
         trace["line"]["shape"] = "hv"
     for word in dict.fromkeys(data["learned"].values.tolist()):
@@ -253,15 +253,6 @@ def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
         )
         for mode, word in enumerate(words)
     ]
-
-
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> list[Trace]:
-    """Return the area between two curves, in a pale colour, as two traces."""
-    edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
-    below, above = draw.line(x, low, **edge), draw.line(x, high, **edge)
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
-    return [below, above]
 
 
 def _log_steps(steps: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, ClaimRunner, Progress
 from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import Service, failure_answer
+from linnet.explorer.service import failure_answer
 
 Shown: TypeAlias = "Component | list[Component | str]"  # what the panel shows of a measurement
 
@@ -33,7 +33,7 @@ def panel(name: str) -> Component:
     )
 
 
-def register(app: Dash, service: Service) -> None:
+def register(app: Dash) -> None:
     """Register the callbacks: a click in the list, and the buttons of the panel."""
     app.clientside_callback(
         browser_call("chooseClaim"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from linnet.explorer.computing.uploads import KINDS, MAX_BASE64_CHARACTERS, MAX_FILE_BYTES, Uploads
+from linnet.explorer.computing.uploads import KINDS, MAX_BASE64_CHARACTERS, MAX_FILE_BYTES, TOO_LARGE, Uploads
 from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
-from linnet.explorer.service import Service, failure_answer
+from linnet.explorer.service import failure_answer
 
 UPLOADED = "uploaded"
 UPLOADS = Uploads()  # of this server, as long as it runs
@@ -37,11 +37,10 @@ def upload_box() -> Component:
     )
 
 
-def register(app: Dash, service: Service) -> None:
+def register(app: Dash) -> None:
     """Register the callbacks of an upload."""
-    refusal = f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use linnet diagnose."
     app.clientside_callback(
-        browser_call("sendFile", {"characters": MAX_BASE64_CHARACTERS, "refusal": refusal}),
+        browser_call("sendFile", {"characters": MAX_BASE64_CHARACTERS, "refusal": TOO_LARGE}),
         Output("your-data-sent", "data"),
         Output("your-data-file-status", "children"),
         Input("your-data-file", "contents"),
