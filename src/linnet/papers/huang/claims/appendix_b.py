@@ -14,11 +14,14 @@ from linnet.reproduction.fits import highest
 from linnet.reproduction.numbers import by_name
 
 assumed = partial(claim, assumes=settings.ASSUMED)
+NONE = Limit(0, "it is said of all r")
 ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt(n/d): 7% in quick mode")
 PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
 
 
-def _train_with_every_step(trial: Trial, ratio: float | None, growth_times: float, draw: int = 0) -> FeatureRun:
+def _train_with_every_step(
+    trial: Trial, growth_times: float, *, ratio: float | None = None, draw: int = 0
+) -> FeatureRun:
     """Train a network inside the assumption and keep every step."""
     key = [trial.seed, draw] if draw else trial.seed
     return train_inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
@@ -40,7 +43,7 @@ def _train_with_every_step(trial: Trial, ratio: float | None, growth_times: floa
     "is off by up to {largest:.1g}; rho needs C2 = {upper:.3g} and, with gamma_l in the lower bound, C1 = {lower:.3g}",
 )
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, None, 1.0)
+    run = _train_with_every_step(trial, 1.0)
     history, gamma = run.history, run.history.gamma
     until = run.first_state_at_t1()
     growth, v0 = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples, history.magnitudes[0]
@@ -85,7 +88,7 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
 def weights_of_the_first_stage(trial: Trial) -> Numbers:
     def needed_constant(ratio: float | None, draw: int) -> float:
         """Return the least C with which every neuron keeps the bound through stage 1."""
-        run = _train_with_every_step(trial, ratio, 1.0, draw)
+        run = _train_with_every_step(trial, 1.0, ratio=ratio, draw=draw)
         stage = slice(1, run.first_state_at_t1())
         shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
         return shares.max() * run.history.gamma**2 / run.data.trace
@@ -98,15 +101,15 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     "lemmaB1-products",
     says="rho_r(t) v_r(t) >= rho_r(1) v_r(1) > 0 for t >= 1 and all r.",
     tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03",
-    holds=AtMost(0, "failing", what="share of neurons for which it fails", form=".0%", because="it is said of all r"),
-    corrected=AtMost(0, what="share where the neurons are alike", form=".0%", because="it is said of all r"),
+    holds=AtMost(NONE, "failing", what="share of neurons for which it fails", form=".0%"),
+    corrected=AtMost(NONE, what="share where the neurons are alike", form=".0%"),
     correction=IF_ALIKE,
     reads="the share of neurons for which it fails at some step until t1: {failing:.0%}",
 )
 def products_from_the_first_step(trial: Trial) -> Numbers:
     def failing_share(ratio: float | None) -> float:
         """Return the share of neurons for which the inequality fails at some step of stage 1."""
-        run = _train_with_every_step(trial, ratio, 1.0)
+        run = _train_with_every_step(trial, 1.0, ratio=ratio)
         products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state_at_t1()]
         return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
 
@@ -124,7 +127,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     "tr/(2n), what a vector in the span of the inputs has, is {span:.0f} (Lemma A.3 is for vectors apart from X)",
 )
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, None, 1.0)
+    run = _train_with_every_step(trial, 1.0)
     at = run.first_state_at_t1()
     W, signs = run.trajectory.weights_at(at).first, np.sign(run.history.magnitudes[at])
     up, down = (np.flatnonzero(signs == sign)[:200] for sign in (1, -1))
@@ -152,11 +155,10 @@ PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
 
 def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
     """Return what Lemma B.2 says of every neuron's proxy, as rules over the numbers of these names."""
-    every = Limit(0, "it is said of all r")
     quarter = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
     bound = Limit(1.0, "the bound as printed")
     return AllOf(
-        AtMost(every, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%"),
+        AtMost(NONE, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%"),
         AtLeast(quarter, least, what=f"least growth of a step over eta sqrt(gamma)/(mn){where}", form=".2g"),
         AtMost(bound, largest, what=f"largest factor of a step over the printed bound{where}", form=".2f"),
     )
@@ -176,7 +178,7 @@ def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", larg
 )
 def proxy_step(trial: Trial) -> Numbers:
     numbers = by_name(
-        {name: _proxy_growth(_train_with_every_step(trial, ratio, 8.0)) for name, ratio in PROXY_RATIOS.items()}
+        {name: _proxy_growth(_train_with_every_step(trial, 8.0, ratio=ratio)) for name, ratio in PROXY_RATIOS.items()}
     )
     alike = {f"{name}_alike": numbers[name]["alike"] for name in ("least", "largest")}
     return {"value": numbers["gone"]["alike"], **numbers, **alike}
@@ -211,7 +213,7 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     "the root of the share: {right:.2f}",
 )
 def proxy_end(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, None, 8.0)
+    run = _train_with_every_step(trial, 8.0)
     rows = {}
     for share in (0.1, 0.05, 0.02):
         at = run.first_state_at_share(share)
@@ -235,7 +237,7 @@ def proxy_end(trial: Trial) -> Numbers:
     "tr^2, which comes from eps_rho XX' for eps_rho I",
 )
 def final_loss(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, None, 8.0)
+    run = _train_with_every_step(trial, 8.0)
     history, data, later = run.history, run.data, run.history.times > run.first_time()
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     lacking = 1 - history.mean_square[later] * data.trace / history.gamma**1.5

@@ -10,13 +10,13 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, describe_convention, picture_network
+from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, PictureRun, describe_convention, picture_network
 from linnet.papers.huang.tables import synthetic
 from linnet.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
 
-MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
+AT_MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 
 
 @claim(
@@ -110,7 +110,7 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
 
 def _states_to_compare(run: PictureRun) -> list[int]:
     """Return the indices of the saved states where 5% and a half of the loss are lost, and of the last."""
-    return [*run.moments((settings.FIRST_SHARE, 0.5)), -1]
+    return [*run.moments("t1", "half"), -1]
 
 
 @of_pictures(
@@ -124,12 +124,12 @@ def _states_to_compare(run: PictureRun) -> list[int]:
         otherwise="by the closed form it falls on every set and in every convention",
     ),
     expected=Verdict.REFUTED,
-    reads=f"median rho/(v sqrt(gamma)) {MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
+    reads=f"median rho/(v sqrt(gamma)) {AT_MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
 )
 def images(trial: Trial) -> Numbers:
     runs = train_on_pictures(trial, relu=False)
     ends = {words: run.end.settled for words, run in runs.items()}
-    ratios = {words: run.history.median_ratio[run.moments()] for words, run in runs.items()}
+    ratios = {words: run.history.median_ratio[run.moments(*MOMENTS)] for words, run in runs.items()}
     return {"value": lowest(1 - end for end in ends.values()), "ratios": ratios, "ends": ends}
 
 
@@ -143,13 +143,13 @@ def images(trial: Trial) -> Numbers:
         because="a distance that converges is at the end below what it was at t1",
     ),
     expected=Verdict.REFUTED,
-    reads=f"relative distance to the target-aligned kernel {MOMENTS}: {{distances:.2g}}; at the end, by the closed "
+    reads=f"relative distance to the target-aligned kernel {AT_MOMENTS}: {{distances:.2g}}; at the end, by the closed "
     "form: {ends:.2g}",
 )
 def images_kernel(trial: Trial) -> Numbers:
     runs = train_on_pictures(trial, relu=False)
     ends = {words: run.end_distance for words, run in runs.items()}
-    distances = {words: run.history.kernel_distance[run.moments()] for words, run in runs.items()}
+    distances = {words: run.history.kernel_distance[run.moments(*MOMENTS)] for words, run in runs.items()}
     return {
         "value": lowest(end / distances[words][0] for words, end in ends.items()),
         "distances": distances,

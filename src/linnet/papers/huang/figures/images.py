@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -13,14 +11,12 @@ from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks.pictures import (
     CONVENTIONS,
     MOMENTS,
-    SHARES,
     PictureRun,
     describe_convention,
     picture_network,
 )
 from linnet.reproduction import Check, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled, variable_attributes
-from linnet.reproduction.numbers import by_name
 
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
@@ -60,27 +56,18 @@ class ImageSettings(Settings):
     states: PositiveInt = 200
 
 
-def draw_images(chosen: ImageSettings, **changes: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Draw images of the chosen set, with `changes` to the settings: inputs, targets, and the data set in words."""
-    chosen = chosen.model_copy(update=changes)
+def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, str, int]:
+    """Draw images of the chosen set and train a network on them; return the run, the data set in words, and the number
+    of inputs."""
     loaded = ln.problems.load_images(chosen.data, chosen.path or None)
-    X, y = loaded.two_classes(
-        chosen.first_class,
-        chosen.second_class,
-        samples=chosen.samples,
-        key=chosen.seed,
-        centred=chosen.centred,
-        targets=chosen.targets,
-    )
     pair = (chosen.first_class, chosen.second_class)
+    X, y = loaded.two_classes(
+        *pair, samples=chosen.samples, key=chosen.seed, centred=chosen.centred, targets=chosen.targets
+    )
     names = [loaded.classes[loaded.pair[i] if label is None else label] for i, label in enumerate(pair)]
-    return X, y, f"{len(y)} images of {loaded.name} ({' and '.join(names)})"
-
-
-def network_settings(chosen: ImageSettings) -> dict[str, Any]:
-    """Return the settings that the networks take."""
-    names = ("seed", "width", "growth", "first_std", "magnitude", "steps", "until")
-    return {name: getattr(chosen, name) for name in names} | {"save_every": ln.trajectories.log_spaced(chosen.states)}
+    taken = chosen.model_dump(include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until"})
+    run = picture_network(X, y, relu=relu, save_every=ln.trajectories.log_spaced(chosen.states), **taken)
+    return run, f"{len(y)} images of {loaded.name} ({' and '.join(names)})", X.shape[1]
 
 
 def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
@@ -89,20 +76,24 @@ def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
-    texts = {
-        "ratios": "median over neurons of rho/(v sqrt(gamma)), by convention",
-        "cosines": "cosine to the target-aligned kernel, by convention",
-        "distances": "relative distance to the target-aligned kernel, by convention",
+    changed = [chosen.model_copy(update={"centred": centred, "targets": targets}) for centred, targets in CONVENTIONS]
+    runs = [train_on_images(each, relu=relu)[0] for each in changed]
+
+    def at_moments(run: PictureRun, values: np.ndarray) -> list[float]:
+        """Return the values at each of the `MOMENTS`, NaN where the loss never falls so far."""
+        left = run.remaining_share
+        return [values[np.argmax(left <= share)] if left[-1] <= share else np.nan for share in MOMENTS.values()]
+
+    ratios = [at_moments(run, run.history.median_ratio) for run in runs]
+    cosines = [at_moments(run, run.history.kernel_cosine) for run in runs]
+    distances = [at_moments(run, run.history.kernel_distance) for run in runs]
+    both, words = ("convention", "moment"), [describe_convention(*each) for each in CONVENTIONS]
+    variables = {
+        "ratios": (both, ratios, "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
+        "cosines": (both, cosines, "cosine to the target-aligned kernel, by convention", "1"),
+        "distances": (both, distances, "relative distance to the target-aligned kernel, by convention", "1"),
+        "end_ratios": ("convention", [run.end.settled for run in runs], "a linear network's ratio at the end", "1"),
     }
-    runs = []
-    for centred, targets in CONVENTIONS:
-        X, y, _ = draw_images(chosen, centred=centred, targets=targets)
-        runs.append(picture_network(X, y, relu=relu, **network_settings(chosen)))
-    measured, ends = by_name(_measure_at_moments(run) for run in runs), [run.end.settled for run in runs]
-    both = ("convention", "moment")
-    variables: dict[str, Any] = {name: (both, values, texts[name], "1") for name, values in measured.items()}
-    variables["end_ratios"] = ("convention", ends, "a linear network's ratio at the end", "1")
-    words = [describe_convention(*each) for each in CONVENTIONS]
     coords = {
         "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
         "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
@@ -110,24 +101,14 @@ def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
     return labelled(variables, coords)
 
 
-def _measure_at_moments(run: PictureRun) -> dict[str, np.ndarray]:
-    """Return the ratio, the kernel's cosine and its distance at each of the `MOMENTS`, NaN where the loss never falls
-    so far."""
-    history, reached = run.history, [run.remaining_share[-1] <= share for share in SHARES]
-    states = [int(np.argmax(run.remaining_share <= share)) for share in SHARES]
-    measures = {"ratios": history.median_ratio, "cosines": history.kernel_cosine, "distances": history.kernel_distance}
-    return {name: np.where(reached, values[states], np.nan) for name, values in measures.items()}
-
-
 def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: bool) -> Dataset:
     """Train one network; return what the figures draw of it, with what headings and checks say of the data. `letters`
     are the panels asked for."""
-    X, y, words = draw_images(chosen)
-    run = picture_network(X, y, relu=relu, **network_settings(chosen))
+    run, words, inputs = train_on_images(chosen, relu=relu)
     ds = curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(letters or panels.PANELS),
         data=words,
-        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {X.shape[1]} inputs",
+        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs",
         convention_drawn=describe_convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
@@ -184,12 +165,12 @@ def convention_checks(ds: Dataset) -> list[Check]:
     lines = []
     for words in ds.convention.values:
         each = {name: ds[name].sel(convention=words).values for name in ("ratios", "cosines", "distances")}
-        end = f", at the end {float(ds.end_ratios.sel(convention=words)):.3f} by the closed form"
-        end = "" if panels.is_relu(ds) else end
+        end = float(ds.end_ratios.sel(convention=words))
+        closed = "" if panels.is_relu(ds) else f", at the end {end:.3f} by the closed form"
         lines.append(
             Check(
                 f"{words}: where 5%, a half and four fifths of what can be lost is lost, ratio "
-                f"{_format_moments(each['ratios'], '.3f')}{end}; kernel cosine "
+                f"{_format_moments(each['ratios'], '.3f')}{closed}; kernel cosine "
                 f"{_format_moments(each['cosines'], '.4f')}, kernel distance "
                 f"{_format_moments(each['distances'], '.2g')}"
             )

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 # (centred, targets): what is done to the pixels, and what is asked for
 CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
-MOMENTS = ("t1", "half", "fifth")
-SHARES = (settings.FIRST_SHARE, 0.5, 0.2)  # of what can be lost
+MOMENTS = {"t1": settings.FIRST_SHARE, "half": 0.5, "fifth": 0.2}  # shares of what can be lost that are left there
 
 
 def describe_convention(centred: bool, targets: str) -> str:
@@ -44,11 +43,12 @@ class PictureRun:
         """The share of the loss that can be lost that is still left, (time,)."""
         return (self.history.loss / self.history.loss[0] - self.floor) / (1 - self.floor)
 
-    def moments(self, shares: tuple[float, ...] = SHARES) -> list[int]:
-        """Return the index of the first saved state with no more than each of these shares of what can be lost left."""
+    def moments(self, *names: str) -> list[int]:
+        """Return the index of the first saved state at each of the `MOMENTS` of these names."""
+        left = self.remaining_share
         return [
-            first_index(self.remaining_share <= share, f"the loss never falls to {share:g} of what can be lost")
-            for share in shares
+            first_index(left <= MOMENTS[name], f"the loss never falls to {MOMENTS[name]:g} of what can be lost")
+            for name in names
         ]
 
     @property
