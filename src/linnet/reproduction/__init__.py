@@ -17,38 +17,14 @@ if TYPE_CHECKING:
 
 # Each loads its file on first use: who asks for the plane of a diagram does not load papers or pydantic.
 _HOMES = {
-    "Above": "rules",
-    "AllOf": "rules",
-    "Answer": "paper",
-    "AtLeast": "rules",
-    "AtMost": "rules",
-    "Below": "rules",
-    "Check": "figure",
-    "Claim": "declaration",
-    "Columns": "table",
-    "Estimate": "numbers",
-    "Falls": "rules",
-    "Figure": "figure",
-    "Limit": "rules",
-    "Measurement": "declaration",
-    "Numbers": "numbers",
-    "Outcome": "verification",
-    "Paper": "paper",
-    "PluginWarning": "registry",
-    "Rises": "rules",
-    "Rule": "rules",
-    "Settings": "figure",
-    "Statement": "paper",
-    "Table": "table",
-    "Trial": "declaration",
-    "Verdict": "declaration",
-    "Within": "rules",
-    "claim": "declaration",
-    "claims": "registry",
-    "figures": "registry",
-    "papers": "registry",
-    "tables": "registry",
-    "verify": "verification",
+    "declaration": ("Claim", "Measurement", "Trial", "Verdict", "claim"),
+    "figure": ("Check", "Figure", "Settings"),
+    "numbers": ("Estimate", "Numbers"),
+    "paper": ("Answer", "Paper", "Statement"),
+    "registry": ("PluginWarning", "claims", "figures", "papers", "tables"),
+    "rules": ("Above", "AllOf", "AtLeast", "AtMost", "Below", "Falls", "Limit", "Rises", "Rule", "Within"),
+    "table": ("Columns", "Table"),
+    "verification": ("Outcome", "verify"),
 }
 
 __all__ = [
@@ -88,8 +64,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"linnet.reproduction.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"linnet.reproduction.{home}"), name)
     raise AttributeError(f"module 'linnet.reproduction' has no attribute {name!r}")
 
 

@@ -212,7 +212,7 @@ class Claim:
         """Measures, judges and tells."""
         of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
         numbers = self.measure(trial)
-        check_kinds(self.name, (leaf for _, leaf in self.limits()), self._templates, numbers)
+        check_kinds(self, self._templates, numbers)
         sentence = f"{fill_template(self.reads, numbers)}. {self.conclusion(numbers)}"
         value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
         if isinstance(value, Estimate):

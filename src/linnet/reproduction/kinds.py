@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet._arguments import shown
-from linnet.reproduction.numbers import Estimate, Numbers, entries, fill_template, template_fields
+from linnet.reproduction.numbers import Estimate, Numbers, entries, fill_template
 from linnet.reproduction.rules import Falls, Leaf, Within
 
+if TYPE_CHECKING:
+    from linnet.reproduction.declaration import Claim
 
-def check_kinds(name: str, leaves: Iterable[Leaf], templates: Iterable[str], numbers: object) -> None:
-    """Raise ValueError unless the numbers are what the rules (`leaves`) and the sentences (`templates`) take.
+
+def check_kinds(claim: Claim, templates: Iterable[str], numbers: object) -> None:
+    """Raise ValueError unless the numbers are what the rules of the claim and its sentences (`templates`) take.
 
     One number is asked for `value`, which decides, for `uncertainty` and for a factor of a limit; a list or a mapping
     of numbers, none of them a list again, for the others; a list or a mapping where a rule asks for an order.
-
-    >>> from linnet.reproduction import Below
-    >>> from linnet.reproduction.kinds import check_kinds
-    >>> rule = Below(3, because="the sentence says so")
-    >>> check_kinds("sum", [rule], ["1 + 1 = {value}"], {"value": 2})
     """
+    name = claim.name
     if not isinstance(numbers, Mapping):
         raise ValueError(f"the claim {name!r} must measure numbers by name, as a mapping: got {shown(numbers)}.")
-    leaves, templates = list(leaves), list(templates)
-    read = [read for leaf in leaves for read in leaf.names] + [
-        said for text in templates for said in template_fields(text)
-    ]
-    for number in read:
+    for number in claim.names:
         if number not in numbers:
             raise ValueError(f"the claim {name!r} reads {number!r}, which its measurement does not return.")
+    leaves = [leaf for _, leaf in claim.limits()]
     _check_single_numbers(name, leaves, numbers)
     for leaf in leaves:
         _check_rule(name, leaf, numbers)
@@ -50,8 +46,8 @@ def _check_single_numbers(name: str, leaves: list[Leaf], numbers: Numbers) -> No
             "Return the entry that decides, and all of them under another name, which the rule reads."
         )
     factors = [leaf.times for leaf in leaves if leaf.times]
-    for number in dict.fromkeys([*factors, *(["uncertainty"] if "uncertainty" in numbers else [])]):
-        if not _is_number(numbers[number]) or isinstance(numbers[number], Estimate):
+    for number in [*factors, "uncertainty"]:
+        if number in numbers and (not _is_number(numbers[number]) or isinstance(numbers[number], Estimate)):
             raise ValueError(f"the claim {name!r} must measure one number as {number!r}: got {shown(numbers[number])}.")
 
 
@@ -85,10 +81,8 @@ def _check_rule(name: str, leaf: Leaf, numbers: Numbers) -> None:
             )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Return whether the value is one number, with its standard error or without."""
-    if isinstance(value, Estimate):
-        return True
-    return isinstance(value, (int, float, np.integer, np.floating, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.ndim == 0
-    )
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0
+    return isinstance(value, (Estimate, int, float, np.integer, np.floating, np.bool_))

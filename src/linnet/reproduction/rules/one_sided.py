@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from linnet.reproduction.numbers import Estimate, Numbers
-from linnet.reproduction.rules.rule import Leaf, value_of
+from linnet.reproduction.numbers import Estimate, Numbers, entries
+from linnet.reproduction.rules.rule import Leaf, formatted, hardest, value_of
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,21 @@ class _OneSided(Leaf):
     sign: ClassVar[int]  # +1 where small numbers meet the rule
     beyond: ClassVar[Callable[[float, float], bool]]  # on which side of the limit they do
 
+    def met(self, numbers: Numbers) -> bool:
+        """Whether every entry of the number lies on the right side of the limit, its error bar included."""
+        measured = [self._pessimistic(value, numbers) for _, value in entries(numbers[self.number])]
+        limit = self.limit * self._limit_factor(numbers)
+        return bool(measured) and all(type(self).beyond(value, limit) for value in measured)
+
+    def words(self, numbers: Numbers) -> str:
+        """The entry that is hardest for the rule, which side of the limit it is on, and what that means."""
+        label, value, measured = "", math.nan, entries(numbers[self.number])
+        if measured:
+            label, value = hardest(measured, lambda pair: self.sign * self._pessimistic(pair[1], numbers))
+        place = f" ({label})" if label and len(measured) > 1 else ""
+        limit = f"{self.relation} {self._limit_words(numbers)}"
+        return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
+
     def _pessimistic(self, value: object, numbers: Numbers) -> float:
         """Return the number, or the end of its error bar at which the rule is harder to meet."""
         if not self.errors:
@@ -28,21 +43,10 @@ class _OneSided(Leaf):
         error = value.error if isinstance(value, Estimate) else float(numbers["uncertainty"])
         return float(value_of(value)) + self.sign * self.errors * error  # NaN, and so never met, where the error is
 
-    def _worst(self, measured: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
-        """Return the entry that is hardest for the rule, one that is NaN before all others."""
-        unknown = [pair for pair in measured if math.isnan(self._pessimistic(pair[1], numbers))]
-        return (
-            unknown[0] if unknown else max(measured, key=lambda pair: self.sign * self._pessimistic(pair[1], numbers))
-        )
-
     def _limit_words(self, numbers: Numbers | None = None) -> str:
         """Write the limit, and by how many standard errors it must be passed."""
         by = f" by {self.errors:g} standard errors" if self.errors else ""
         return super()._limit_words(numbers) + by
-
-    def _is_met_by(self, value: object, numbers: Numbers) -> bool:
-        """Return whether one entry lies on the right side of the limit, its error bar included."""
-        return bool(type(self).beyond(self._pessimistic(value, numbers), self.limit * self._limit_factor(numbers)))
 
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return a number half the limit away from it, on either side."""

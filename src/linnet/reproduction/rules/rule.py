@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from linnet.reproduction.numbers import Estimate, Numbers, entries, fill_template
+from linnet.reproduction.numbers import Estimate, Numbers, fill_template
+
+Row = TypeVar("Row")
 
 
 class Limit(float):
@@ -65,8 +67,7 @@ class Rule:
     def conclusion(self, numbers: Numbers) -> str:
         """What the numbers say by this rule, in words: first what is missed, or all that is met."""
         missed = [leaf for leaf in self.leaves() if not leaf.met(numbers)]
-        chosen = list(self.leaves()) if self.met(numbers) or not missed else missed
-        return "; ".join(leaf.words(numbers) for leaf in chosen)
+        return "; ".join(leaf.words(numbers) for leaf in missed or self.leaves())
 
 
 class AllOf(Rule):
@@ -152,19 +153,9 @@ class Leaf(Rule):
         """What is required, in words: `slope above 0.95`."""
         return f"{self.what} {self.relation} {self._limit_words()}"
 
-    def met(self, numbers: Numbers) -> bool:
-        """Whether every entry of the number lies on the right side of the limit."""
-        measured = entries(numbers[self.number])
-        return bool(measured) and all(self._is_met_by(value, numbers) for _, value in measured)
-
     def words(self, numbers: Numbers) -> str:
         """The number that decides, which side of the limit it is on, and what that means."""
-        measured = entries(numbers[self.number])
-        met = self.met(numbers)
-        label, value = self._worst(measured, numbers) if measured else ("", math.nan)
-        place = f" ({label})" if label and len(measured) > 1 else ""
-        limit = f"{self.relation} {self._limit_words(numbers)}"
-        return self._sentence(f"{formatted(value, self.form)}{place}", limit, met, numbers)
+        raise NotImplementedError
 
     def _sentence(self, shown: str, limit: str, met: bool, numbers: Numbers) -> str:
         """What was measured, on which side of the limit, and what that means."""
@@ -190,17 +181,14 @@ class Leaf(Rule):
             words if numbers is None else f"{formatted(self.limit * self._limit_factor(numbers), self.form)} ({words})"
         )
 
-    def _is_met_by(self, value: object, numbers: Numbers) -> bool:
-        """Return whether one entry of the number lies on the right side of the limit."""
-        raise NotImplementedError
-
-    def _worst(self, measured: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
-        """Return the entry that decides, with its label."""
-        raise NotImplementedError
-
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return a number that meets the rule, or one that does not."""
         raise NotImplementedError
+
+
+def hardest(rows: Sequence[Row], difficulty: Callable[[Row], float]) -> Row:
+    """Return the row that is hardest for a rule, one whose difficulty is NaN before all others."""
+    return max(rows, key=lambda row: (math.isnan(difficulty(row)), difficulty(row)))
 
 
 def value_of(entry: object) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from linnet.reproduction.numbers import Estimate, Numbers, entries
-from linnet.reproduction.rules.rule import Leaf, formatted, value_of
+from linnet.reproduction.rules.rule import Leaf, formatted, hardest, value_of
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ class Within(Leaf):
     def words(self, numbers: Numbers) -> str:
         """The entry farthest from its target."""
         pairs = self._distances(numbers)
-        unknown = [row for row in pairs if math.isnan(row[-1])]
-        label, value, target, _ = unknown[0] if unknown else max(pairs, key=lambda row: row[-1])
+        label, value, target, _ = hardest(pairs, lambda row: row[-1])
         place = f" ({label})" if label and len(pairs) > 1 else ""
         share = " times that" if self.relative else ""
         either = f" or {self.errors:g} standard errors" if self.errors else ""
