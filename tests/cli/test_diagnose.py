@@ -1,5 +1,8 @@
 """`linnet diagnose`: a table in, at most 25 lines and a page out, every oddity one line."""
 
+import dataclasses
+import inspect
+
 import numpy as np
 import pytest
 
@@ -38,6 +41,16 @@ def test_a_wrong_call_is_one_line(linnet, table, tmp_path, options, message):
     said = linnet("diagnose", table, *options, "--out", tmp_path / "out")
     assert said.status in (1, 2) and message in said.err and len(said.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_defaults_are_those_of_the_library():
+    from linnet.cli.diagnose import diagnose
+    from linnet.forecasts import Settings
+
+    of_command = {name: option.default for name, option in inspect.signature(diagnose).parameters.items()}
+    of_command |= {"learning_rate": of_command["lr"], "key": of_command["seed"]}
+    of_library = {field.name: field.default for field in dataclasses.fields(Settings) if field.name != "longest"}
+    assert {name: of_command[name] for name in of_library} == of_library
 
 
 def test_a_folder_that_cannot_be_written_to_is_known_before_the_work(linnet, table, tmp_path, monkeypatch):

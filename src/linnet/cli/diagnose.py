@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from linnet.cli import failures, terminal
 
 OUT = Path("diagnosis")
+# Defaults below are those of `forecasts.Settings`, whose import would slow down `linnet --help`: a test compares.
 
 
 def diagnose(
@@ -66,7 +67,7 @@ def diagnose(
     terminal.echo(f"Page: {diagnosis.write(out)}")
 
 
-def _parse_init(text: str) -> Any:
+def _parse_init(text: str) -> str | tuple[float, ...]:
     """Parse --init: a name, or two numbers with a comma."""
     parts = text.split(",")
     if len(parts) != 2:
@@ -79,7 +80,7 @@ def _parse_init(text: str) -> Any:
         ) from None
 
 
-def _parse_rate(text: str) -> Any:
+def _parse_rate(text: str) -> str | float:
     """Parse --lr: a number, or 'stable'."""
     if text == "stable":
         return text

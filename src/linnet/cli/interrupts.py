@@ -24,11 +24,16 @@ STARTING_SECONDS = 10.0  # to wait for workers that are being started: half-star
 LINE = "interrupted; what was finished is kept, and the same command goes on from there"
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _received: list[int] = []
-_keeper: list[Callable[[], str]] = []  # of the command at work, if it has one
+_keeper: list[Callable[[], str]] = [lambda: LINE]  # one: of the command at work
 
 
 def install() -> None:
-    """Take over the signals of this process; those that it was started to ignore stay ignored."""
+    """Take over the signals of this process, and end it with the process that started it, where that asked for it.
+
+    Call it once, in the main thread, before any other thread or process is started. Signals that this process was
+    started to ignore stay ignored. A parent asks by `_workers.PARENT_VARIABLE` in the environment, which is taken out
+    of it here: processes that this one starts are not watched for that parent.
+    """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -40,15 +45,18 @@ def install() -> None:
         threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
 
 
-def on_interrupt(*keep: Callable[[], str]) -> None:
-    """Let an interruption call `keep`, which stores the results so far and returns the line to print; or nothing."""
-    _keeper[:] = keep
+def on_interrupt(keep: Callable[[], str] = lambda: LINE) -> None:
+    """Let an interruption call `keep`, in another thread: it stores the results so far and returns the line to print.
+
+    Without `keep` nothing is left to store: the line says that what was finished is kept.
+    """
+    _keeper[0] = keep
 
 
 def keep_results() -> str:
     """Call what was given to `on_interrupt`, which stores the results so far, and return the line that says so."""
     try:
-        return _keeper[0]() if _keeper else LINE
+        return _keeper[0]()
     except Exception as reason:
         return f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
 

@@ -10,7 +10,7 @@ from linnet.cli import terminal
 from linnet.reproduction import registry
 
 
-def show(
+def list(
     only: Annotated[str, typer.Argument(metavar="[figures|tables|claims]", help="Show only one kind.")] = "",
 ) -> None:
     """Show the figures, tables and claims it knows."""

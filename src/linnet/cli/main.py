@@ -14,20 +14,8 @@ import typer
 import linnet
 from linnet.cli import failures, interrupts, terminal
 
-# Each command and where its function stands, in the order of the help.
-COMMANDS = {
-    "list": "list:show",
-    "run": "run:run",
-    "reproduce": "reproduce:reproduce",
-    "verify": "verify:verify",
-    "sweep": "sweep:sweep",
-    "lora": "lora:lora",
-    "new-paper": "new_paper:new_paper",
-    "diagnose": "diagnose:diagnose",
-    "explore": "explore:explore",
-    "docs": "docs:docs",
-}
-HIDDEN = {"docs"}
+# In the order of the help. Each is a function in a file of its own name; for `new-paper` that is `new_paper`.
+COMMANDS = ("list", "run", "reproduce", "verify", "sweep", "lora", "new-paper", "diagnose", "explore", "docs")
 
 
 def commands(only: str | None = None) -> typer.Typer:
@@ -42,9 +30,9 @@ def commands(only: str | None = None) -> typer.Typer:
     )
     app.callback()(_common_options)
     for name in [only] if only in COMMANDS else COMMANDS:
-        module, function = COMMANDS[name].split(":")
-        command = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
-        app.command(name, hidden=name in HIDDEN)(command)
+        function = name.replace("-", "_")
+        command = getattr(importlib.import_module(f"linnet.cli.{function}"), function)
+        app.command(name, hidden=name == "docs")(command)  # which is for developers
     return app
 
 
@@ -61,36 +49,31 @@ def _common_options(
     ] = False,
 ) -> None:
     """Declare the options that stand before a command."""
-    pass
-
-
-_doubts: list[str] = []  # warnings about numbers, which an error explains better if one follows
-
-
-def _print_warning(
-    message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object
-) -> None:
-    """Print a warning as one line, without its place in the code; one about numbers is kept for the end."""
-    if issubclass(category, RuntimeWarning):
-        _doubts.append(str(message))
-        return
-    terminal.echo_error(f"warning: {' '.join(str(message).split())}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 if all is well, 1 if not, 2 for a wrong call, 130 if interrupted."""
+    about_numbers: dict[str, None] = {}  # warnings, each once: kept for the end, as an error explains them better
+
+    def print_warning(message: Warning | str, category: type[Warning], *place: object, **rest: object) -> None:
+        """Print a warning as one line, without its place in the code."""
+        line = f"warning: {' '.join(str(message).split())}"
+        if issubclass(category, RuntimeWarning):
+            about_numbers[line] = None
+        else:
+            terminal.echo_error(line)
+
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():  # which puts things back at its end
-            warnings.showwarning = _print_warning
-            _doubts.clear()
+            warnings.showwarning = print_warning
             interrupts.on_interrupt()  # nothing of an earlier command in the same process
             app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
             if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function
                 raise KeyboardInterrupt
-            for doubt in dict.fromkeys(_doubts if not status else ()):
-                terminal.echo_error(f"warning: {' '.join(doubt.split())}")
+            for line in about_numbers if not status else ():
+                terminal.echo_error(line)
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK"):
             raise
