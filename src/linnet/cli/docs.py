@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ from linnet.reproduction.table import Table
 from linnet.reproduction.typeset import typeset
 from linnet.sweeps._grid import Grid
 
+Listed = TypeVar("Listed", Figure, Table)
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
 
@@ -101,7 +102,7 @@ def coverage_sentence(statements: Sequence[Statement]) -> str:
     return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."
 
 
-def _sections_by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
+def _sections_by_paper(known: list[Listed], describe: Callable[[Listed], str]) -> str:
     """Write a section for each paper, with what `describe` writes for each of its figures or tables."""
     text = ""
     for paper in registry.papers().values():
@@ -155,7 +156,7 @@ def _table_entry(table: Table) -> str:
 {rows}"""
 
 
-def _axis_text(values: Any) -> str:
+def _axis_text(values: Sequence[object]) -> str:
     """Write the values of an axis; where there are many, their number, the first and the last."""
     if len(values) > 12:
         return f"{len(values)} from {_value_text(values[0])} to {_value_text(values[-1])}"

@@ -22,13 +22,13 @@ def list(
         terminal.echo(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
-            terminal.echo_row([name + letters], [26], figure.title, cut=True)
+            terminal.echo_row([name + letters], [terminal.NAME_WIDTH], figure.title, cut=True)
     if only in ("", "tables"):
         grids = registry.tables()
         if grids or only:
             terminal.echo(f"Tables ({len(grids)})", bold=True)
         for name, table in grids.items():
-            terminal.echo_row([name], [26], table.title, cut=True)
+            terminal.echo_row([name], [terminal.NAME_WIDTH], table.title, cut=True)
     if only in ("", "claims"):
         every = registry.claims()
         for paper in registry.papers().values():
@@ -36,4 +36,4 @@ def list(
             if mine:
                 terminal.echo(f"Claims of {paper.authors} ({len(mine)})", bold=True)
             for claim in mine:
-                terminal.echo_row([claim.name], [26], claim.says, cut=True)
+                terminal.echo_row([claim.name], [terminal.NAME_WIDTH], claim.says, cut=True)

@@ -68,7 +68,7 @@ def lora(
     terminal.echo(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MAX_SHOWN]:
-        terminal.echo_row([name], [26], _adapter_line(adapters[name]))
+        terminal.echo_row([name], [terminal.NAME_WIDTH], _adapter_line(adapters[name]))
     if len(names) > _MAX_SHOWN:
         terminal.echo(f"  and {len(names) - _MAX_SHOWN} more")
     terminal.echo("Training", bold=True)
@@ -161,7 +161,9 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
     terminal.echo(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
     for name, resized in list(made.items())[:_MAX_SHOWN]:
         terminal.echo_row(
-            [name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)"
+            [name],
+            [terminal.NAME_WIDTH],
+            f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)",
         )
     if len(made) > _MAX_SHOWN:
         least = min(one.kept for one in made.values())

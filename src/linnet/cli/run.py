@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -40,12 +40,12 @@ def run(
     ] = None,
 ) -> None:
     """Run figures: dataset, picture and measured checks of each."""
-    options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
+    options: dict[str, object] = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
     requests = []
     for name in names:
         with failures.as_wrong_call():
             figure, panels = registry.find_figure(name)
-            changes = {} if seed is None else {"seed": seed}
+            changes: dict[str, object] = {} if seed is None else {"seed": seed}
             changes |= _given_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.from_figure(figure, panels=panels, quick=quick, **changes))
     batch.check_can_draw_and_write(out)
@@ -55,7 +55,7 @@ def run(
         raise RuntimeError(wrong)
 
 
-def _given_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
+def _given_options(figure: Figure, given: dict[str, object]) -> dict[str, object]:
     """Return the options that were given; refuse those that the figure does not have."""
     changes = {}
     for option, value in given.items():
@@ -66,7 +66,7 @@ def _given_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _parse_assignment(figure: Figure, text: str) -> tuple[str, Any]:
+def _parse_assignment(figure: Figure, text: str) -> tuple[str, object]:
     """Parse `field=value`: the value as JSON if it is that, values with commas as a list, other text as it stands."""
     field, equals, value = text.partition("=")
     if not equals:

@@ -13,6 +13,7 @@ import typer
 from linnet.cli import interrupts
 
 MIN_COLUMNS = 24  # for a text beside the cells of a row
+NAME_WIDTH = 26  # of a name in a list: nearly all of them fit
 GOOD, BAD, SOFT = "green", "red", "bright_black"
 
 

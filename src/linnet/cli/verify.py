@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import typer
 
@@ -24,7 +24,8 @@ from linnet.reproduction.runner import check_writable
 from linnet.reproduction.verification import Outcome, verdict_and_text
 from linnet.reproduction.verification import verify as measure
 
-_COLUMN_WIDTHS = [5, 26, 25]
+_COLUMN_WIDTHS = [5, terminal.NAME_WIDTH, 25]  # of mark, claim and verdict
+_TABLE_COLUMNS = 110  # of a terminal, from which on there is room for a table
 _MANY_CLAIMS = 40  # claims, from which on starting processes is worth its seconds
 
 
@@ -66,7 +67,7 @@ def verify(
         return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
     if store is not None:
         check_writable(store)
-    table = terminal.interactive() and terminal.width() >= 110
+    table = terminal.interactive() and terminal.width() >= _TABLE_COLUMNS
     if table and not piped:
         terminal.echo_row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
     outcomes: list[Outcome] = []
@@ -157,7 +158,7 @@ class _Results:
         interrupts.stop_if_interrupted()
         self.write()
 
-    def add(self, name: str, values: dict[str, Any]) -> None:
+    def add(self, name: str, values: dict[str, object]) -> None:
         """Add the result of a claim, or replace its earlier one; write the file, but not at every result."""
         interrupts.stop_if_interrupted()  # so that the line about an interruption counts what it has written
         self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
@@ -211,5 +212,5 @@ def _print_summary(outcomes: list[Outcome]) -> None:
     counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
     for verdict, claims in names.items():
         if verdict != Verdict.HOLDS:
-            terminal.echo_row([f"{verdict}:"], [26], ", ".join(claims))
+            terminal.echo_row([f"{verdict}:"], [terminal.NAME_WIDTH], ", ".join(claims))
     terminal.echo(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {counts}.", bold=True)

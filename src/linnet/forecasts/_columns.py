@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,14 +13,20 @@ from linnet._arguments import no_mask
 from linnet._memory import check_fits
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from linnet.forecasts.tables import DataTable
 
+    Columns: TypeAlias = pd.DataFrame | np.ndarray  # as the user gave them; an array has two axes
+    RowLabels: TypeAlias = pd.Index | np.ndarray  # of a data frame: lines of its file where it is named `LINE_INDEX`
+
+COPIES = 4  # of a table, in float64, that are held at once while it is read, checked and scaled
 MAX_COLUMNS_NAMED = 6  # columns named in one message; more are counted
 LINE_INDEX = "linnet: line of the file"  # name of a frame's index that holds lines of a text file
 TAKE_FEWER = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are read), or fewer columns."
 
 
-def columns_and_names(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
+def columns_and_names(name: str, value: Any, letter: str) -> tuple[Columns, list[str]]:
     """Return a data frame or a matrix, and the names of its columns: a frame's own, or a letter and a number."""
     if getattr(value, "columns", None) is None and hasattr(value, "to_frame"):
         value = value.to_frame()
@@ -47,7 +53,7 @@ def columns_and_names(name: str, value: Any, letter: str) -> tuple[Any, list[str
     return array, [f"{letter}{index:0{width}d}" for index in range(array.shape[1])]
 
 
-def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str], list[str]]:
+def drop_columns(value: Columns, names: list[str], drop: object) -> tuple[Columns, list[str], list[str]]:
     """Return the columns that `drop` does not name, their names, and a note on those left out."""
     if drop is None:
         return value, names, []
@@ -55,17 +61,17 @@ def drop_columns(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str
     keep = [index for index, name in enumerate(names) if name not in gone]
     if not keep:
         raise ValueError("`drop` must leave columns to predict from: it names all of them.")
-    left = value.iloc[:, keep] if hasattr(value, "iloc") else value[:, keep]
+    left = value[:, keep] if isinstance(value, np.ndarray) else value.iloc[:, keep]
     return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def float_matrix(name: str, value: Any, names: list[str], drop_option: Callable[[list[str]], str]) -> np.ndarray:
+def float_matrix(name: str, value: Columns, names: list[str], drop_option: Callable[[list[str]], str]) -> np.ndarray:
     """Return the columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
-    if hasattr(value, "iloc"):
+    if not isinstance(value, np.ndarray):
         _refuse_text(value, names, drop_option, target=name == "Y")
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
     array = value
-    check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
+    check_fits(COPIES * 8 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
@@ -76,7 +82,9 @@ def float_matrix(name: str, value: Any, names: list[str], drop_option: Callable[
     return array.astype(np.float64)
 
 
-def _refuse_text(frame: Any, names: list[str], drop_option: Callable[[list[str]], str], *, target: bool) -> None:
+def _refuse_text(
+    frame: pd.DataFrame, names: list[str], drop_option: Callable[[list[str]], str], *, target: bool
+) -> None:
     """Refuse columns of text or dates, all at once, with the one command that leaves them out.
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed. Text in a `target`
@@ -104,7 +112,7 @@ def _refuse_text(frame: Any, names: list[str], drop_option: Callable[[list[str]]
     raise ValueError(f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({option}){also}.")
 
 
-def _reason_to_drop(column: Any, name: str) -> str:
+def _reason_to_drop(column: pd.Series, name: str) -> str:
     """Say why a column has nothing to tell: it counts the rows, is empty or constant; "" if it may tell something."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if is_row_count(values):
@@ -119,7 +127,7 @@ def is_row_count(values: np.ndarray) -> bool:
     return len(values) > 4 and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
 
-def handle_missing_values(table: DataTable, index: Any, missing: str) -> tuple[DataTable, Any]:
+def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> tuple[DataTable, RowLabels]:
     """Return a table without gaps, and the labels of its rows: gaps are refused, dropped or filled, by `missing`."""
     both, names = np.concatenate([table.inputs, table.outputs], axis=1), [*table.input_names, *table.output_names]
     infinite, gaps = np.isinf(both), ~np.isfinite(both)
@@ -153,7 +161,7 @@ def handle_missing_values(table: DataTable, index: Any, missing: str) -> tuple[D
     return replace(table, inputs=filled, notes=[*table.notes, note]), index
 
 
-def _describe_first_gap(which: np.ndarray, noun: str, names: list[str], index: Any) -> str:
+def _describe_first_gap(which: np.ndarray, noun: str, names: list[str], index: RowLabels) -> str:
     """Name the first column in which `which` is true, how many such entries it has, and the row of the first."""
     column = int(np.argmax(which.any(axis=0)))
     row = int(np.argmax(which[:, column]))
@@ -161,7 +169,7 @@ def _describe_first_gap(which: np.ndarray, noun: str, names: list[str], index: A
     return f"column {names[column]!r} has {number}, the first in {row_label(index, row)}"
 
 
-def row_label(index: Any, row: int) -> str:
+def row_label(index: RowLabels, row: int) -> str:
     """Return "line" and the line of a row that was read from a text file, or "row" and its label in a data frame."""
     return f"{'line' if getattr(index, 'name', None) == LINE_INDEX else 'row'} {index[row]}"
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
 MAX_LINES = 24  # of the findings; the command adds one more, where the page is
+HARDLY_MOVED = 0.05  # of a tangent kernel, relative: how the modes differ is not worth a line
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
 ADVERBS = {"lazy": "lazily", "active": "actively"}
 SCALE_SENTENCES = {
@@ -131,7 +132,7 @@ def _kernels_sentence(diagnosis: Diagnosis) -> str:
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.max(np.abs(predicted / measured - 1))
     moved = np.max(np.abs(measured - 1))
-    if moved < 0.05:
+    if moved < HARDLY_MOVED:
         return (
             f"At step {run.steps[at]} the tangent kernel has hardly moved: by {moved:.1%} at most along the modes "
             f"(predicted within {off:.1%})."

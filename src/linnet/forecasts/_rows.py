@@ -50,7 +50,7 @@ class Rows:
     def problem(self) -> Problem:
         """The regression problem of these rows, with the factor of the SVD."""
         problem = Problem.from_data(self.inputs, self.outputs)
-        problem.factor = of_svd(*self.svd, self.outputs)
+        problem.factor = of_svd(*self.svd, self.outputs)  # kept by the problem: nothing decomposes the rows again
         return problem
 
     @cached_property

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.forecasts._columns import is_row_count, list_names, names_where, row_label
 
 if TYPE_CHECKING:
+    from linnet.forecasts._columns import RowLabels
     from linnet.forecasts.tables import DataTable
 
 OUTLIER_FACTOR = 1e4  # times the median distance from the median
 MAX_CLASSES = 20  # whole values that a target takes: more are counts, not classes
 
 
-def table_notes(table: DataTable, index: Any, drop_option: Callable[[list[str]], str]) -> list[str]:
+def table_notes(table: DataTable, index: RowLabels, drop_option: Callable[[list[str]], str]) -> list[str]:
     """Write sentences on columns that are constant, equal, copies of the target, counts of the rows or classes, and on
     outliers; `index` labels the rows, `drop_option` writes the option that leaves columns out."""
     inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
@@ -48,12 +49,12 @@ def table_notes(table: DataTable, index: Any, drop_option: Callable[[list[str]],
     return [note for note in notes if note]
 
 
-def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
+def _outlier_note(values: np.ndarray, names: list[str], index: RowLabels) -> str:
     """Write a sentence on the column with the value that is most out of proportion to the others; "" without one."""
     middle = np.median(values, axis=0)
     away = np.abs(values - middle)
-    half, three = np.quantile(away, [0.5, 0.75], axis=0)
-    spread = np.where(half > 0, half, np.where(three > 0, three, np.inf))
+    half, three_quarters = np.quantile(away, [0.5, 0.75], axis=0)  # of the values are nearer than that
+    spread = np.where(half > 0, half, np.where(three_quarters > 0, three_quarters, np.inf))
     far = away.max(axis=0) / spread
     if not (far > OUTLIER_FACTOR).any():
         return ""

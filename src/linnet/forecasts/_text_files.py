@@ -10,9 +10,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from linnet.forecasts._columns import LINE_INDEX, is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
 HEAD_LINES = 60
@@ -37,7 +40,7 @@ class TextFormat:
     notes: list[str] = field(default_factory=list)
 
 
-def read_text(place: Path) -> Any:
+def read_text(place: Path) -> pd.DataFrame:
     """Read the data frame in a text file; its attributes hold notes on the format, its index the lines of the file."""
     import pandas as pd
 

@@ -22,6 +22,7 @@ MAX_STEPS = 16_000  # where no number is asked for
 FIRST_LOOK_STEPS = 250  # steps after which the curves are looked at; then at every doubling
 SAVES_PER_STRETCH = 24  # states in each of these stretches: the step is known to 3%
 STRETCH_BYTES = 3e8  # bytes that the states of one stretch may take
+COPIES = 5  # of what is decomposed or trained, in float64, that are held at once
 RATE_STEPS = 500  # for which learning rates are tried
 FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
 MAX_HALVINGS = 20  # of the rate, at most
@@ -91,7 +92,7 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
     """Refuse to train more folds from more starts than fit into memory: the rows of each fold and their SVD, and for
     each start the condensed rows."""
     check_fits(
-        40 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
+        COPIES * 8 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
         f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
         "Take fewer rows, folds or seeds.",
     )

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from linnet._arguments import count, flag, representable, samples
 from linnet._randomness import Key, generator
+from linnet.forecasts._random_streams import SPLITS_INTO_FOLDS
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.scaling import check_scale, scaler, target_scaler
 
@@ -42,7 +43,7 @@ def split_rows(rows: int, folds: int, key: Key) -> list[np.ndarray]:
     folds = count("folds", folds, least=2)
     if rows < 2 * folds:
         raise ValueError(f"`folds` must leave at least 2 rows in each: got {folds} folds for {rows} rows.")
-    return [np.sort(part) for part in np.array_split(generator(key, 7).permutation(rows), folds)]
+    return [np.sort(part) for part in np.array_split(generator(key, SPLITS_INTO_FOLDS).permutation(rows), folds)]
 
 
 def make_fold(

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_STEPS = 10_000  # of a run without a number of steps
 LOSS_LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
-MAX_STATES, MAX_STATE_BYTES = 1000, 2e8  # kept of a run, and the memory they may take
+MIN_STATES, MAX_STATES = 20, 1000  # kept of a run
+MAX_STATE_BYTES = 2e8  # that they may take, unless they are so few
 RATE_STEPS = 2000  # for which learning rates are tried
 
 
@@ -265,7 +266,7 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
     """Return which steps to keep: all, or as many as memory has room for, evenly in their logarithm."""
     rank = problem.in_dim if problem.cost is not None else problem.factor.rank
     width = min(weights.width, rank + problem.out_dim)
-    states = int(np.clip(MAX_STATE_BYTES / (8 * width * (rank + problem.out_dim)), 20, MAX_STATES))
+    states = int(np.clip(MAX_STATE_BYTES / (8 * width * (rank + problem.out_dim)), MIN_STATES, MAX_STATES))
     return every(1) if steps <= states else log_spaced(states)
 
 

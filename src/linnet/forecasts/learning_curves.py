@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet._randomness import Key, generator
+from linnet.forecasts._random_streams import PARTS_OF_LEARNING_CURVES
 from linnet.forecasts._rows import Decomposition, Rows
 from linnet.forecasts.curves import standard_error
 from linnet.theories import ridge as theory
 from linnet.theories._sample_spectra import spectrum_from_svd
 
-DEFAULT_SIZES, DEFAULT_REPEATS = 8, 12
+DEFAULT_SIZES = 8  # numbers of rows
+DEFAULT_REPEATS = 12  # random parts of the table for each
 MIN_STABLE_PENALTY = 1e-9  # of the inputs' variance: with a larger penalty the normal equations keep seven digits
 
 
@@ -122,7 +124,7 @@ def learning_curve_from_rows(
     if not varies.any():
         raise ValueError("`Y` must vary: all its columns are constant, and there is nothing to learn.")
     outputs, variance = rows.outputs[:, varies], variance[varies]
-    random = generator(key, 8)
+    random = generator(key, PARTS_OF_LEARNING_CURVES)
     errors = np.empty((len(chosen), repeats))
     for i, size in enumerate(chosen):
         for j in range(repeats):
@@ -159,13 +161,8 @@ def _predicted_errors(
     risks = []
     for size in sizes:
         # an intercept takes one sample, and its own error is that of a mean
-        excess = theory.risk(
-            eigenvalues,
-            overlaps,
-            size - 1,
-            ridge=ridge * size / (size - 1),
-            noise_variance=noise,
-        )
+        penalty = ridge * size / (size - 1)
+        excess = theory.risk(eigenvalues, overlaps, size - 1, ridge=penalty, noise_variance=noise)
         total = (np.asarray(excess) + noise) * (1 + 1 / size)
         risks.append(float((total / variance).mean()))
     return np.array(risks)

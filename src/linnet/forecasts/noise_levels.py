@@ -14,7 +14,7 @@ _MISFIT_SHARES = np.linspace(0.2, 0.95, 16)
 _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
 _EDGE_WIDTHS = 2.0
-PROFILE_TURNS = 8
+PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
 _MIN_SINGULAR_VALUES = 4  # singular values that are needed to tell noise from signal
 
 
@@ -47,7 +47,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
         raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
-    rows, columns = float(rows), float(columns)  # type: ignore[assignment]
+    rows, columns = float(rows), float(columns)  # type: ignore[assignment]  # NumPy takes no root of a huge integer
     if s.size > min(rows, columns):
         raise ValueError(
             f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +16,7 @@ from linnet._arguments import count, path_of
 from linnet._memory import check_fits
 from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
+    COPIES,
     TAKE_FEWER,
     and_others,
     columns_and_names,
@@ -26,8 +27,14 @@ from linnet.forecasts._columns import (
     list_names,
     resolve_columns,
 )
+from linnet.forecasts._random_streams import ROWS_OF_FILES
 from linnet.forecasts._table_notes import table_notes
 from linnet.forecasts._text_files import NOTES, read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from linnet.forecasts._columns import Columns
 
 MISSING_CHOICES = ("refuse", "drop", "mean")
 FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
@@ -124,7 +131,9 @@ def read(
     return from_frame(frame, target=target, drop=drop, missing=missing)
 
 
-def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> DataTable:
+def from_frame(
+    frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "refuse"
+) -> DataTable:
     """A table from one data frame of inputs and targets.
 
     **Arguments:**
@@ -162,7 +171,7 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     return _build_table(frame[kept], frame[wanted], kept, wanted, missing, notes, names)
 
 
-def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
+def data_table(X: object, Y: object, *, drop: object = None, missing: str = "refuse") -> DataTable:
     """A table from arrays or data frames.
 
     Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
@@ -192,8 +201,8 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
 
 
 def _build_table(
-    X: Any,
-    Y: Any,
+    X: Columns,
+    Y: Columns,
     input_names: list[str],
     output_names: list[str],
     missing: str,
@@ -222,14 +231,14 @@ def _build_table(
     return replace(table, notes=table.notes + table_notes(table, index, drop_too))
 
 
-def read_frame(place: Path) -> Any:
+def read_frame(place: Path) -> pd.DataFrame:
     """Read the data frame in a CSV, TSV, text or Parquet file, with notes on how text was read (`_text_files`)."""
     import pandas as pd
 
     kind = place.suffix.lower()
     if kind == ".parquet":
         extras.need("pyarrow", "a Parquet table")
-    check_fits(4 * place.stat().st_size, f"reading {place.name}", TAKE_FEWER)
+    check_fits(COPIES * place.stat().st_size, f"reading {place.name}", TAKE_FEWER)
     try:
         return pd.read_parquet(place) if kind == ".parquet" else read_text(place)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
@@ -243,7 +252,7 @@ def read_frame(place: Path) -> Any:
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 
 
-def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
+def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Columns, np.ndarray | None]:
     """Read an NPY or NPZ file: the arrays X and Y, or its only array as a data frame, and None."""
     import pandas as pd
 
@@ -273,8 +282,11 @@ def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
 def _load_rows(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndarray:
     """Return the chosen rows of an array in a file; refuse more than memory holds."""
     taken = len(array) if which is None else len(which)
-    size = 8 * taken * int(np.prod(array.shape[1:]))
-    check_fits(4 * size, f"an array of {' x '.join(map(str, array.shape))} in {place.name}", TAKE_FEWER)
+    check_fits(
+        COPIES * 8 * taken * int(np.prod(array.shape[1:])),
+        f"an array of {' x '.join(map(str, array.shape))} in {place.name}",
+        TAKE_FEWER,
+    )
     return np.asarray(array if which is None else array[which])
 
 
@@ -282,10 +294,10 @@ def _choose_rows(total: int, rows: int | None, key: object) -> np.ndarray | None
     """Return which rows to take at random, in their order; None for all."""
     if rows is None or count("rows", rows) >= total:
         return None
-    return np.sort(generator(key, 9).choice(total, size=rows, replace=False))
+    return np.sort(generator(key, ROWS_OF_FILES).choice(total, size=rows, replace=False))
 
 
-def draw_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
+def draw_rows(frame: pd.DataFrame, rows: int | None, key: object = 0) -> pd.DataFrame:
     """Draw `rows` rows of a data frame at random, in their order; all of them if it is None or more than there are."""
     which = _choose_rows(len(frame), rows, key)
     return frame if which is None else frame.iloc[which]
