@@ -22,7 +22,6 @@ from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PAGE, DATA = "index.html", "diagnosis.nc"
 
@@ -47,10 +46,9 @@ def page_html(diagnosis: Diagnosis) -> str:
         "errors are of folds that took no part in the choice.</p>\n"
         f"{page.tiles(headline(diagnosis.to_dataset()))}\n<ul>{listed}</ul>"
     )
-    pictures = "".join(
-        _article_html(section.title, section.caption_for(diagnosis), page.drawn(section.figure(diagnosis)))
-        for section in (*SECTIONS, *([] if diagnosis.comparison.thresholds is None else [START_SCALE_SECTION]))
-    )
+    one_target = diagnosis.comparison.thresholds is not None
+    sections = (*SECTIONS, START_SCALE_SECTION) if one_target else SECTIONS
+    pictures = "".join(_section_html(section, diagnosis) for section in sections)
     rates = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
         for row, tag in zip(rate_table(diagnosis), ["th", "td", "td"], strict=True)
@@ -63,11 +61,16 @@ def page_html(diagnosis: Diagnosis) -> str:
     return page.document("linnet: a diagnosis", header=header, main=pictures + tables, footer=footer)
 
 
-def _article_html(title: str, caption: str, png: bytes) -> str:
-    """Write one section of the page: title, picture and caption."""
-    name, (picture, hint) = title.lower().replace(" ", "-"), page.image(png, title)
-    return f"""<article id="{escape(name)}"><header><h3>{escape(title)}</h3></header>
-<figure><div class="picture" tabindex="0" role="group" aria-label="{escape(title)}">{picture}</div>
+def _section_html(section: Section, diagnosis: Diagnosis) -> str:
+    """Draw a section of the page, and write its title, picture and caption."""
+    with style.applied():
+        figure, axes = style.subplots(1, section.panels, size=section.size)
+        section.draw(axes, diagnosis)
+    title, (picture, hint) = escape(section.title), page.image(page.drawn(figure), section.title)
+    ridge = diagnosis.comparison.learning_curve.ridge
+    caption = section.caption.format(width=diagnosis.settings["width"], ridge=ridge)
+    return f"""<article id="{title.lower().replace(" ", "-")}"><header><h3>{title}</h3></header>
+<figure><div class="picture" tabindex="0" role="group" aria-label="{title}">{picture}</div>
 {hint}<figcaption>{escape(caption)}</figcaption></figure></article>
 """
 
@@ -88,18 +91,6 @@ class Section(NamedTuple):
     draw: Callable[..., None]
     size: tuple[float, float]
     panels: int = 1
-
-    def figure(self, diagnosis: Diagnosis) -> Figure:
-        """Draw the picture."""
-        with style.applied():
-            figure, axes = style.subplots(1, self.panels, size=self.size)
-            self.draw(axes, diagnosis)
-        return figure
-
-    def caption_for(self, diagnosis: Diagnosis) -> str:
-        """Return the caption with the numbers of this diagnosis."""
-        ridge = diagnosis.comparison.learning_curve.ridge
-        return self.caption.format(width=diagnosis.settings["width"], ridge=ridge)
 
 
 def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:

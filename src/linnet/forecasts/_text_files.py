@@ -8,9 +8,8 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from linnet.forecasts._columns import LINE_INDEX, is_number
 
@@ -28,52 +27,42 @@ NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file holds its table, and notes for the reader."""
+class TextFormat(NamedTuple):
+    """How a text file holds its table, by the names that `pandas.read_csv` has for it."""
 
     encoding: str
-    separator: str
-    decimal: str = "."
-    thousands: str | None = None
-    header: bool = True
-    notes: list[str] = field(default_factory=list)
+    sep: str
+    decimal: str
+    thousands: str | None
+    header: int | None  # 0, or None where the first line holds numbers
 
 
 def read_text(place: Path) -> pd.DataFrame:
     """Read the data frame in a text file; its attributes hold notes on the format, its index the lines of the file."""
     import pandas as pd
 
-    form = detect_format(place)
+    form, notes = detect_format(place)
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
-        try:
-            frame = pd.read_csv(
-                place,
-                encoding=form.encoding,
-                sep=form.separator,
-                decimal=form.decimal,
-                thousands=form.thousands,
-                header=0 if form.header else None,
-                index_col=False,  # pandas would take fields beyond the header for an index, and shift the names
-            )
+        try:  # `index_col`: else pandas takes fields beyond the header for an index, and shifts the names
+            frame = pd.read_csv(place, **form._asdict(), index_col=False)
         except pd.errors.ParserWarning:
             _refuse_extra_fields(place, form)
     last = str(frame.columns[-1])
-    if form.header and last.startswith("Unnamed: ") and frame.shape[1] > 1 and frame.iloc[:, -1].isna().all():
+    if form.header == 0 and last.startswith("Unnamed: ") and frame.shape[1] > 1 and frame.iloc[:, -1].isna().all():
         frame = frame.iloc[:, :-1]  # every line ends with a separator, the header too
-    if not form.header:
+    if form.header is None:
         frame.columns = [str(index) for index in range(frame.shape[1])]
     if len(frame) == 0:
         raise ValueError(f"{place.name} has a header and no rows: it must have lines of numbers below its names.")
     frame.index = pd.Index(_line_numbers(place, form, len(frame)), name=LINE_INDEX)
-    frame.attrs[NOTES] = form.notes
+    frame.attrs[NOTES] = notes
     return frame
 
 
-def detect_format(place: Path) -> TextFormat:
-    """Detect the format of a text file from its first lines, its encoding from all of it."""
+def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
+    """Detect the format of a text file from its first lines, its encoding from all of it; add notes for the user."""
     with place.open("rb") as file:
         head = file.read(HEAD_BYTES)
     whole = len(head) < HEAD_BYTES
@@ -106,27 +95,29 @@ def detect_format(place: Path) -> TextFormat:
             f"The first line ({first}) holds numbers alone: it is taken as data and columns are numbered from 0. If "
             "these are names, write a letter into one of them."
         )
-    return TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, header, notes)
+    form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
+    return form, notes
 
 
 def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
     """Return the line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
     with place.open("rb") as file:
         breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-    if breaks - rows - form.header not in (0, -1):
-        exact = [line for line, _ in _records(place, form)][form.header :]
+    above = 0 if form.header is None else 1
+    if breaks - rows - above not in (0, -1):
+        exact = [line for line, _ in _records(place, form)][above:]
         if len(exact) == rows:
             return exact
-    return range(1 + form.header, 1 + form.header + rows)
+    return range(1 + above, 1 + above + rows)
 
 
 def _records(place: Path, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """Yield for each record the line on which it begins, counted from 1, and its fields; blank lines are no records."""
     with place.open(encoding=form.encoding, newline="") as file:
-        if form.separator == r"\s+":
+        if form.sep == r"\s+":
             yield from ((n, line.split()) for n, line in enumerate(file, 1) if line.strip())
             return
-        reader = csv.reader(file, delimiter=form.separator)
+        reader = csv.reader(file, delimiter=form.sep)
         before = 0
         for row in reader:
             if len(row) > 1 or any(field.strip() for field in row):

@@ -261,15 +261,11 @@ def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Columns, n
         held = np.load(place, mmap_mode="r" if mapped else None, allow_pickle=False)
     except ValueError as reason:
         raise ValueError(f"{place.name} cannot be read: {reason}") from None
-    if mapped:
-        arrays = {"": held}
-    else:
-        arrays = {name: held[name] for name in held.files}
-    upper = {name.upper(): name for name in arrays}
-    if {"X", "Y"} <= set(upper):
-        pair = [arrays[upper[name]] for name in ("X", "Y")]
-        which = _choose_rows(len(pair[0]), rows, key)
-        return _load_rows(place, pair[0], which), _load_rows(place, pair[1], which)
+    arrays = {"": held} if mapped else dict(held)
+    by_letter = {name.upper(): array for name, array in arrays.items()}
+    if {"X", "Y"} <= set(by_letter):
+        which = _choose_rows(len(by_letter["X"]), rows, key)
+        return _load_rows(place, by_letter["X"], which), _load_rows(place, by_letter["Y"], which)
     if len(arrays) != 1:
         raise ValueError(f"{place.name} must hold arrays X and Y, or one array: it holds {', '.join(sorted(arrays))}.")
     array = next(iter(arrays.values()))
