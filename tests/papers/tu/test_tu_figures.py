@@ -61,7 +61,7 @@ def test_figure_one_crosses_the_transition(gamma):
 def test_figure_one_takes_a_width_and_a_scale():
     powers = tu_fig1.TuFig1(dim=10, gamma_width=2.0, gamma_variance=-1.0)
     plain = tu_fig1.TuFig1(dim=10, width=100, scale=10**-0.5)
-    assert plain.units == powers.units == 100 and plain.variance == pytest.approx(powers.variance)
+    assert plain.units == powers.units == 100 and plain.exponents == pytest.approx(powers.exponents)
     with pytest.raises(ValueError, match="`width` and `gamma_width` say the same"):
         tu_fig1.FIGURE.configure(quick=True, width=100, gamma_width=2.0)
 

@@ -17,39 +17,34 @@ SMALL = 0.14  # root mean square distance that is a tenth of the target's size, 
 
 
 def check(data: Dataset) -> list[Check]:
-    checks: list[Check] = []
-    if "best_test" in data:
-        checks += _map_checks(data) + predicted.checks(data)
+    checks = _map_checks(data) + predicted.checks(data) if "best_test" in data else []
     if "side_log_distance" in data:
-        medians, _, _ = distance_quartiles(data)
-        for region, values in medians.items():
-            checks.append(
-                Check(
-                    f"{region} region: median ln distance to eq. (1) is "
-                    + ", ".join(f"{v:.2f} at d = {int(d)}" for d, v in zip(data["dim"].values, values, strict=True)),
-                    float(values[-1]),
-                )
-            )
+        for region, (_, medians, _) in distance_quartiles(data).items():
+            shown = [f"{median:.2f} at d = {int(d)}" for d, median in zip(data["dim"].values, medians, strict=True)]
+            text = f"{region} region: median ln distance to eq. (1) is {', '.join(shown)}"
+            checks.append(Check(text, float(medians[-1])))
     return checks
 
 
 def _map_checks(data: Dataset) -> list[Check]:
     """Check what the four maps show, region by region."""
-    own = [name for name in data.data_vars if "replicate" in data[name].dims]
-    median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
-    region = data["region"].transpose("gamma_width", "gamma_variance").values
+    order = ("gamma_width", "gamma_variance")
+    test, ranks, steps, distance = (
+        data[name].median("replicate").transpose(*order).values
+        for name in ("best_test", "stable_rank", "best_step", "log_distance")
+    )
+    region = data["region"].transpose(*order).values
     active, lazy = (region == REGIONS.index(name) for name in ("active", "lazy"))
-    test, distance, ranks = (median[name].values for name in ("best_test", "log_distance", "stable_rank"))
-    depth = (1 - data["gamma_variance"].values[None, :] - data["gamma_width"].values[:, None])[active]
+    depth = 1 - data["gamma_variance"].values[None, :] - data["gamma_width"].values[:, None]
     return [
         _endings_check(data),
-        _lazy_floor_check(test[lazy], min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3),
+        _lazy_floor_check(test[lazy], min(data.attrs["truth_power"], data.attrs["noise_power"]) / 3),
         _active_gain_check(test[active], test[lazy]),
         Check(
             f"stable rank at the smallest test error, median: {_median(ranks[active]):.2f} in the active region, "
             f"{_median(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
         ),
-        _iterations_check(depth, median["best_step"].values[active]),
+        _iterations_check(depth[active], steps[active]),
         _distance_check(distance, active | lazy),
     ]
 
@@ -89,9 +84,11 @@ def _active_gain_check(active: np.ndarray, lazy: np.ndarray) -> Check:
 
 def _iterations_check(depth: np.ndarray, steps: np.ndarray) -> Check:
     """Check that iterations rise with the distance from the lazy border."""
+    from scipy.stats import spearmanr
+
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
-    trend = _rank_correlation(depth, steps)
+    trend = float(spearmanr(depth, steps).statistic)
     text = "iterations rise with the distance of active cells from the lazy border: rank correlation"
     return Check.above(text, trend, TREND, form=".2f")
 
@@ -116,20 +113,10 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(values)) if values.size else np.nan
 
 
-def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Return Spearman's rank correlation."""
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(first, second).statistic)
-
-
-def distance_quartiles(data: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return the median, lower and upper quartile of ln distance by region, (dim,), over its cells and replicates."""
+def distance_quartiles(data: Dataset) -> dict[str, np.ndarray]:
+    """Return the quartiles of ln distance, (3, dim), over the cells and replicates of each region that has any."""
     order = ("side_gamma_width", "side_gamma_variance")
     region = data["side_region"].transpose(*order).values
     distance = data["side_log_distance"].transpose("dim", "side_replicate", *order).values
-    inside = {
-        name: distance[..., region == REGIONS.index(name)].reshape(len(distance), -1) for name in ("active", "lazy")
-    }
-    quartiles = {name: np.quantile(cells, [0.5, 0.25, 0.75], axis=1) for name, cells in inside.items() if cells.size}
-    return tuple({name: q[i] for name, q in quartiles.items()} for i in range(3))  # type: ignore[return-value]
+    cells = {name: distance[..., region == REGIONS.index(name)] for name in ("active", "lazy")}
+    return {name: np.quantile(own, [0.25, 0.5, 0.75], axis=(1, 2)) for name, own in cells.items() if own.size}

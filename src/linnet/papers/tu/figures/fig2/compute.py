@@ -12,7 +12,7 @@ import linnet as ln
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.networks.phase_diagram import REASONS, plane_cells
 from linnet.reproduction import plane
-from linnet.reproduction.datasets import DataArray, Dataset
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Settings
 
 MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
@@ -67,22 +67,17 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
     import xarray as xr
 
     every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
-    parts: dict[str, DataArray] = {}
+    parts = []
     if set(panels) & set(MAPS) or not panels:
         block = settings.grid**2 * settings.seeds if every else max(1, settings.grid**2 // 7)
-        axes: dict[str, Sequence[float]] = {"replicate": range(settings.seeds), **_axes(settings, settings.grid)}
-        maps = ln.sweeps.run(_sweep("tu-fig2", settings, axes, block=block, dim=settings.dim), workers=settings.workers)
-        parts |= {str(name): maps[name] for name in maps.data_vars if name != "cell_status"}
+        axes = {"replicate": range(settings.seeds), **_axes(settings, settings.grid)}
+        parts.append(_trained_cells("tu-fig2", settings, axes, block=block, dim=settings.dim))
     if set(panels) & {"e", "f"}:
-        coarse = _axes(settings, settings.side_grid)
-        axes = {"dim": settings.side_dims, "replicate": range(settings.side_seeds), **coarse}
-        sides = ln.sweeps.run(
-            _sweep("tu-fig2-seeds", settings, axes, block=settings.side_grid**2 * settings.side_seeds, dim=None),
-            workers=settings.workers,
-        )
-        renamed = sides.rename({name: f"side_{name}" for name in (*coarse, "replicate")})
-        parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
-    data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
+        axes = {"replicate": range(settings.side_seeds), **_axes(settings, settings.side_grid)}
+        block, axes = settings.side_grid**2 * settings.side_seeds, {"dim": settings.side_dims, **axes}
+        sides = _trained_cells("tu-fig2-seeds", settings, axes, block=block, dim=None)
+        parts.append(sides.rename({name: f"side_{name}" for name in sides.variables if name != "dim"}))
+    data = xr.merge(parts)
     data = data.assign(_theory(settings, data))
     task = plane.task(settings.dim, 0, settings.seed, rank=settings.rank, noise_std=settings.noise_std)
     if "best_test" in data:
@@ -105,13 +100,13 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
     return data
 
 
-def _sweep(
+def _trained_cells(
     name: str, settings: TuFig2, axes: Mapping[str, Sequence[float]], *, block: int, dim: int | None
-) -> ln.sweeps.Sweep:
-    """Return the grid of cells as a sweep: resumable, and one block a batch."""
+) -> Dataset:
+    """Train a grid of cells as a sweep: resumable, and one block a batch."""
     names = ("rank", "noise_std", "c", "steps", "update", "seed")
     fixed = {name: getattr(settings, name) for name in names} | ({} if dim is None else {"dim": dim})
-    return ln.sweeps.Sweep(
+    grid = ln.sweeps.Sweep(
         name=name,
         function=plane_cells,
         axes={axis: list(values) for axis, values in axes.items()},
@@ -121,6 +116,7 @@ def _sweep(
         apart=[] if dim else ["dim"],
         dtype=settings.dtype,
     )
+    return ln.sweeps.run(grid, workers=settings.workers).drop_vars("cell_status").astype(float)
 
 
 def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
@@ -149,7 +145,7 @@ def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
     return variables
 
 
-def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:
+def _axes(settings: TuFig2, count: int) -> dict[str, Sequence[float]]:
     """Return the exponents of a grid of so many cells a side."""
     variances = settings.least_variance, settings.most_variance
-    return plane.grid(count, widths=(0.0, settings.most_width), variances=variances)
+    return {**plane.grid(count, widths=(0.0, settings.most_width), variances=variances)}
