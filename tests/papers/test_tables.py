@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import xarray as xr
 import linnet as ln
 import reference
 from linnet.papers.watanabe.networks import phases
+from linnet.reproduction.datasets import cells_of
 from linnet.reproduction.declaration import Trial
 from linnet.reproduction.registry import papers, tables
 from linnet.reproduction.table import Table
@@ -112,6 +114,8 @@ def test_what_was_trained_is_trained_once_and_the_draws_are_apart(monkeypatch: p
     assert table.results(Trial(seed=1)) is not table.results(QUICK)
     assert asked == [0, 1]
     assert table.text(table.results(QUICK)) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
+    by_row = replace(table, read=lambda ds: 2 * ds, split=lambda ds: cells_of(ds, "row"), columns={"2x": "{.x:g}"})
+    assert by_row.entries(xr.Dataset({"x": ("row", [1.0, 2.0])}, {"row": [0, 1]})) == {"2x": ["2", "4"]}
 
 
 def test_phase_times_are_those_of_the_full_network() -> None:

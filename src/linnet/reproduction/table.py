@@ -34,6 +34,7 @@ class Table:
     - `columns`: from the results to named columns; or for each heading how an entry is made of a row of `read`, a
       function or a format (`"{.share:.1%}"` prints the attribute `share`; where `read` returns a mapping from names to
       the entries of all rows, `"{[share]:.1%}"` those of the name `share`)
+    - `split`: from what `read` returns to the rows of the table, where claims go by something else than rows
     - `note`: below it
     - `paper`: that lists it
 
@@ -49,6 +50,7 @@ class Table:
     sweep: Callable[[Trial], Sweep]
     columns: Callable[[xr.Dataset], Columns] | Mapping[str, str | Callable[[Any], str]]
     read: Callable[[xr.Dataset], Any] | None = None
+    split: Callable[[Any], Iterable[Any]] | None = None
     note: str = ""  # what a reader of the columns must know
     paper: str = ""
 
@@ -65,10 +67,13 @@ class Table:
         if callable(self.columns):
             return self.columns(results)
         rows = self.read(results) if self.read is not None else []
-        if isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
+        if self.split is not None:
+            rows = list(self.split(rows))
+        elif isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
             named = {name: values.values() if isinstance(values, Mapping) else values for name, values in rows.items()}
             rows = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
-        return columns_of(rows, self.columns)
+        makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
+        return {heading: [make(row) for row in rows] for heading, make in makers.items()}
 
     def text(self, results: xr.Dataset) -> str:
         """The table in Markdown, its columns aligned, with its title above and its note below."""
@@ -77,13 +82,6 @@ class Table:
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
         lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
         return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
-
-
-def columns_of(rows: Iterable[Any], columns: Mapping[str, str | Callable[[Any], str]]) -> Columns:
-    """Return the entries of every column: each row through the function or the format of its heading."""
-    listed = list(rows)
-    makers = {heading: make.format if isinstance(make, str) else make for heading, make in columns.items()}
-    return {heading: [make(row) for row in listed] for heading, make in makers.items()}
 
 
 def trial_sweep(

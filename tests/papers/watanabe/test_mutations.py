@@ -238,8 +238,8 @@ def undivided(patch):
     right = errors_table.read
 
     def wrong(ds):
-        errors = right(ds)
-        return (errors / (1 + errors["spike"] * errors["alignment"] ** 2)).assign_attrs(errors.attrs)
+        points = right(ds)
+        return points.assign(error=points.error / (1 + points.spike * points.alignment**2))
 
     patch.setattr(errors_table, "TABLE", dataclasses.replace(errors_table.TABLE, read=wrong))
 
@@ -249,9 +249,9 @@ def orthogonal_benefit(patch):
     right = errors_table.read
 
     def wrong(ds):
-        errors = right(ds)
-        orthogonal = (errors["spike"] > 0) & (errors["alignment"] == 0)
-        return errors.where(~orthogonal, 0.9 * errors).assign_attrs(errors.attrs)
+        points = right(ds)
+        orthogonal = (points.spike > 0) & (points.alignment == 0)
+        return points.assign(error=points.error.where(~orthogonal, 0.9 * points.error))
 
     patch.setattr(errors_table, "TABLE", dataclasses.replace(errors_table.TABLE, read=wrong))
 

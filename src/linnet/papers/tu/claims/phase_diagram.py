@@ -105,9 +105,9 @@ def lazy_border(trial: Trial) -> Numbers:
     return {
         "dims": borders["dim"].values,
         "shares": dict(zip(border.TARGETS, shares.values, strict=True)),
-        "slopes": {name: border.threshold_exponent(borders, name).value for name in border.TARGETS},
+        "slopes": by_label(borders.growth, "{target}"),
         "claimed": border.TARGETS,
-        "value": (shares.max() / shares.min()).item(),
+        "value": shares.values.max() / shares.values.min(),
     }
 
 

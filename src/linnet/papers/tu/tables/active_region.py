@@ -8,9 +8,9 @@ import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Columns, Numbers, Table, Trial
+from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction.table import trial_sweep
 
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
@@ -64,27 +64,20 @@ def mean_and_std(errors: DataArray) -> str:
     return f"{errors.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
 
 
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each dimension and spectrum."""
-    return columns_of(
-        cells_of(read(networks), "dim", "spectrum"),
-        {
-            "d": "{.dim:d}",
-            "a": "{.spectrum:s}",
-            "at T3": lambda row: mean_and_std(row.third),
-            "at its least": lambda row: mean_and_std(row.least),
-            "at T*": lambda row: mean_and_std(row.end),
-            "at T* without alignment": lambda row: mean_and_std(row.short),
-            "at T*, predicted": lambda row: f"{row.predicted[0]:.3f}",
-        },
-    )
-
-
 TABLE = Table(
     name="active-region",
     title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda errors: cells_of(errors, "dim", "spectrum"),
+    columns={
+        "d": "{.dim:d}",
+        "a": "{.spectrum:s}",
+        "at T3": lambda row: mean_and_std(row.third),
+        "at its least": lambda row: mean_and_std(row.least),
+        "at T*": lambda row: mean_and_std(row.end),
+        "at T* without alignment": lambda row: mean_and_std(row.short),
+        "at T*, predicted": lambda row: f"{row.predicted[0]:.3f}",
+    },
     note="Errors ‖A - A*‖²/‖E‖², mean ± standard deviation over the tasks; γ(σ²) = -1.85, γ(w) = 2.25.",
 )

@@ -6,10 +6,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
-from linnet.reproduction import Columns, Estimate, Numbers, Table, Trial
+from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of, read_cells
 from linnet.reproduction.fits import exponent, first_index
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction.table import trial_sweep
 
 TARGETS = {"low rank": 1.0, "full rank": 0.5}  # how |B| grows with d: the claimed gamma_sigma2 + gamma_w of the border
 LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
@@ -25,8 +25,10 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 def read(networks: Dataset) -> Dataset:
     """Return where each target turns lazy, (target, dim, seed): `threshold`, the least lazy sigma^2 w, and its `share`
-    of |B|."""
-    return read_cells(networks, ("target", "dim", "seed"), read_target)
+    of |B|; and the p of sigma^2 w ~ d^p of each kind of target, `growth`, with its standard error, (target,)."""
+    borders = read_cells(networks, ("target", "dim", "seed"), read_target)
+    growth, error = zip(*(exponent(borders["dim"], thresholds) for thresholds in borders["threshold"]))
+    return borders.assign(growth=("target", list(growth)), growth_error=("target", list(error)))
 
 
 def read_target(network: Dataset) -> Numbers:
@@ -34,11 +36,6 @@ def read_target(network: Dataset) -> Numbers:
     thresholds = network["threshold"].values
     threshold = lazy_threshold(thresholds, network["preference"].values)
     return {"threshold": threshold, "share": threshold / (thresholds[-1] / LEVELS[-1])}
-
-
-def threshold_exponent(borders: Dataset, target: str) -> Estimate:
-    """Return the p of sigma^2 w ~ d^p of targets of one kind, from what `read` returns."""
-    return Estimate(*exponent(borders["dim"], borders["threshold"].sel(target=target)))
 
 
 def lazy_threshold(thresholds: np.ndarray, preference: np.ndarray) -> float:
@@ -50,29 +47,20 @@ def lazy_threshold(thresholds: np.ndarray, preference: np.ndarray) -> float:
     return float(np.exp(np.interp(-np.log(PREFERRED), -np.log(preference[pair]), np.log(thresholds[pair]))))
 
 
-def columns(networks: Dataset) -> Columns:
-    """Return where each kind of target turns lazy in every dimension, and the exponent of the line through all of
-    them."""
-    borders = read(networks)
-    return columns_of(
-        cells_of(borders, "target", "dim"),
-        {
-            "target": "{.target:s}",
-            "d": "{.dim:d}",
-            "lazy above σ²w": lambda row: f"{np.exp(np.log(row.threshold).mean()):.2f}",
-            "over the norm of B": lambda row: f"{row.share.mean():.3f}",
-            "least to largest of the targets": lambda row: f"{row.threshold.min():.2f} to {row.threshold.max():.2f}",
-            "exponent over all d": lambda row: f"{threshold_exponent(borders, row.target.item()):.2f}",
-            "claimed": lambda row: f"{TARGETS[row.target.item()]:g}",
-        },
-    )
-
-
 TABLE = Table(
     name="border",
     title="Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda borders: cells_of(borders, "target", "dim"),
+    columns={
+        "target": "{.target:s}",
+        "d": "{.dim:d}",
+        "lazy above σ²w": lambda row: f"{np.exp(np.log(row.threshold).mean()):.2f}",
+        "over the norm of B": lambda row: f"{row.share.mean():.3f}",
+        "least to largest of the targets": lambda row: f"{row.threshold.min():.2f} to {row.threshold.max():.2f}",
+        "exponent over all d": "{0.growth:.2f} ± {0.growth_error:.2f}",
+        "claimed": lambda row: f"{TARGETS[row.target.item()]:g}",
+    },
     note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
 )

@@ -6,9 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import plane_cells
-from linnet.reproduction import Columns, Table, Trial, plane
+from linnet.reproduction import Table, Trial, plane
 from linnet.reproduction.datasets import Dataset, fixed_of
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction.table import trial_sweep
 
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
@@ -34,28 +34,20 @@ def read(networks: Dataset) -> Dataset:
     return cells.assign(inside=cells["region"].isin(("lazy", "active")), dim=fixed_of(networks)["dim"])
 
 
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each region, medians over its cells."""
-    cells = read(networks)
-    return columns_of(
-        (cells.isel(cell=cells.region == name) for name in NAMES if name in cells.region),
-        {
-            "region": lambda part: part.region[0].item(),
-            "cells": lambda part: str(part.sizes["cell"]),
-            "least test error": lambda part: f"{part.best_test.median():.3f}",
-            "stable rank": lambda part: f"{part.stable_rank.median():.2f}",
-            "after steps": lambda part: f"{part.best_step.median():.0f}",
-            "RMS distance to eq. (1)": lambda part: f"{part.distance.median():.3f}",
-            "above 0.14": lambda part: f"{(part.distance > 0.14).mean():.0%}",
-        },
-    )
-
-
 TABLE = Table(
     name="plane",
     title="The phase diagram on a coarse grid, by region",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda cells: (cells.isel(cell=cells.region == name) for name in NAMES if name in cells.region),
+    columns={
+        "region": lambda part: part.region[0].item(),
+        "cells": lambda part: str(part.sizes["cell"]),
+        "least test error": lambda part: f"{part.best_test.median():.3f}",
+        "stable rank": lambda part: f"{part.stable_rank.median():.2f}",
+        "after steps": lambda part: f"{part.best_step.median():.0f}",
+        "RMS distance to eq. (1)": lambda part: f"{part.distance.median():.3f}",
+        "above 0.14": lambda part: f"{(part.distance > 0.14).mean():.0%}",
+    },
     note="Medians over the cells; an entry of the target has a root mean square of about 1.4.",
 )

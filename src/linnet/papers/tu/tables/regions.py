@@ -6,9 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction.table import trial_sweep
 
 RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
@@ -63,30 +63,23 @@ def lazy_bound(cell: Dataset) -> str:
     return f"{(np.minimum(cell.signal, cell.noise) / 3).median():.3f}" if region_of(cell) == "lazy" else ""
 
 
-def columns(networks: Dataset) -> Columns:
-    """Return every case with the median over its tasks, and the range of the test error."""
-    return columns_of(
-        (cell for cells in read(networks).values() for cell in cells_of(cells, "case")),
-        {
-            "group": lambda cell: cell.case.item().split()[0],
-            "γ(σ²)": "{.gamma_variance:.2f}",
-            "w": lambda cell: f"{round(float(cell.dim**cell.gamma_width))}",
-            "region": region_of,
-            "least test error": lambda cell: f"{cell.best_test.median():.3f}",
-            "of the tasks": lambda cell: f"{cell.best_test.min():.3f} to {cell.best_test.max():.3f}",
-            "if lazy, at least": lazy_bound,
-            "after steps": lambda cell: f"{cell.best_step.median():.0f}",
-            "stable rank": lambda cell: f"{cell.stable_rank.median():.2f}",
-            "RMS distance to eq. (1)": lambda cell: f"{np.sqrt(cell.distance.median()):.4f}",
-        },
-    )
-
-
 TABLE = Table(
     name="regions",
     title="Chosen cells of the phase diagram: least test error, steps to it, and distance to eq. (1)",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda groups: (cell for cells in groups.values() for cell in cells_of(cells, "case")),
+    columns={
+        "group": lambda cell: cell.case.item().split()[0],
+        "γ(σ²)": "{.gamma_variance:.2f}",
+        "w": lambda cell: f"{round(float(cell.dim**cell.gamma_width))}",
+        "region": region_of,
+        "least test error": lambda cell: f"{cell.best_test.median():.3f}",
+        "of the tasks": lambda cell: f"{cell.best_test.min():.3f} to {cell.best_test.max():.3f}",
+        "if lazy, at least": lazy_bound,
+        "after steps": lambda cell: f"{cell.best_step.median():.0f}",
+        "stable rank": lambda cell: f"{cell.stable_rank.median():.2f}",
+        "RMS distance to eq. (1)": lambda cell: f"{np.sqrt(cell.distance.median()):.4f}",
+    },
     note="Medians over the tasks; test errors per entry; the bound is a third of min(‖A*‖², ‖E‖²)/d².",
 )

@@ -8,10 +8,10 @@ import linnet as ln
 from linnet.papers.tu.networks.descents import timeline_cells
 from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Columns, Estimate, Numbers, Table, Trial
+from linnet.reproduction import Estimate, Numbers, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset, by_label, cells_of, read_cells
 from linnet.reproduction.fits import exponent, last_crossing
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction.table import trial_sweep
 
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
@@ -107,35 +107,28 @@ def last_rise_time(times: np.ndarray, values: np.ndarray, level: float) -> float
     return time
 
 
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each place, dimension and spectrum: means over the tasks."""
-    return columns_of(
-        cells_of(read(networks).mean("seed"), "place", "dim", "spectrum"),
-        {
-            "γ(σ²), γ(w)": "{.place:s}",
-            "d": "{.dim:d}",
-            "a": "{.spectrum:s}",
-            "T1/d": lambda row: f"{row.reached.sel(stage='T1'):.2f}",
-            "T2/d": lambda row: f"{row.reached.sel(stage='T2'):.2f}",
-            "T3/d": lambda row: f"{row.reached.sel(stage='T3'):.2f}",
-            "T5/d": lambda row: f"{row.reached.sel(stage='T5'):.2f}",
-            "T3 - T1 over printed": "{.printed_share:.2f}",
-            "over its own equation": "{.own_share:.2f}",
-            "x at T1": lambda row: f"{row.defect.sel(moment='T1'):.2f}",
-            "x at T3": lambda row: f"{row.defect.sel(moment='T3'):.3f}",
-            "x later, at most": lambda row: f"{row.defect.sel(moment=LATER):.3f}",
-            "s(K+1) at T3 over its start": "{.noise_grown:.1f}",
-            "s(K+1)/s(K) after T3": "{.noise_later:.2f}",
-        },
-    )
-
-
 TABLE = Table(
     name="timeline",
     title="Stages of networks of the active region (paper's clock), length of the growth, and alignment",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda stages: cells_of(stages.mean("seed"), "place", "dim", "spectrum"),
+    columns={
+        "γ(σ²), γ(w)": "{.place:s}",
+        "d": "{.dim:d}",
+        "a": "{.spectrum:s}",
+        "T1/d": lambda row: f"{row.reached.sel(stage='T1'):.2f}",
+        "T2/d": lambda row: f"{row.reached.sel(stage='T2'):.2f}",
+        "T3/d": lambda row: f"{row.reached.sel(stage='T3'):.2f}",
+        "T5/d": lambda row: f"{row.reached.sel(stage='T5'):.2f}",
+        "T3 - T1 over printed": "{.printed_share:.2f}",
+        "over its own equation": "{.own_share:.2f}",
+        "x at T1": lambda row: f"{row.defect.sel(moment='T1'):.2f}",
+        "x at T3": lambda row: f"{row.defect.sel(moment='T3'):.3f}",
+        "x later, at most": lambda row: f"{row.defect.sel(moment=LATER):.3f}",
+        "s(K+1) at T3 over its start": "{.noise_grown:.1f}",
+        "s(K+1)/s(K) after T3": "{.noise_later:.2f}",
+    },
     note="Means over the tasks; times are the paper's, d² times canonical; x is the measure of Lemma A.4, 0 where "
     "aligned.",
 )

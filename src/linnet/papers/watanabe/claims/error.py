@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linnet._randomness import generator
-from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, claim
-from linnet.reproduction.datasets import DataArray
+from linnet.reproduction.datasets import DataArray, Dataset
 from linnet.reproduction.fits import joint_limit
 from linnet.theories import spiked
 
@@ -22,10 +21,10 @@ SIGNIFICANT = "standard errors beyond which a difference is no accident of the d
 IDENTITY = Limit(1e-12, "an algebraic identity, up to rounding")
 
 
-def t_statistics(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
+def t_statistics(points: Dataset, predicted: DataArray) -> DataArray:
     """Return |t| of every point, for the distance beyond what the finite size explains."""
-    gap = np.maximum(np.abs(errors.mean("seed").values - predicted) - FINITE_SIZE / errors.attrs["dim"] * predicted, 0)
-    return gap / (errors.std("seed", ddof=1).values / np.sqrt(errors.sizes["seed"]))
+    gap = abs(points.error.mean("seed") - predicted) - FINITE_SIZE / points.dim * predicted
+    return np.maximum(gap, 0) / (points.error.std("seed", ddof=1) / np.sqrt(points.sizes["seed"]))
 
 
 @claim(
@@ -42,17 +41,17 @@ def t_statistics(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
     "with kappa {printed there:.4f}",
 )
 def generalization_error(trial: Trial) -> Numbers:
-    errors = errors_table.TABLE.rows(trial)
-    t = {name: t_statistics(errors, law) for name, law in errors_table.laws(errors).items()}
-    point = errors.sel(ratio=2.0, spike=20.0, alignment=0.5)
+    points = errors_table.TABLE.rows(trial)
+    right, printed = (t_statistics(points, points[law]) for law in ("right", "printed"))
+    there = points.sel(ratio=2.0, spike=20.0, alignment=0.5).mean("seed") / 6  # over 1 + rho A^2
     return {
-        "value": t["right"].max(),
-        "printed": t["printed"].max(),
-        "limit": joint_limit(t["right"].size, errors.sizes["seed"]),
-        "points": t["right"].size,
-        "trained": float(point.mean()) / 6,
-        "right": spiked.generalization_error(20.0, 0.5, 2.0) / 6,
-        "printed there": misprints.generalization_error(0.5, 2.0) / 6,
+        "value": right.values.max(),
+        "printed": printed.values.max(),
+        "limit": joint_limit(right.size, points.sizes["seed"]),
+        "points": right.size,
+        "trained": there.error.item(),
+        "right": there.right.item(),
+        "printed there": there.printed.item(),
     }
 
 
@@ -69,12 +68,12 @@ def generalization_error(trial: Trial) -> Numbers:
     reads="networks without a spike, and with one orthogonal to the target, against 1 - n/d",
 )
 def isotropic(trial: Trial) -> Numbers:
-    errors = errors_table.TABLE.rows(trial)
-    t = t_statistics(errors, 1 - 1 / errors["ratio"].values[:, None, None])
-    chosen = np.concatenate([t[:, 0].ravel(), t[:, 1:, 0].ravel()])  # no spike, or one orthogonal to the target
+    points = errors_table.TABLE.rows(trial)
+    t = t_statistics(points, 1 - 1 / points.ratio)
+    chosen = t.values[:, ((t.spike == 0) | (t.alignment == 0)).values]  # no spike, or one orthogonal to the target
     ratios = np.array([1.5, 7.0])
     laws = np.array([spiked.generalization_error(rho, A, ratios) for rho, A in ((0, 0.1), (0, 0.9), (50, 0))])
-    limit = joint_limit(chosen.size, errors.sizes["seed"])
+    limit = joint_limit(chosen.size, points.sizes["seed"])
     return {"value": chosen.max(), "limit": limit, "formula": np.abs(laws - (1 - 1 / ratios)).max()}
 
 
@@ -101,20 +100,20 @@ def normalised_error(trial: Trial) -> Numbers:
     random = generator(trial.seed, 27)
     rho, A, gamma = 100 * random.random(2000), random.random(2000), 1 + 20 * random.random(2000)
     law = spiked.generalization_error(rho, A, gamma, normalized=True)
-    errors = errors_table.TABLE.rows(trial)
-    shares = errors / (1 + errors["spike"] * errors["alignment"] ** 2)
+    points = errors_table.TABLE.rows(trial)
+    shares = points.error / (1 + points.spike * points.alignment**2)
     means, variances = shares.mean("seed"), shares.var("seed", ddof=1) / shares.sizes["seed"]
     rises = []
     for axis in ("spike", "alignment"):
         before, spread = means.shift({axis: 1}), np.sqrt(variances + variances.shift({axis: 1}))
-        rise = (means - before - FINITE_SIZE / errors.attrs["dim"] * before) / spread
+        rise = (means - before - FINITE_SIZE / points.dim * before) / spread
         rises.append(rise.dropna(axis).values.ravel())
     return {
         "value": np.abs(law - monotone_form(rho, A, gamma)).max(),
         "rise": np.concatenate(rises),
         "limit": joint_limit(sum(map(len, rises)), 2 * shares.sizes["seed"] - 1),
         "trained": means.sel(ratio=2.0, alignment=0.5).values,
-        "spikes": errors["spike"].values,
+        "spikes": points.spike.values,
     }
 
 
@@ -134,7 +133,7 @@ def normalised_error(trial: Trial) -> Numbers:
     "); by the law it rises up to rho = {peaks.first:.2f} for A = 0.2 and {peaks.last:.2f} for A = 1",
 )
 def plain_error(trial: Trial) -> Numbers:
-    errors, ratio = errors_table.TABLE.rows(trial).sel(ratio=6.0, alignment=1.0), 6.0
+    errors, ratio = errors_table.TABLE.rows(trial).error.sel(ratio=6.0, alignment=1.0), 6.0
     without, spiked_error = (Estimate.of_mean(errors.sel(spike=spike).values) for spike in (0.0, 4.0))
     share = Estimate(spiked_error.value / 5, spiked_error.error / 5)  # of the signal's power 1 + rho A^2
     spikes = np.linspace(0, 50, 5001)

@@ -6,11 +6,12 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
-from linnet.reproduction import Columns, Estimate, Table, Trial
-from linnet.reproduction.datasets import DataArray, Dataset, cells_of, fixed_of
-from linnet.reproduction.table import columns_of, trial_sweep
+from linnet.reproduction import Estimate, Table, Trial
+from linnet.reproduction.datasets import Dataset, cells_of, fixed_of
+from linnet.reproduction.table import trial_sweep
 from linnet.theories import spiked
 
+AXES = ("ratio", "spike", "alignment")
 RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 
 
@@ -24,35 +25,16 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "watanabe-errors", cells, axes, together="seed", **options)
 
 
-def read(networks: Dataset) -> DataArray:
-    """Test errors in the units of (27), not divided by the signal's power; the trials last, `dim` an attribute."""
+def read(networks: Dataset) -> Dataset:
+    """Return the test `error` of every network, the trials last, in the units of (27), not divided by the signal's
+    power; beside it, at every point, (27) with the spike in its bracket, `right`, and as `printed`; and `dim`."""
     power = 1 + networks["spike"] * networks["alignment"] ** 2
-    errors = (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
-    return errors.assign_attrs(dim=fixed_of(networks)["dim"])
-
-
-def laws(errors: DataArray) -> dict[str, np.ndarray]:
-    """Return (27) with the spike in its bracket, and as printed, at every point of the table."""
-    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
-    right = np.asarray(spiked.generalization_error(rho, A, g))
-    return {"right": right, "printed": misprints.generalization_error(A, g)}
-
-
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each point: trained networks beside both forms of (27)."""
-    errors = read(networks)
-    axes = ("ratio", "spike", "alignment")
-    points = errors.to_dataset(name="error").assign({name: (axes, law) for name, law in laws(errors).items()})
-    return columns_of(
-        cells_of(points, *axes),
-        {
-            "d/n": "{.ratio:g}",
-            "spike": "{.spike:g}",
-            "alignment": "{.alignment:g}",
-            "networks": lambda point: f"{Estimate.of_mean(point.error.values):.4f}",
-            "(27), corrected": "{.right:.4f}",
-            "(27), printed": "{.printed:.4f}",
-        },
+    g, rho, A = np.meshgrid(*(networks[axis] for axis in AXES), indexing="ij")
+    return networks[[]].assign(
+        error=(networks["error"] * power).transpose(*AXES, "seed").astype(float),
+        right=(AXES, spiked.generalization_error(rho, A, g)),
+        printed=(AXES, misprints.generalization_error(A, g)),
+        dim=fixed_of(networks)["dim"],
     )
 
 
@@ -61,6 +43,14 @@ TABLE = Table(
     title="Test error of networks trained on few samples, and eq. (27)",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda points: cells_of(points, *AXES),
+    columns={
+        "d/n": "{.ratio:g}",
+        "spike": "{.spike:g}",
+        "alignment": "{.alignment:g}",
+        "networks": lambda point: f"{Estimate.of_mean(point.error.values):.4f}",
+        "(27), corrected": "{.right:.4f}",
+        "(27), printed": "{.printed:.4f}",
+    },
     note="Mean over the networks ± its standard error; errors are not divided by the power of the signal.",
 )
