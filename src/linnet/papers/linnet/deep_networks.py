@@ -35,7 +35,7 @@ def descent_products(
     weighted: Callable[[np.ndarray], np.ndarray] | None = None,
     keep: Callable[[list[np.ndarray]], np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Train by full-batch gradient descent and return the product of the layers every so many steps, (time, ..., k, d).
+    """Train two layers or more by gradient descent and return their product every so many steps, (time, ..., k, d).
 
     Layers move by the error target - A of their product A, that of whitened inputs; for another loss by what `weighted`
     returns of the error. With `keep`, what this function returns of the layers is kept in place of their product.
@@ -48,11 +48,11 @@ def descent_products(
         if step % every == 0:
             kept.append(reached[-1] if keep is None else keep(weights))
         error = target - reached[-1]
-        pull = error if weighted is None else weighted(error)
+        pull = rate * (error if weighted is None else weighted(error))
         for at in range(len(weights) - 1, -1, -1):
             push = pull
             if at:
                 push = pull @ np.swapaxes(reached[at - 1], -1, -2)
                 pull = np.swapaxes(weights[at], -1, -2) @ pull
-            weights[at] = weights[at] + rate * push
+            weights[at] += push
     return np.stack(kept)
