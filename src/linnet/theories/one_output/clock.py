@@ -20,6 +20,7 @@ _NODES, _WEIGHTS = (
     np.polynomial.legendre.leggauss(_STAGES)[1] / 2,
 )
 _POWERS = np.arange(_STAGES)
+_SCALES = (_NODES ** (_POWERS[:, None] + 1))[..., None]  # of an integral of s^k up to a node, (power, node, mode)
 _TO_MONOMIALS = np.linalg.inv(_NODES[:, None] ** _POWERS)  # values at the nodes -> coefficients of s^k on [0, 1]
 _FINE = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
 _TOLERANCE = 1e-9  # of the polynomial at the end of a step, relative: the modes are then good to 1e-12
@@ -42,34 +43,28 @@ class ClockError(ArithmeticError):
     """
 
 
-def _integrals(rates: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ by share of the step, rate and power, (share, mode, power)."""
-    shares = theta[:, None]
-    reach = shares * rates
+def _integrals(reach: np.ndarray, decay: np.ndarray) -> np.ndarray:
+    r"""$\int_0^1 e^{-x(1 - s)} s^k ds$ by power k and x, (power, ...): `reach` is x, `decay` is $e^{-x}$."""
     small = np.abs(reach) < _SMALL
-    result = np.empty((*reach.shape, _STAGES), dtype=rates.dtype)
-    powers = np.broadcast_to((shares ** (_POWERS + 1))[:, None], result.shape)
+    result = np.empty((_STAGES, *reach.shape), dtype=reach.dtype)
     if small.any():
-        near = reach[small]
-        rows = np.empty((near.size, _STAGES), dtype=near.dtype)
-        row = np.full(near.shape, _SERIES[-1], dtype=near.dtype)  # of the highest power, on [0, 1]
+        near = np.where(small, reach, 0.0)
+        row = np.full(near.shape, _SERIES[-1], dtype=near.dtype)  # of the highest power
         for coefficient in _SERIES[-2::-1]:
             row *= near
             row += coefficient
-        rows[:, -1] = row
+        result[-1] = row
         for power in range(_STAGES - 1, 0, -1):
             row = (1 - near * row) / power
-            rows[:, power - 1] = row
-        rows *= powers[small]
-        result[small] = rows
+            result[power - 1] = row
     if not small.all():
         large = ~small
-        part, stiff = powers[large], np.broadcast_to(rates, reach.shape)[large]
-        rows = np.empty((stiff.size, _STAGES), dtype=stiff.dtype)
-        row = rows[:, 0] = -np.expm1(-reach[large]) / stiff
+        far = np.where(large, reach, _SMALL)
+        row = (1 - decay) / far
+        np.copyto(result[0], row, where=large)
         for power in range(1, _STAGES):
-            row = rows[:, power] = (part[:, power - 1] - power * row) / stiff
-        result[large] = rows
+            row = (1 - power * row) / far
+            np.copyto(result[power], row, where=large)
     return result
 
 
@@ -144,16 +139,20 @@ class Clock:
     def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
         """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
         h, scaled = self._step, self.rates * self._step
-        driving = scaled[self._driving]
-        start = np.exp(-np.outer(_NODES, driving)) * self._filter[self._driving]
-        weights = (_integrals(driving, _NODES) @ _TO_MONOMIALS) * h  # (stage, driving mode, stage)
+        inner = np.outer(_NODES, scaled[self._driving])
+        reach = np.concatenate([inner.ravel(), scaled])  # up to the nodes, of rates that drive; and to the end, of all
+        decay = np.exp(-reach)
+        integrals = _integrals(reach, decay)
+        start = decay[: inner.size].reshape(inner.shape) * self._filter[self._driving]
+        parts = integrals[:, : inner.size].reshape(_STAGES, *inner.shape) * _SCALES
+        weights = h * _TO_MONOMIALS.T @ parts.reshape(_STAGES, inner.size)  # of y at the nodes, in values at the nodes
         y = self._y
         for _ in range(_MAX_ITERATIONS):
             # Newton in log y: late, when z follows y, plain iteration of y = a^(-1/2) would go to and fro for ever
-            values = start + weights @ y
+            values = start + (y @ weights).reshape(start.shape)
             inverse = self._inverse_of_driving(values)
             gaps = np.log(y / inverse)
-            slopes = ((values * self._squares)[:, None] @ weights)[:, 0].real
+            slopes = np.vecdot((values * self._squares).conj(), weights.reshape(_STAGES, *start.shape)).T.real
             slopes = slopes * y / inverse[:, None] ** -2  # of log a^(1/2) at each node, in log y at the others
             change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
             y = y * np.exp(np.clip(change, -2, 2))
@@ -164,7 +163,7 @@ class Clock:
                 return np.zeros(_STAGES), 0.0, self._filter, np.inf
         self._last = y
         coefficients = _TO_MONOMIALS @ y
-        end = np.exp(-scaled) * self._filter + h * (_integrals(scaled, np.ones(1))[0] @ coefficients)
+        end = decay[inner.size :] * self._filter + h * (coefficients @ integrals[:, inner.size :])
         error = abs(float(coefficients.sum() / self._inverse(end)) - 1)
         return coefficients, h * float(_WEIGHTS @ y**2), end, error
 
@@ -187,9 +186,10 @@ class Clock:
             if settled.all():
                 break
             theta = np.where(settled, theta, np.where((low < new) & (new < high), new, (low + high) / 2))
-        scaled = self.rates * self._step
-        kept = np.exp(-np.outer(theta, scaled)) * self._filter
-        return kept + self._step * (_integrals(scaled, theta) @ coefficients)
+        reach = np.outer(theta, self.rates * self._step)
+        decay = np.exp(-reach)
+        scales = self._step * coefficients[:, None] * theta ** (_POWERS[:, None] + 1)
+        return decay * self._filter + np.einsum("kt,ktm->tm", scales, _integrals(reach, decay))
 
     def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
         self._time += passed
