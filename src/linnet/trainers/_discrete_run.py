@@ -19,7 +19,7 @@ from linnet.problems.problem import Problem
 from linnet.reductions._trial_descent import StepSizes
 from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers import _loop as loop
-from linnet.trainers._objective import testing_objective, training_objective
+from linnet.trainers._objective import test_losses, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width
 from linnet.trainers._states import Objective, Params, Update, layer_names_at_depth
 from linnet.trainers.schedules import Rate, Rates, rates_of
@@ -95,7 +95,7 @@ class DiscreteRun:
             params = initial_params(run, run_dtype, velocity=bool(hyper.get("momentum")))
             trajectory = loop.run(
                 objective(self.problem, reduction, run_dtype),
-                testing_objective(run, run_dtype) if linear else None,
+                test_losses(run, run_dtype) if linear else None,
                 start(params),
                 {name: jnp.asarray(value, run_dtype) for name, value in numbers.items()},
                 reduction=reduction,

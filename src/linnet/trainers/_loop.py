@@ -29,14 +29,13 @@ from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, jit_drawing
-from linnet.trainers._objective import losses_at, over_batch
+from linnet.trainers._objective import TestLosses, losses_at, over_batch
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._start import without_padding
 from linnet.trainers._states import (
     Array,
     Arrays,
     Hyper,
-    KeptLoss,
     Objective,
     Params,
     Remembered,
@@ -166,7 +165,7 @@ def judge_last(objective: Objective, test: TestedLoss | None, max_loss: Array, s
 
 def run(
     objective: Objective,
-    test: KeptLoss | None,
+    test: TestLosses | None,
     params: Params,
     hyper: Hyper,
     *,
@@ -267,11 +266,11 @@ def _state_bytes(params: Params, keep: str) -> int:
 
 @partial(jax.jit, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
 def _begin_runs(
-    objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan
+    objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan
 ) -> tuple[State, Array, Arrays]:
     """Return the state before the first step, the loss beyond which it diverges, and what is kept of it."""
 
-    def begin_run(objective: Objective, test: KeptLoss | None, params: Params) -> tuple[State, Array, Arrays]:
+    def begin_run(objective: Objective, test: TestLosses | None, params: Params) -> tuple[State, Array, Arrays]:
         seen = _observe(objective, test, params, plan=plan)
         return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
 
@@ -281,7 +280,7 @@ def _begin_runs(
     return state, max_loss, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
-def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> Arrays:
+def _observe(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
     """Return what the trajectory keeps of one state."""
     kept = {**losses_at(objective, test, params), "rest": params["rest"]}
     if plan.keep == "weights":
@@ -294,7 +293,7 @@ def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, pla
 
 def _run_to_each(
     objective: Objective,
-    test: KeptLoss | None,
+    test: TestLosses | None,
     hyper: Hyper,
     max_loss: Array,
     state: State,

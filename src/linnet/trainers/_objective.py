@@ -2,7 +2,8 @@
 
 An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and
 `loss_scale()`, the scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A
-and the residual R = -dL/dA. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and
+and the residual R = -dL/dA. Both are for one network; arrays of a batch have one axis more than `NDIM` says, and are
+mapped over by `over_batch`. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and
 `MomentsObjective` are the plain ones, which share no code with it, so that reduced and full runs check each other;
 `CostObjective` is any differentiable function.
 """
@@ -22,7 +23,7 @@ from jax.tree_util import register_dataclass
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._states import Array, Arrays, KeptLoss, Objective, Params, layers_of
+from linnet.trainers._states import Array, Arrays, Objective, Params, layers_of
 
 
 class ProductObjective:
@@ -125,47 +126,48 @@ class CostObjective(ProductObjective):
 @register_dataclass
 @dataclass(frozen=True)
 class TestLoss:
-    """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of
-    squares,
-    `rest` z does so for the inputs that training never touches (c is their decay), `truth` T is the truth there."""
+    """|A w + c W2 z - T|^2/2 + floor, a sum of squares in coordinates of the outputs that suit the test inputs.
+
+    - `truth`: T, in these coordinates
+    - `weight`: w, which leads there from the reduced product; one row for a factor of each input, None for none
+    - `untouched`: z, which does so for the inputs that training never touches (c, `params["rest"]`, is their decay)
+    """
 
     truth: Array
     weight: Array | None
-    rest: Array | None
+    untouched: Array | None
     floor: Array | None = None
-    NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2, "floor": 0}
+    NDIM: ClassVar = {"truth": 2, "weight": 2, "untouched": 2, "floor": 0}
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
     def at(self, params: Params, seen: tuple[Array, Array]) -> Array:
         """Return the test loss of a state whose product is the first of `seen`."""
-        A, rest = seen[0], params["rest"]
+        A = seen[0]
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
-        if self.rest is not None:
-            mapped = mapped + rest * (product_of(layers_of(params)[1:]) @ self.rest)
+        if self.untouched is not None:
+            mapped = mapped + params["rest"] * (product_of(layers_of(params)[1:]) @ self.untouched)
         return 0.5 * jnp.sum((mapped - self.truth) ** 2) + (0.0 if self.floor is None else self.floor)
-
-    def losses(self, params: Params, seen: tuple[Array, Array]) -> Arrays:
-        """Return the losses that a trajectory keeps, by name."""
-        return {"test_loss": self.at(params, seen)}
 
 
 @register_dataclass
 @dataclass(frozen=True)
-class HeldOutLoss:
-    """The held-out loss, which stopping rules look at, beside the test loss of a problem that has a truth."""
+class TestLosses:
+    """The losses that are not trained on: against the truth of a problem, on held-out samples, or both."""
 
-    validation: TestLoss
     test: TestLoss | None
+    validation: TestLoss | None
     NDIM: ClassVar[dict[str, int]] = {}
+    __test__ = False
 
     def at(self, params: Params, seen: tuple[Array, Array]) -> Array:
-        """Return the held-out loss of a state."""
-        return self.validation.at(params, seen)
+        """Return the loss that stopping rules look at: on held-out samples where there are some."""
+        kept = self.losses(params, seen)
+        return kept["validation_loss"] if "validation_loss" in kept else kept["test_loss"]
 
     def losses(self, params: Params, seen: tuple[Array, Array]) -> Arrays:
-        """Return both losses that a trajectory keeps, by name."""
-        kept = {} if self.test is None else self.test.losses(params, seen)
-        return {"validation_loss": self.at(params, seen), **kept}
+        """Return the losses of a state by the names they have in a trajectory."""
+        named = {"test_loss": self.test, "validation_loss": self.validation}
+        return {name: loss.at(params, seen) for name, loss in named.items() if loss is not None}
 
 
 def batch_axes(tree: Any) -> Any:
@@ -183,7 +185,7 @@ def batch_axes(tree: Any) -> Any:
 
 
 def over_batch(
-    function: Callable[..., Any], objective: Objective, test: KeptLoss | None, batched: bool, *axes: object
+    function: Callable[..., Any], objective: Objective, test: TestLosses | None, batched: bool, *axes: object
 ) -> Callable[..., Any]:
     """Return a function of objective, test loss and more (with `axes` as in `jax.vmap`), mapped over a batch if any."""
     if not batched:
@@ -191,7 +193,7 @@ def over_batch(
     return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *axes))
 
 
-def losses_at(objective: Objective, test: KeptLoss | None, params: Params) -> Arrays:
+def losses_at(objective: Objective, test: TestLosses | None, params: Params) -> Arrays:
     """Return the losses that a trajectory keeps of one state, by name."""
     loss, seen = objective.at(params)
     return {"loss": loss, **({} if test is None else test.losses(params, seen))}
@@ -226,13 +228,13 @@ def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) 
     return MomentsObjective(cast(problem.cov), cast(problem.cross), cast(power))
 
 
-def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOutLoss | None:
-    """Return the test loss, or the held-out loss beside it, in the coordinates of `reduction`; None without either."""
-    test = _test_loss(reduction, dtype)
-    if reduction.full_problem.validation is None:
-        return test
-    root, target, floor = reduction.full_problem.validation.squares()
-    return HeldOutLoss(_loss_in_coordinates(reduction, root, target, dtype, floor), test)
+def test_losses(reduction: Reduction, dtype: np.dtype) -> TestLosses | None:
+    """Return the test loss, the held-out loss or both, in the coordinates of `reduction`; None without either."""
+    test, validation = _test_loss(reduction, dtype), None
+    if reduction.full_problem.validation is not None:
+        root, target, floor = reduction.full_problem.validation.squares()
+        validation = _loss_in_coordinates(reduction, root, target, dtype, floor)
+    return None if test is None and validation is None else TestLosses(test, validation)
 
 
 def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
@@ -242,15 +244,15 @@ def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
         return None
     cast = partial(jnp.asarray, dtype=dtype)
     truth, basis = problem.truth, reduction.basis
-    own = problem.has_own_test_cov
-    if not own and (problem.whitened or problem.cost is not None):
+    if problem.has_own_test_cov:
+        root = _covariance_root(problem.test_cov)
+    elif problem.whitened or problem.cost is not None:
         return TestLoss(cast(truth), None, None)
-    if (
-        not own and basis is not None
-    ):  # the training covariance is diagonal here and blind to what training never touches
+    elif basis is not None:
+        # The training covariance is diagonal here, and zero where training never touches anything.
         scales = problem.factor.scales[..., None, :]
         return TestLoss(cast((truth @ basis) * scales), cast(scales), None)
-    if not own and problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
+    elif problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
         root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])
     else:
         root = _covariance_root(problem.test_cov)
@@ -269,11 +271,10 @@ def _loss_in_coordinates(
     weight = np.swapaxes(basis, -1, -2) @ root
     if reduction.untouched is None:
         return TestLoss(cast(target), cast(weight), None, floor)
-    rest = reduction.untouched @ root
-    rows: tuple[np.ndarray, ...] = (weight, rest, target)
-    if sum(row.shape[-2] for row in rows) < root.shape[-1]:
-        rows = _compress_columns(*rows)
-    return TestLoss(truth=cast(rows[2]), weight=cast(rows[0]), rest=cast(rows[1]), floor=floor)
+    parts: tuple[np.ndarray, ...] = (weight, reduction.untouched @ root, target)
+    if sum(part.shape[-2] for part in parts) < root.shape[-1]:
+        parts = _compress_columns(*parts)
+    return TestLoss(cast(parts[2]), cast(parts[0]), cast(parts[1]), floor)
 
 
 def _covariance_root(cov: np.ndarray) -> np.ndarray:

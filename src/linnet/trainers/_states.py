@@ -54,13 +54,6 @@ class TestedLoss(Protocol):
         """Return the test loss at a state of which the objective has `seen` the product."""
 
 
-class KeptLoss(TestedLoss, Protocol):
-    """A test loss that a trajectory keeps, by the names it has there."""
-
-    def losses(self, params: Params, seen: Seen) -> Arrays:
-        """Return the losses that a trajectory keeps of a state, by name."""
-
-
 Update = Callable[[Any, Hyper, Params, Array, Seen], Params]
 
 

@@ -17,9 +17,16 @@ from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder
-from linnet.trainers._objective import ProductObjective, losses_at, over_batch, testing_objective, training_objective
+from linnet.trainers._objective import (
+    ProductObjective,
+    TestLosses,
+    losses_at,
+    over_batch,
+    test_losses,
+    training_objective,
+)
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
-from linnet.trainers._states import Arrays, KeptLoss, Params, layer_names_in, layers_of
+from linnet.trainers._states import Arrays, Params, layer_names_in, layers_of
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -89,7 +96,7 @@ def gradient_flow(
     with computing(dtype, device) as run_dtype:
         objective = training_objective(problem, reduction, run_dtype)
         run = pad_width(reduction) if reduce else reduction
-        test = testing_objective(run, run_dtype)
+        test = test_losses(run, run_dtype)
         params = initial_params(run, run_dtype)
         layers = tuple(layers_of(params))
         check_fits(
@@ -151,7 +158,7 @@ def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 
 
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)
-def _losses_of_states(objective: ProductObjective, test: KeptLoss | None, states: Params) -> Arrays:
+def _losses_of_states(objective: ProductObjective, test: TestLosses | None, states: Params) -> Arrays:
     """Return the losses of states that have the times in front, and the members of a batch next."""
     losses_of_batch = over_batch(losses_at, objective, test, states["first"].ndim == 4, 0)
     return jax.vmap(losses_of_batch, in_axes=(None, None, 0))(objective, test, states)
