@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 
-_after_use = False
+_forked_after_use = False  # in a child of a child too
 
 
 def _note_use_before_fork() -> None:
-    """Note, in the parent before a fork, whether JAX has been used: its threads do not survive in the child."""
-    global _after_use
+    """Note, in the child right after a fork, whether JAX had been used before: its threads have not survived.
+
+    What has been initialized is copied from the parent, so it tells what the parent did. `linnet` imports this file
+    first of all, as only forks after that are noted.
+    """
+    global _forked_after_use
     bridge = sys.modules.get("jax._src.xla_bridge")  # JAX has no public name for this
-    _after_use = _after_use or getattr(bridge, "backends_are_initialized", lambda: False)()
+    _forked_after_use = _forked_after_use or getattr(bridge, "backends_are_initialized", lambda: False)()
 
 
 if hasattr(os, "register_at_fork"):
@@ -20,8 +24,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def refuse() -> None:
-    """Raise `RuntimeError` in a process that cannot compute."""
-    if _after_use:
+    """Raise `RuntimeError` in a process that cannot compute: `precision.computing`, which all trainers enter, asks."""
+    if _forked_after_use:
         raise RuntimeError(
             "linnet cannot compute in a process that was forked after JAX was used: JAX's threads do not survive a "
             "fork, so that it would hang. Start processes by `multiprocessing.get_context('spawn')`, or fork before "

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from linnet.precision import computing
-from linnet.trainers._function_flow import FunctionState, function_flow
+from linnet.trainers._function_flow import FunctionState, _largest_eigenvalue, function_flow
 from reference import flow
 
 TIMES = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
@@ -94,3 +94,12 @@ def test_stops_where_told():
     assert float(run.time) == pytest.approx(0.7)
     run, _ = in_function_space(first, second, values, basis, cross, loss=0.0, max_steps=5)
     assert int(run.steps) == 5
+
+
+@pytest.mark.parametrize(("dim", "width"), [(10, 5), (100, 100), (300, 1200)])
+def test_the_norm_of_the_kernel_is_found_well_enough_for_stable_steps(dim, width):
+    first = np.random.default_rng(1).standard_normal((width, dim))
+    kernel = first.T @ first
+    with computing():
+        found = float(_largest_eigenvalue(jnp.asarray(kernel)))
+    assert 1 / 1.17 < found / np.linalg.norm(kernel, 2) <= 1 + 1e-12

@@ -46,7 +46,7 @@ class FlowSettings:
     times: Float[np.ndarray, " time"]
     rtol: float
     max_steps: int
-    own_share: float = 1.0
+    own_share: float
 
 
 class RoundResult(NamedTuple):

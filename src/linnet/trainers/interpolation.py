@@ -16,14 +16,15 @@ from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
 
-MAX_TOLERANCE = 0.1  # of tolerances: beyond it steps are not those of this flow
-FEW_MODES, MODES_TOGETHER = 256, 128  # up to so many modes, programs are compiled for multiples of the latter only
+MAX_TOLERANCE = 0.1  # relative error of a step: beyond it steps are not those of this flow
+FEW_MODES = 256  # up to so many modes NumPy finds them, and programs are compiled for multiples of `MODE_STEP` only
+MODE_STEP = 128
 
 
 @dataclass(frozen=True)
 class Interpolation:
     """A trained predictor: `product` (d,) and the `min_norm` solution of its data (d,), the canonical `time` and the
-    `steps` that training took, and the `loss` it reached relative to that of zero."""
+    `steps` that training took, and the `loss` it reached relative to that of a predictor that is zero."""
 
     product: np.ndarray
     min_norm: np.ndarray
@@ -78,8 +79,8 @@ def interpolating_network(
         >>> bool(np.abs(X @ network.product - X[:, 0]).max() < 1e-2)
         True
     """
-    number, first_std = resolve(dtype), non_negative("first_std", first_std)
-    X, y = real_array("inputs", inputs, ndim=2).astype(number), real_array("labels", labels).astype(number)
+    run_dtype, first_std = resolve(dtype), non_negative("first_std", first_std)
+    X, y = real_array("inputs", inputs, ndim=2).astype(run_dtype), real_array("labels", labels).astype(run_dtype)
     if y.shape != X.shape[:1] or X.shape[0] >= X.shape[1]:
         raise ValueError(f"`inputs` must be (n, d) with n < d, and `labels` (n,): got shapes {X.shape} and {y.shape}.")
     if not y.any():
@@ -97,8 +98,8 @@ def interpolating_network(
         first_std=first_std,
         second_std=second_std,
     )
-    noise = np.asarray(generator(key, 2).standard_normal(dim), number)
-    values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
+    noise = np.asarray(generator(key, 2).standard_normal(dim), run_dtype)
+    values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(run_dtype), start.second[0].astype(run_dtype))
     least, most = float(values[0]), float(values[-1])
     refuse_infinite(most, cross, *state)
     if not least > 0:
@@ -106,9 +107,9 @@ def interpolating_network(
             f"`inputs` must have rank n, {n}: the least eigenvalue of their covariance is {least:.3g}, the largest "
             f"{most:.3g}."
         )
-    with computing(number):
+    with computing(run_dtype):
         modes = _pad_modes(values, cross, state)
-        run = function_flow(*modes, loss=number.type(loss), tolerance=number.type(tolerance))
+        run = function_flow(*modes, loss=run_dtype.type(loss), tolerance=run_dtype.type(tolerance))
         trained, gain = np.asarray(run.state.product)[:n], np.asarray(run.state.gain)
         reached, steps, time = float(run.loss), int(run.steps), float(run.time)
     if not reached <= loss:
@@ -123,8 +124,8 @@ def interpolating_network(
 def _eigenbasis(
     inputs: np.ndarray, labels: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, FunctionState]:
-    """Return eigenvalues and eigenvectors of the samples' Gram matrix, the cross moments in them, and the start's
-    state."""
+    """Return eigenvalues (increasing) and eigenvectors of the samples' Gram matrix X X^T/n, the cross moments in their
+    basis, and the state of the start (`first`, `second`), whose inputs are taken to be the eigenvectors."""
     n = inputs.shape[0]
     gram = inputs @ inputs.T / n
     refuse_infinite(gram)
@@ -144,7 +145,7 @@ def _eigh_on_device(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _pad_modes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
     """Return a problem and its start, a small one padded with modes in which nothing is to be learned: so few sizes are
     compiled, which takes longer than to run them."""
-    more = -values.size % MODES_TOGETHER if values.size <= FEW_MODES else 0
+    more = -values.size % MODE_STEP if values.size <= FEW_MODES else 0
     filled = FunctionState(
         jnp.asarray(np.pad(state.product, (0, more))),
         jnp.asarray(state.gain),
@@ -162,7 +163,11 @@ def _predictors(
     trained: np.ndarray,
     noise: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trained predictor and the minimum-norm one as vectors over the inputs."""
+    """Return the trained predictor and the minimum-norm one as vectors over the inputs.
+
+    - `values`, `vectors`, `cross`: of `_eigenbasis`; `trained` is the predictor there
+    - `noise` (d,): of which the part across the samples' span is added to the trained one
+    """
     scale = np.sqrt(inputs.shape[0] * values)
 
     def lift(v: np.ndarray) -> np.ndarray:  # from the eigenbasis to the inputs

@@ -4,9 +4,9 @@ once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from functools import reduce as reduce_terms
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,24 +21,21 @@ from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers._compiling import jit_drawing
-from linnet.trainers._objective import CostObjective, ProductObjective, training_objective
+from linnet.trainers._objective import ProductObjective, training_objective
 from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
 
-MAX_STEPS = 20_000_000
+ROUNDING = 1e-12  # share of a gap between two times, below which nothing is left of it
+MAX_STEPS = 20_000_000  # their sizes are kept, 160 MB
 
 
-@dataclass(frozen=True)
-class Decreasing:
+class Decreasing(NamedTuple):
     """Steps of size `first` / sqrt(n), n = 1, 2, ..., as in the paper's simulations: n of them reach 2 `first`
-    sqrt(n).
+    sqrt(n). Made by `decreasing`, which checks the number.
     """
 
     first: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "first", positive("first", self.first))
 
 
 def decreasing(first: float) -> Decreasing:
@@ -56,7 +53,7 @@ def decreasing(first: float) -> Decreasing:
         >>> decreasing(0.1)
         Decreasing(first=0.1)
     """
-    return Decreasing(first)
+    return Decreasing(positive("first", first))
 
 
 def noise_sde(
@@ -139,9 +136,9 @@ def noise_sde(
     _check_step(sizes, start, scales, noise, None if problem is None else whole.min_norm_solution())
     numbers = times.size * paths * (start.first.size + start.second.size)
     check_fits(16 * numbers, f"keeping {paths} paths at {times.size} times", "Keep fewer times or paths.")
-    with computing(dtype, device) as number:
-        cast = partial(jnp.asarray, dtype=number)
-        objective = training_objective(whole, reduction, number)
+    with computing(dtype, device) as run_dtype:
+        cast = partial(jnp.asarray, dtype=run_dtype)
+        objective = None if problem is None else training_objective(problem, reduction, run_dtype)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
         given = None if increments is None else cast(_increments_by_path(increments, sizes, paths, start))
         sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths
@@ -163,16 +160,17 @@ def noise_sde(
         "noise_std": noise,
         "paths": paths,
         "steps": int(ends[-1]),
-        "dtype": number.name,
+        "dtype": run_dtype.name,
     }
     kept = {"first": np.moveaxis(firsts, -1, 1), "second": np.moveaxis(seconds, -1, 1)}
     if whole.truth is not None:
-        kept["test_loss"] = np.asarray(reduction.test_loss(Weights.computed(kept["first"], kept["second"])), number)
+        kept["test_loss"] = np.asarray(reduction.test_loss(Weights.computed(kept["first"], kept["second"])), run_dtype)
     return Trajectory(times, ends, losses, status, reduction, kept, np.ones(losses.shape), attributes)
 
 
 def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, np.ndarray]:
-    """The steps that `noise_sde` takes to the last of `times`, and after how many of them each time is reached."""
+    """Return the sizes of the steps that `noise_sde` takes to the last of `times`, and after how many of them each
+    time is reached."""
     times = times_array("times", times)
     gaps = np.diff(times, prepend=0.0)
     if isinstance(step, Decreasing):
@@ -189,8 +187,8 @@ def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, 
         if isinstance(step, Decreasing):
             sizes.append(_decreasing_steps(gap, step.first, sum(s.size for s in sizes)))
         else:
-            number = int(np.ceil(gap / step * (1 - 1e-12)))
-            sizes.append(np.full(number, gap / max(number, 1)))
+            steps = int(np.ceil(gap / step * (1 - ROUNDING)))
+            sizes.append(np.full(steps, gap / max(steps, 1)))
     return np.concatenate(sizes), np.cumsum([s.size for s in sizes])
 
 
@@ -198,9 +196,10 @@ def _decreasing_steps(gap: float, first: float, taken: int) -> np.ndarray:
     """Return steps first/sqrt(n) from n = taken + 1 on, the last cut short at the end of the gap."""
     if gap == 0:
         return np.zeros(0)
-    number = int(gap / (2 * first) * (gap / (2 * first) + 2 * np.sqrt(taken + 1))) + 2
-    steps = first / np.sqrt(taken + 1.0 + np.arange(number))
-    last = int(np.searchsorted(np.cumsum(steps), gap * (1 - 1e-12)))
+    # m steps from n on reach 2 first (sqrt(n + m) - sqrt(n)), solved for m; their sum is larger than this integral.
+    most = int(gap / (2 * first) * (gap / (2 * first) + 2 * np.sqrt(taken + 1))) + 2
+    steps = first / np.sqrt(taken + 1.0 + np.arange(most))
+    last = int(np.searchsorted(np.cumsum(steps), gap * (1 - ROUNDING)))
     kept = steps[: last + 1].copy()
     kept[-1] += gap - kept.sum()
     return kept
@@ -216,12 +215,12 @@ def _increments_by_path(increments: ArrayLike, sizes: np.ndarray, paths: int, st
 
 
 def _zero_problem(weights: Weights) -> Problem:
-    """Return the problem without a drift: its cost is zero everywhere."""
+    """Return the problem of noise alone, for its trajectory: the cost is zero everywhere."""
     return Problem.from_cost(_zero_cost, in_dim=weights.in_dim, out_dim=weights.out_dim)
 
 
 def _zero_cost(product: Array) -> Array:
-    """Return zero, as a differentiable function of the product."""
+    """Return zero, as a differentiable function of the product; it has a name, so that trajectories can be pickled."""
     return 0.0 * jnp.sum(product)
 
 
@@ -249,7 +248,7 @@ def _check_step(
 
 @jit_drawing
 def _integrate(
-    objective: ProductObjective,
+    objective: ProductObjective | None,
     first: Array,
     second: Array,
     scales: Array,
@@ -258,13 +257,17 @@ def _integrate(
     key: Array,
     given: Array | None,
 ) -> tuple[Array, ...]:
-    """Return both layers and the loss after each segment of `bounds`.
+    """Return both layers and the loss of every path after each segment: steps `bounds[i, 0]` to `bounds[i, 1]`.
 
     Paths are along the last axis, where the processor's lanes are.
+
+    - `objective`: the drift, and the loss; None for noise alone, whose loss is zero
+    - `scales`: the standard deviation of the noise in each input
+    - `sizes`: of all steps; those beyond the last of `bounds` are padding and are not taken
+    - `given`: increments of the Brownian motion, (step, output, input, path), in place of drawn ones
     """
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
-    drift = not isinstance(objective, CostObjective)
-    evaluate = jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
+    evaluate = None if objective is None else jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
 
     def noisy_step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         first, second = state
@@ -274,7 +277,7 @@ def _integrate(
             increment = jnp.sqrt(size) * scales[:, None] * draw
         else:
             increment = scales[:, None] * given[index]
-        if drift:
+        if evaluate is not None:
             increment = increment + size * evaluate(_path_products(second, first))[1]
         moved = _sum_of_terms([second[k, :, None, :] * increment[k, None, :, :] for k in range(outputs)])
         return first + moved, second + _sum_of_terms(
@@ -283,7 +286,9 @@ def _integrate(
 
     def run_segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
         state = jax.lax.fori_loop(bound[0], bound[1], noisy_step, state)
-        loss = evaluate(_path_products(state[1], state[0]))[0] if drift else jnp.zeros(paths, first.dtype)
+        loss = (
+            evaluate(_path_products(state[1], state[0]))[0] if evaluate is not None else jnp.zeros(paths, first.dtype)
+        )
         return state, (*state, loss)
 
     return jax.lax.scan(run_segment, (first, second), bounds)[1]
