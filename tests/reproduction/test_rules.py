@@ -16,6 +16,7 @@ from linnet.reproduction import (
     Falls,
     Limit,
     Rises,
+    Trial,
     Verdict,
     Within,
 )
@@ -145,3 +146,28 @@ def test_estimates_are_compared_in_their_own_errors() -> None:
     scores = np.array([gap.errors_above(1.0) for gap in gaps])
     assert abs(scores.mean()) < 0.08 and abs(scores.std() - 1) < 0.06  # differences of means: normal, of unit width
     assert Estimate(2.0, 0.5).errors_above(3.0) == -2.0
+
+
+def test_without_a_value_the_number_that_is_hardest_for_the_rules_decides() -> None:
+    rules = {
+        "below": Below(1.0, "number", because="a test"),
+        "above": Above(0.0, "number", because="a test"),
+        "within": Within(5.0, "number", of=1.0, because="a test"),
+        "rises": Rises(0, "number", because="a test"),
+        "second": Below(9.0, "number", because="a test") & Above(0.25, "number", because="a test"),
+    }
+    numbers = {"number": {"a": 0.5, "b": 0.1, "c": 0.7}}
+    measured = {}
+    for name, rule in rules.items():
+        made = Claim(name=name, says="", tried="", holds=rule, reads="", measure=lambda trial: numbers)
+        measured[name] = made.measurement(Trial(quick=True)).value
+    assert measured == pytest.approx({"below": 0.7, "above": 0.1, "within": 0.1, "rises": -0.4, "second": 0.1})
+    estimated = Claim(
+        name="estimated",
+        says="",
+        tried="",
+        holds=Above(0.0, "rate", errors=2, because="a test"),
+        reads="",
+        measure=lambda trial: {"rate": [Estimate(0.5, 0.1), Estimate(0.4, 0.01)]},
+    ).measurement(Trial())
+    assert (estimated.value, estimated.uncertainty) == (0.5, 0.1)  # hardest with its error bar, not the least number

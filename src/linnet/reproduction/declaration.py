@@ -76,7 +76,7 @@ class Measurement:
 
     - `verdict`: which must follow from the numbers, never from the expectation
     - `measured`: a sentence with its figures
-    - `value`: the one number that decides
+    - `value`: the one number that decides: what was measured as `value`, or what is hardest for the rules
     - `uncertainty`: its standard error where it has one
     - `numbers`: all that was measured
 
@@ -214,10 +214,16 @@ class Claim:
         numbers = self.measure(trial)
         check_kinds(self, self._templates, numbers)
         sentence = f"{fill_template(self.reads, numbers)}. {self.conclusion(numbers)}"
-        value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
+        value, uncertainty = numbers.get("value", self._deciding_value(numbers)), numbers.get("uncertainty")
         if isinstance(value, Estimate):
             value, uncertainty = value
         return Measurement(self.verdict(numbers), sentence, value, uncertainty, numbers)
+
+    def _deciding_value(self, numbers: Numbers) -> float | Estimate:
+        """Return the number that decides whether it holds: of the first rule that is missed, or of the first one."""
+        leaves = list(self.holds.leaves())
+        leaf = next((leaf for leaf in leaves if not leaf.met(numbers)), leaves[0])
+        return leaf.deciding(numbers)[1]
 
     @property
     def _templates(self) -> list[str]:

@@ -29,12 +29,15 @@ class _OneSided(Leaf):
 
     def words(self, numbers: Numbers) -> str:
         """The entry that is hardest for the rule, which side of the limit it is on, and what that means."""
-        label, value, measured = "", math.nan, entries(numbers[self.number])
-        if measured:
-            label, value = hardest(measured, lambda pair: self.sign * self._pessimistic(pair[1], numbers))
-        place = f" ({label})" if label and len(measured) > 1 else ""
+        label, value = self.deciding(numbers)
+        place = f" ({label})" if label and len(entries(numbers[self.number])) > 1 else ""
         limit = f"{self.relation} {self._limit_words(numbers)}"
         return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
+
+    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """The entry that is hardest for the rule, its error bar included."""
+        measured = entries(numbers[self.number])
+        return hardest(measured or [("", math.nan)], lambda pair: self.sign * self._pessimistic(pair[1], numbers))
 
     def _pessimistic(self, value: object, numbers: Numbers) -> float:
         """Return the number, or the end of its error bar at which the rule is harder to meet."""

@@ -157,6 +157,10 @@ class Leaf(Rule):
         """The number that decides, which side of the limit it is on, and what that means."""
         raise NotImplementedError
 
+    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """Label and value of the entry that decides whether the numbers meet the rule."""
+        raise NotImplementedError
+
     def _sentence(self, shown: str, limit: str, met: bool, numbers: Numbers) -> str:
         """What was measured, on which side of the limit, and what that means."""
         said, meaning = f"{self.what} {shown}, {'' if met else 'not '}{limit}", self.then if met else self.otherwise

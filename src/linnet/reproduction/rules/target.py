@@ -66,6 +66,11 @@ class Within(Leaf):
         limit = f"within {self._limit_words(numbers)}{share}{either} of {formatted(target, self.form)}"
         return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
+    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """The entry farthest from its target."""
+        label, value, *_ = hardest(self._distances(numbers), lambda row: row[-1])
+        return label, value
+
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return a number at half the allowed distance from the target, or at twice it."""
         target = 1.0 if isinstance(self.of, str) else float(self.of)

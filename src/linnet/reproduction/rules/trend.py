@@ -41,6 +41,11 @@ class Falls(Leaf):
         by = f" by more than {formatted(float(self.limit), self.form)} each" if self.limit else ""
         return self._sentence(shown, f"{self.relation.split()[0]}{by}", self.met(numbers), numbers)
 
+    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """The step that goes least into the right direction."""
+        steps = self._signed_steps(numbers)
+        return "", -self.sign * float(steps.min()) if len(steps) else np.nan
+
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return three numbers in the right order, or in the wrong one."""
         step = (abs(self.limit) * 2 or 1.0) * (1 if met else -1) * -self.sign
