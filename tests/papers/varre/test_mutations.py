@@ -24,15 +24,15 @@ QUICK = Trial(quick=True)
 CLAIMS = {claim.name.removeprefix("varre-"): claim for claim in PAPER.claims}
 
 
+def result(owner, name, change):
+    """What a function returns, changed."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: change(right(*args, **kwargs)))
+
+
 def scaled(owner, name, factor):
     """A function's result times a factor."""
-    right = getattr(owner, name)
-
-    def wrong(*args, **kwargs):
-        found = right(*args, **kwargs)
-        return tuple(factor * part for part in found) if isinstance(found, tuple) else factor * found
-
-    return lambda patch: patch.setattr(owner, name, wrong)
+    return result(owner, name, lambda found: factor * found)
 
 
 def given(owner, name, place, change):
@@ -48,31 +48,49 @@ def given(owner, name, place, change):
 def keyword(owner, name, key, change):
     """One argument by keyword changed."""
     right = getattr(owner, name)
-
-    def wrong(*args, **kwargs):
-        return right(*args, **{**kwargs, key: change(kwargs[key])})
-
-    return lambda patch: patch.setattr(owner, name, wrong)
+    return lambda patch: patch.setattr(
+        owner, name, lambda *args, **kwargs: right(*args, **kwargs | {key: change(kwargs[key])})
+    )
 
 
-def trained(table, **changes):
-    """The flows of one table, changed: each entry a function of the path."""
+def always(owner, name, **values):
+    """Arguments by keyword added or replaced."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: right(*args, **kwargs | values))
+
+
+def rows_of(table, change):
+    """What is read of one table, changed."""
     right = Table.rows
 
     def wrong(self, trial):
-        rows = right(self, trial)
-        if self.name != table:
-            return rows
-        return [dataclasses.replace(path, **{name: change(path) for name, change in changes.items()}) for path in rows]
+        return change(right(self, trial)) if self.name == table else right(self, trial)
 
     return lambda patch: patch.setattr(Table, "rows", wrong)
 
 
-def other_data(patch):
-    """Flows on data that are not whitened, where whitened ones are asked for."""
-    right = Table.rows
-    other = starts.flows.LIMITS
-    patch.setattr(Table, "rows", lambda self, trial: right(other if self.name == "whitened" else self, trial))
+def trained(table, **changes):
+    """The flows of one table, changed: each entry a function of the path."""
+
+    def wrong(path):
+        return dataclasses.replace(path, **{name: change(path) for name, change in changes.items()})
+
+    return rows_of(table, lambda paths: [wrong(path) for path in paths])
+
+
+def rates_of(**changes):
+    """Measured growth rates, changed."""
+    return rows_of("growth", lambda rates: rates | {name: change(rates[name]) for name, change in changes.items()})
+
+
+def typical_areas(change):
+    """Medians of the commutator's size over the paths, changed."""
+    return rows_of(
+        "noise", lambda rows: {key: cell.assign(area_median=change(cell["area_median"])) for key, cell in rows.items()}
+    )
+
+
+other_data = rows_of("whitened", lambda _: starts.flows.LIMITS.rows(QUICK))  # flows on data that are not whitened
 
 
 def outside_the_span(path):
@@ -85,42 +103,6 @@ def along_the_unseen(path):
     """A second layer with a part along the neurons' weights of an input that no sample sees."""
     unseen = np.linalg.eigh(path.whole_cov)[1][:, 0]
     return path.whole_second + 1e-3 * path.whole_first @ unseen
-
-
-def rates_of(**changes):
-    """Measured growth rates, changed."""
-    right = Table.rows
-
-    def wrong(self, trial):
-        rows = right(self, trial)
-        return rows if self.name != "growth" else rows | {name: change(rows[name]) for name, change in changes.items()}
-
-    return lambda patch: patch.setattr(Table, "rows", wrong)
-
-
-def typical_areas(change):
-    """Medians of the commutator's size over the paths, changed."""
-    right = Table.rows
-
-    def wrong(self, trial):
-        rows = right(self, trial)
-        if self.name != "noise":
-            return rows
-        return {key: paths.assign(area_median=change(paths["area_median"])) for key, paths in rows.items()}
-
-    return lambda patch: patch.setattr(Table, "rows", wrong)
-
-
-def always(owner, name, **values):
-    """Arguments by keyword added or replaced."""
-    right = getattr(owner, name)
-    return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: right(*args, **{**kwargs, **values}))
-
-
-def result(owner, name, change):
-    """What a function returns, changed."""
-    right = getattr(owner, name)
-    return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: change(right(*args, **kwargs)))
 
 
 def noise_of(shape, size):
@@ -312,7 +294,10 @@ MISTAKES = {  # by name: the claim that turns, and how
     ),
     "convergence-bound": ("lemma-C.8", scaled(theory, "convergence_bound", 0.1)),
     "gamma-rate": ("gamma-rate", scaled(theory, "convergence_bound", 2.0)),
-    "mean-squares": ("proposition-4.1a", scaled(noise_theory, "second_moments", 1.2)),
+    "mean-squares": (
+        "proposition-4.1a",
+        result(noise_theory, "second_moments", lambda found: tuple(1.2 * part for part in found)),
+    ),
     "scale-of-W": ("proposition-4.1b", scaled(noise_theory, "lyapunov_exponents", 1.2)),
     "scale-of-a": (
         "proposition-4.1b",
