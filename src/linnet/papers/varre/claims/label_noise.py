@@ -108,13 +108,13 @@ def drift_bounds(trial: Trial) -> Numbers:
         networks.sizes_under_noise(trial.seed, noise=0.5, times=(100.0, 200.0, 400.0), paths=100, drift=drift)
         for drift in (True, False)
     )
-    medians = [np.median(sizes, axis=1) for sizes in (bound, alone)]
+    with_drift, without = (np.median(sizes, axis=1) for sizes in (bound, alone))
     return {
         "value": Estimate.of_mean(np.log(bound[-1] / bound[0])),
         "largest": bound.max() / np.sqrt(6.0),  # three singular values of sqrt(2) at the start
-        "alone": np.log(medians[1][-1] / medians[1][0]),
-        "with_drift": medians[0].tolist(),
-        "without": medians[1].tolist(),
+        "alone": np.log(without[-1] / without[0]),
+        "with_drift": with_drift,
+        "without": without,
     }
 
 
@@ -139,7 +139,7 @@ def large_noise(trial: Trial) -> Numbers:
     alone, *with_drift = noise_process.log_norms_with_drift(
         problem, trial.seed, strengths=(float("inf"), *strengths), time=1.0, paths=500
     )
-    effects = [float(np.median(np.abs(one - alone))) for one in with_drift]
+    effects = [np.median(np.abs(one - alone)) for one in with_drift]
     slope, _ = exponent(strengths, effects)
     return {"value": slope, "last": effects[-1], "effects": dict(zip(strengths, effects, strict=True))}
 

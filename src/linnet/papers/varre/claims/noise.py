@@ -261,7 +261,7 @@ EXPLODES = Limit(0, "(a) says that mean squares explode")
     assumes="no drift; (a), (b) for d >= 3, and the signed form of (c)",
     tried=f"{OF_SHAPES}; signed commutators by Euler-Maruyama to t = 1/2 for D = diag(1.5, 1.2, 1, 0.6, 0.4)",
     holds=AllOf(
-        Below(ERRORS, what="distance of mean squares and signed commutators from their equations, in errors"),
+        Below(ERRORS, "away", what="distance of mean squares and signed commutators from their equations, in errors"),
         Above(EXPLODES, "exponent", what="rate of the mean squares, sqrt(tr D^4)"),
         Above(GROWS, "growth", errors=ERRORS, what="least rate of ln|w| of all D with d >= 3", form="+.4f"),
     ),
@@ -282,7 +282,7 @@ def any_diagonal(trial: Trial) -> Numbers:
     away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
     lengths = {name: one["growth"][0] for name, one in _volume_growth_by_shape(trial).items() if len(SHAPES[name]) > 2}
     return {
-        "value": highest(np.abs(away)),
+        "away": np.abs(away),
         "exponent": np.linalg.eigvalsh(matrix).max(),
         "growth": {name: mean_of_paths(growth) for name, growth in lengths.items()},
     }
