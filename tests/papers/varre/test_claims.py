@@ -43,12 +43,11 @@ def test_a_commutator_of_mean_zero_would_be_believed():
 
 def as_in_theory(**changes):
     """Rates as the theory has them, with an error of 0.001."""
-    dims = (2, 3, 4, 5, 6)
-    exponents = {dim: lyapunov_exponents(dim) for dim in dims}
+    exponents = {f"d = {dim}": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
     rates = {}
     for name, place in (("length", 0), ("outgoing", 0), ("second", 1)):
-        rates[f"{name}_theory"] = {dim: exponents[dim][place] for dim in dims}
-        rates[name] = {dim: Estimate(exponents[dim][place], 0.001) for dim in dims} | changes.get(name, {})
+        rates[f"{name}_theory"] = {dim: values[place] for dim, values in exponents.items()}
+        rates[name] = {dim: Estimate(values[place], 0.001) for dim, values in exponents.items()} | changes.get(name, {})
     return rates
 
 
@@ -56,14 +55,14 @@ def as_in_theory(**changes):
     ("claim", "changes", "verdict"),
     [
         (growth.lower_values, {}, Verdict.CORRECTED),
-        (growth.lower_values, {"second": {6: Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
-        (growth.lower_values, {"second": {5: Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
-        (growth.lower_values, {"second": {5: Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
+        (growth.lower_values, {"second": {"d = 6": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {"d = 5": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
+        (growth.lower_values, {"second": {"d = 5": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
         (growth.two_inputs, {}, Verdict.CORRECTED),
-        (growth.two_inputs, {"length": {2: Estimate(0.1, 0.001)}}, Verdict.HOLDS),
-        (growth.two_inputs, {"length": {3: Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.two_inputs, {"length": {"d = 2": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
+        (growth.two_inputs, {"length": {"d = 3": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
         (growth.scale, {}, Verdict.HOLDS),
-        (growth.scale, {"outgoing": {5: Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.scale, {"outgoing": {"d = 5": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
     ],
 )
 def test_rates_decide(claim, changes, verdict, monkeypatch):

@@ -198,7 +198,9 @@ def sampled_without(*names):
 
 def rate_at(dim, value):
     """The rates of several dimensions, with another one at one of them."""
-    return lambda rates: {each: Estimate(value, rate.error) if each == dim else rate for each, rate in rates.items()}
+    return lambda rates: {
+        each: Estimate(value, rate.error) if each == f"d = {dim}" else rate for each, rate in rates.items()
+    }
 
 
 def ranks_of_two(patch):

@@ -8,7 +8,7 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.networks import noise_process
 from linnet.papers.varre.settings import CLEAR, ERRORS, EULER, GROWTH_DIMS, LOG_STEP, NOISE_ALONE, RATES, SCHEME
 from linnet.papers.varre.tables import growth, noise
-from linnet.reproduction import Above, AllOf, Below, Estimate, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import lowest
 
 IN_ALL_DIMS = f"{RATES}, d = {GROWTH_DIMS[0]} to {GROWTH_DIMS[-1]}"
@@ -30,11 +30,11 @@ MORE_INPUTS = Above(SCHEME, "more_inputs", errors=ERRORS, what="least rate of ln
         LENGTHS,
         OUTGOING,
     ),
-    reads="rates by d, of ln|w|: {length:+.3f}; of ln|a|: {outgoing:+.3f}",
+    reads="rates of ln|w|: {length:+.3f}; of ln|a|: {outgoing:+.3f}",
 )
 def scale(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    large = {f"{name}, d = {dim}": rates[name][dim] for name in ("length", "outgoing") for dim in (5, 6)}
+    large = {f"{rate}, {dim}": rates[rate][dim] for rate in ("length", "outgoing") for dim in ("d = 5", "d = 6")}
     return {**rates, "five_inputs": large}
 
 
@@ -69,16 +69,12 @@ def constant(trial: Trial) -> Numbers:
     holds=AllOf(Above(SCHEME, "two", errors=ERRORS, what="rate of ln|w| at d = 2", form="+.3f"), MORE_INPUTS),
     corrected=AllOf(MORE_INPUTS, LENGTHS),
     correction="from three inputs on; at d = 2 typical weights grow at {two:+.3f}, where the exponent is 0",
-    reads="rate of ln|w| by d: {length:+.3f}",
+    reads="rate of ln|w|: {length:+.3f}",
 )
 def two_inputs(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    return {**rates, "two": rates["length"][2], "more_inputs": _rates_from_three_inputs(rates["length"])}
-
-
-def _rates_from_three_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
-    """Return the rates from three inputs on, by the number of inputs in words."""
-    return {f"d = {dim}": rate for dim, rate in rates.items() if dim > 2}
+    more_inputs = {dim: rate for dim, rate in rates["length"].items() if dim != "d = 2"}
+    return {**rates, "two": rates["length"]["d = 2"], "more_inputs": more_inputs}
 
 
 UNBOUNDED = Limit(0, "growth without bound must be seen between two late times")
@@ -117,8 +113,8 @@ UNBOUNDED = Limit(0, "growth without bound must be seen between two late times")
 def top_value(trial: Trial) -> Numbers:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
-    more = _rates_from_three_inputs(growth.TABLE.rows(trial)["length"])
-    return {"early": early, "late": late, "gain": late.minus(early), "more_inputs": more}
+    more_inputs = {dim: rate for dim, rate in growth.TABLE.rows(trial)["length"].items() if dim != "d = 2"}
+    return {"early": early, "late": late, "gain": late.minus(early), "more_inputs": more_inputs}
 
 
 @claim(
@@ -157,7 +153,7 @@ FALLING = Limit(0, "angles that tend to 0 must be seen to fall")
         SECONDS,
     ),
     reads="mean over paths of the largest sine of a row and a, at t = 1 and 6: {courses:.2f}; angles fall in the limit "
-    "at the rate, by d: {gaps:+.3f}",
+    "at these rates: {gaps:+.3f}",
 )
 def angle(trial: Trial) -> Numbers:
     """The largest sine of all rows with a, and the rate at which angles fall in the limit."""
@@ -191,9 +187,9 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
         SECONDS,
     ),
     correction="all lower values decay up to d = 5, the second grows from d = 6 on",
-    reads="rate of ln sigma_2 by d: {second:+.4f}; exponents: {second_theory:+.4f}",
+    reads="rate of ln sigma_2: {second:+.4f}; exponents: {second_theory:+.4f}",
 )
 def lower_values(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    to_five = {f"d = {dim}": rate for dim, rate in rates["second"].items() if dim <= 5}
-    return {**rates, "to_five": to_five, "six": rates["second"][6]}
+    to_five = {dim: rate for dim, rate in rates["second"].items() if dim != "d = 6"}
+    return {**rates, "to_five": to_five, "six": rates["second"]["d = 6"]}

@@ -17,8 +17,8 @@ from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
 
 without_drift = partial(claim, assumes="no drift")
-SEVERAL = [dim for dim in DIMS if dim > 1]  # one input has no commutator
-TRIED = f"{NOISE_ALONE}, d = {', '.join(map(str, SEVERAL))}"
+SEVERAL = {f"d = {dim}": dim for dim in DIMS if dim > 1}  # one input has no commutator
+TRIED = f"{NOISE_ALONE}, d = {', '.join(map(str, SEVERAL.values()))}"
 TILTED = TRIED.replace("a = 0", "a of unit length")
 GROWS = Limit(0, "growth or decay must be seen: a positive rate makes every mean power diverge")
 
@@ -58,19 +58,19 @@ def moments(trial: Trial) -> Numbers:
             "heavy": float(paths["largest_share"].sel(moment=6.0)),
         }
 
-    return {**by_name({f"d = {dim}": compare_moments(dim) for dim in SEVERAL}), "step": step}
+    return {**by_name({name: compare_moments(dim) for name, dim in SEVERAL.items()}), "step": step}
 
 
-def _means_by_dim(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[int, Estimate]:
+def _means_by_dim(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[str, Estimate]:
     """Return the mean of that name over the paths at one time, by the number of inputs."""
     rows = noise.TABLE.rows(trial)
-    return {dim: noise.sampled_mean(rows[dim, start], name, moment) for dim in SEVERAL}
+    return {several: noise.sampled_mean(rows[dim, start], name, moment) for several, dim in SEVERAL.items()}
 
 
-def _median_areas(trial: Trial) -> dict[int, np.ndarray]:
+def _median_areas(trial: Trial) -> dict[str, np.ndarray]:
     """Return the median size of [w_1, a] at t = 1 and 6, by the number of inputs."""
     rows = noise.TABLE.rows(trial)
-    return {dim: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for dim in SEVERAL}
+    return {name: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for name, dim in SEVERAL.items()}
 
 
 # neither zero nor the limit derived for d = 2 would say that the sample or the derivation is wrong, not the claim
@@ -99,7 +99,7 @@ SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of 
         ),
     ),
     expected=Verdict.REFUTED,
-    reads="mean size at t = 3 by d: {areas:.3f}; of one entry: {entries:.3f}; for d = 2 weighted by det W: {late:.3f}; "
+    reads="mean size at t = 3: {areas:.3f}; of one entry: {entries:.3f}; for d = 2 weighted by det W: {late:.3f}; "
     "medians at t = 1 and 6: {medians:.2f}; rates of typical areas in the limit: {area_rates:+.3f}",
 )
 def commutator(trial: Trial) -> Numbers:
@@ -112,13 +112,13 @@ def commutator(trial: Trial) -> Numbers:
     )
     printed = misprints.commutator_mean(0.0, 3.0)
     return {
-        "two": areas[2],
+        "two": areas["d = 2"],
         "areas": areas,
         "medians": _median_areas(trial),
         "limit": theory.commutator_mean_limit(),
-        "above": {f"d = {dim}": area.errors_above(printed) for dim, area in areas.items()},
+        "above": {dim: area.errors_above(printed) for dim, area in areas.items()},
         "entries": entries,
-        "entry_above": {f"d = {dim}": entry.errors_above(printed) for dim, entry in entries.items()},
+        "entry_above": {dim: entry.errors_above(printed) for dim, entry in entries.items()},
         "late": {f"t = {at:g}": mean for at, mean in zip(moments, late, strict=True)},
         "area_rates": {dim: rates["length"][dim].value + rates["second"][dim].value for dim in rates["length"]},
     }
@@ -137,7 +137,7 @@ def commutator(trial: Trial) -> Numbers:
     reads="the median size of [w_1, a] is {medians:.3f} at t = 1 and 6",
 )
 def typical_commutator(trial: Trial) -> Numbers:
-    medians = _median_areas(trial)[2]
+    medians = _median_areas(trial)["d = 2"]
     return {"value": medians[1] / medians[0], "medians": medians}
 
 
@@ -147,14 +147,14 @@ def typical_commutator(trial: Trial) -> Numbers:
     tried=TILTED,
     holds=AtMost(CLEAR, what="least standard errors above e^-3", form=".0f"),
     expected=Verdict.REFUTED,
-    reads="mean size of [w_1, a] at t = 3 over its start, by d: {shares:.2f}; e^-3 = {printed:.3f}",
+    reads="mean size of [w_1, a] at t = 3 over its start: {shares:.2f}; e^-3 = {printed:.3f}",
 )
 def size_rate(trial: Trial) -> Numbers:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
     rows, printed = noise.TABLE.rows(trial), misprints.commutator_mean(1.0, 3.0)
-    starts = {dim: float(rows[dim, "tilted"]["area_start"]) for dim in SEVERAL}
+    starts = {name: float(rows[dim, "tilted"]["area_start"]) for name, dim in SEVERAL.items()}
     areas = _means_by_dim(trial, "area", 3.0, "tilted")
-    shares = {dim: Estimate(*(number / starts[dim] for number in area)) for dim, area in areas.items()}
+    shares = {name: Estimate(*(number / starts[name] for number in area)) for name, area in areas.items()}
     above = lowest(share.errors_above(printed) for share in shares.values())
     return {"value": above, "shares": shares, "printed": printed}
 
@@ -164,7 +164,7 @@ def size_rate(trial: Trial) -> Numbers:
     says="The mean of the commutator itself, with its signs, is that of the start times e^-t.",
     tried=f"{TILTED}, at t = 1",
     holds=Below(ERRORS, "away", what="largest distance from e^-1 in standard errors", form=".1f"),
-    reads="mean of [w_1, a] along its start at t = 1, over its start, by d: {shares:.3f}; e^-1 = 0.368",
+    reads="mean of [w_1, a] along its start at t = 1, over its start: {shares:.3f}; e^-1 = 0.368",
 )
 def signed_commutator(trial: Trial) -> Numbers:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
@@ -227,15 +227,18 @@ def one_input(trial: Trial) -> Numbers:
 
 
 SHAPES = {  # of the noise, D: equal, one large, one small, far apart; tr D^2 > 2 max D^2 fails for half of them
-    "(1, 1)": (1.0, 1.0),
-    "(3, 0.3)": (3.0, 0.3),
-    "(1, 1, 1)": (1.0, 1.0, 1.0),
-    "(2, 0.5, 0.5)": (2.0, 0.5, 0.5),
-    "(3, 1, 0.2)": (3.0, 1.0, 0.2),
-    "(1, 0.1, 0.1)": (1.0, 0.1, 0.1),
-    "(2, 1, 1, 0.2)": (2.0, 1.0, 1.0, 0.2),
-    "(1.5, 1.2, 1, 0.6, 0.4)": (1.5, 1.2, 1.0, 0.6, 0.4),
-    "(1, 0.3, 0.3, 0.3, 0.3)": (1.0, 0.3, 0.3, 0.3, 0.3),
+    f"({', '.join(f'{scale:g}' for scale in shape)})": np.array(shape)
+    for shape in (
+        (1, 1),
+        (3, 0.3),
+        (1, 1, 1),
+        (2, 0.5, 0.5),
+        (3, 1, 0.2),
+        (1, 0.1, 0.1),
+        (2, 1, 1, 0.2),
+        (1.5, 1.2, 1, 0.6, 0.4),
+        (1, 0.3, 0.3, 0.3, 0.3),
+    )
 }
 OF_SHAPES = (
     f"D = diag of {', '.join(SHAPES)}; a scheme of weak order 2 from t = 4 to 24, 1 000 paths (8 000 in full mode)"
@@ -245,10 +248,9 @@ OF_SHAPES = (
 def _volume_growth_by_shape(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
     """Return the growth of volumes and the clock q under noise of every shape D, in units of the largest D^2."""
     paths = 1000 if trial.quick else 8000
-    scales = [np.array(shape) / max(shape) for shape in SHAPES.values()]  # a factor of D is one of time
-    return {
-        name: volumes.volume_growth(own, [trial.seed, number], paths=paths, step=0.04, time=24.0)
-        for number, (name, own) in enumerate(zip(SHAPES, scales, strict=True))
+    return {  # a factor of D is one of time
+        name: volumes.volume_growth(shape / shape.max(), [trial.seed, number], paths=paths, step=0.04, time=24.0)
+        for number, (name, shape) in enumerate(SHAPES.items())
     }
 
 

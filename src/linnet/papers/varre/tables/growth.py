@@ -12,7 +12,7 @@ from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Table, trial_sweep
 
-Rates = dict[str, dict[int, Any]]  # by name and dimension
+Rates = dict[str, dict[str, Any]]  # by name and dimension ("d = 2")
 EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, ln|a| and ln(area/length) grow by
 
 
@@ -27,12 +27,12 @@ def read(results: Dataset) -> Rates:
     """Return the rates, with standard errors, and the Lyapunov exponents that they should be (`..._theory`)."""
     from linnet.theories import noise
 
-    dims = results["dim"].values.tolist()
-    exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
+    dims = {f"d = {dim}": dim for dim in results["dim"].values.tolist()}
+    exponents = {name: noise.lyapunov_exponents(dim) for name, dim in dims.items()}
     return {
-        "dim": {dim: dim for dim in dims},
-        **{name: {dim: sampled_mean(results.sel(dim=dim), name) for dim in dims} for name in EXPONENTS},
-        **{f"{name}_theory": {dim: exponents[dim][place] for dim in dims} for name, place in EXPONENTS.items()},
+        "dim": dims,
+        **{rate: {name: sampled_mean(results.sel(dim=dim), rate) for name, dim in dims.items()} for rate in EXPONENTS},
+        **{f"{rate}_theory": {name: exponents[name][place] for name in dims} for rate, place in EXPONENTS.items()},
     }
 
 
