@@ -12,6 +12,7 @@ from linnet.papers.tu.tables import widths
 from linnet.papers.tu.tables.widths import GAUSSIAN, TRIED
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.theories import mixed
 
 HALF_POWER = Limit(0.1, "of an exponent of -1/2, fitted over w/d = 4 .. 16384: the next order is (w/d)^-1")
 EXACT = Limit(1e-7, "the flow of a network against the closed form, integrated to 1e-9")
@@ -100,8 +101,8 @@ def projections_of_the_start(trial: Trial) -> Numbers:
 def cubic_equations(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     g, product = runs.threshold, runs.weights[-1, -1, 0].product
-    one, two = ln.theories.mixed.gram_matrices(product, g)
-    residuals = ln.theories.mixed.cubic(one, two, product, g), ln.theories.mixed.cubic(two, one, product.T, g)
+    one, two = mixed.gram_matrices(product, g)
+    residuals = mixed.cubic(one, two, product, g), mixed.cubic(two, one, product.T, g)
     own = np.linalg.norm(residuals, 2, axis=(1, 2)).max() / np.linalg.norm(one, 2) ** 3
     misses = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
     rate, error = exponent(runs.ratios, misses)
@@ -163,9 +164,9 @@ def isotropic_imbalance(trial: Trial) -> Numbers:
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
         weights = ln.inits.balanced(start, 2 * sign * threshold)
         run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=times)
-        gaps.append(np.abs(run.products - ln.theories.mixed.self_consistent(target, start, threshold, times)).max())
+        gaps.append(np.abs(run.products - mixed.self_consistent(target, start, threshold, times)).max())
         grams = weights.first.T @ weights.first, weights.second @ weights.second.T
-        for hat, gram, plus in zip(ln.theories.mixed.gram_matrices(start, threshold), grams, (sign, -sign)):
+        for hat, gram, plus in zip(mixed.gram_matrices(start, threshold), grams, (sign, -sign)):
             if plus == sign or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
                 shift = plus * threshold * np.eye(len(hat))
                 right.append(np.abs(gram - (hat + shift)).max())

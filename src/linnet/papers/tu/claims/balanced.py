@@ -9,6 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, relative_distance
+from linnet.theories import mixed
 
 STEP = Limit(0.02, "one step at rate 2 eta/d^2, whose second-order term is a quarter of a per cent")
 ALL = Limit(1.0, "the sentence says that all of them converge")
@@ -86,8 +87,8 @@ def stuck_modes(trial: Trial) -> Numbers:
     draws = 400 if trial.quick else 4000
     draw = generator(key=trial.seed)
     goals, starts = draw.uniform(1, 3, size=draws), draw.normal(size=draws)
-    balanced = ln.theories.mixed.balanced_modes(goals, starts, [60.0])[0]
-    mixed = ln.theories.mixed.aligned_modes(goals, starts, 1e-4, [60.0])[0]
+    balanced = mixed.balanced_modes(goals, starts, [60.0])[0]
+    freed = mixed.aligned_modes(goals, starts, 1e-4, [60.0])[0]
     # starts that are not aligned: trained, one network for each of many random square starts
     total, dim = (60 if trial.quick else 300), 3
     left, _, right = np.linalg.svd(draw.normal(size=(total, dim, dim)))
@@ -98,7 +99,7 @@ def stuck_modes(trial: Trial) -> Numbers:
     wrong = np.linalg.det(targets) * np.linalg.det(begins) < 0
     cured = ln.gradient_flow(whole, ln.inits.balanced(begins, 2e-2), times=[30.0]).products[-1]
     return {
-        "freed": (np.abs(mixed - goals) < LEARNED * goals).mean(),
+        "freed": (np.abs(freed - goals) < LEARNED * goals).mean(),
         "missing": missing.mean(),
         "explained": (missing == wrong).mean(),
         "second": np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max(),

@@ -12,6 +12,7 @@ from linnet.papers.tu.settings import BOUND
 from linnet.papers.tu.tables import regions
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest, relative_distance
+from linnet.theories import mixed
 
 LEAST_C = 2.0  # that the paper names: its largest step
 EDGE = 1.05  # c of a step a twentieth below the one at which the leading mode no longer converges
@@ -46,7 +47,7 @@ def descent_near_flow(trial: Trial) -> Numbers:
             right.append(gap / misprints.descent_bound(step, k + 1))  # k in place of k - 1
     draw = generator(key=trial.seed)
     target, start = draw.normal(size=(6, 6)), 0.3 * draw.normal(size=(6, 6))
-    exact = ln.theories.mixed.self_consistent(target, start, 0.2, [1.0])[0]
+    exact = mixed.self_consistent(target, start, 0.2, [1.0])[0]
     ends = [
         end_of_descent(ln.Problem.from_target(target), ln.inits.balanced(start, 0.4), steps).product
         for steps in (200, 400)

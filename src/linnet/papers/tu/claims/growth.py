@@ -13,6 +13,7 @@ from linnet.papers.tu.tables.timeline import by_place, exponent_in_dim, rank_two
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.datasets import cells_of
 from linnet.reproduction.fits import exponent, highest
+from linnet.theories import mixed
 
 FACTOR = Limit(0.2, "between the printed time and half of it, which the next order in log d blurs")
 BOTH = timeline.followed("(1) and (1, 1/2)")
@@ -64,7 +65,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
             for seed, task in enumerate(rank_two_tasks(trial, dim, 2)):
                 weights, rate = active_start(dim, gammas, key=[trial.seed, seed, 1]), 1 / (400 * dim)
                 run = ln.gradient_descent(task, weights, learning_rate=rate, steps=300, save_every=10, keep="products")
-                theory = ln.theories.mixed.self_consistent(task.cross, weights.product, threshold, run.times)
+                theory = mixed.self_consistent(task.cross, weights.product, threshold, run.times)
                 network, equation, apart = np.linalg.norm([run.products, theory, run.products - theory], 2, axis=(2, 3))
                 early = network + equation <= threshold
                 ratios.append(apart[early].max() / (threshold * np.sqrt(dim / width)))

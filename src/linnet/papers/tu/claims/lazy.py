@@ -13,6 +13,7 @@ from linnet.papers.tu.networks.starts import threshold_start
 from linnet.papers.tu.settings import APART
 from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, relative_distance
+from linnet.theories import mixed
 
 WIDE = 10**11  # w/d of networks whose sigma^2 w is far above the target
 RECURSION = AllOf(
@@ -55,17 +56,14 @@ def lazy_recursion(trial: Trial) -> Numbers:
         weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed, batch=draws)
         rate = 0.05 / threshold  # small enough that both layers' second-order term is small too
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        lazy = [
-            ln.theories.mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps)
-            for start in weights.product
-        ]
+        lazy = [mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps) for start in weights.product]
         gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
     setting = (
         truth,
         problem.cross - truth,
         (1 - 2 * rate * threshold) ** np.arange(steps + 1),
     )  # of the larger threshold
-    floors = ln.theories.mixed.lazy_error_floor(*setting), misprints.lazy_mean(*setting)
+    floors = mixed.lazy_error_floor(*setting), misprints.lazy_mean(*setting)
     right, printed = (np.abs(2 * run.test_loss.mean(axis=1) / floor - 1)[1:].max() for floor in floors)
     numbers = {"right": right, "printed": printed, "ratio": printed / right, "draws": draws}
     return {**numbers, "gaps": gaps, "order": np.log10(gaps[0] / gaps[1]), "value": gaps[1]}

@@ -11,6 +11,7 @@ from linnet.papers.tu.settings import APART
 from linnet.papers.tu.tables import widths
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent
+from linnet.theories import mixed
 
 WIDE = 1024.0  # w/d of the network whose modes are looked at
 
@@ -52,7 +53,7 @@ def speed_of_modes(trial: Trial) -> Numbers:
     velocity = ln.observables.ntk_operator(weights, pull)
     moving = np.einsum("tim,tij,tmj->tm", left, velocity, right)  # ds/dt along each singular pair
     aim = np.einsum("tim,tij,tmj->tm", left, pull, right)
-    expected = ln.theories.mixed.mode_speed(values, runs.threshold)
+    expected = mixed.mode_speed(values, runs.threshold)
     strength = np.linalg.norm(pull, 2, axis=(1, 2))[:, None]
     # where a mode is pulled at all: elsewhere its speed is that of the others' leftovers
     pulled = (np.abs(aim) > 0.2 * strength) & (strength > 1e-3 * strength[0])
@@ -101,7 +102,7 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     left, values, right = np.linalg.svd(weights.product)
     first, second = weights.first @ right.swapaxes(1, 2), weights.second.swapaxes(1, 2) @ left
     cosine = values / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
-    expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
+    expected = mixed.predicted_alignment(values, runs.threshold)
     off, printed = (np.abs(one - expected).max() for one in (cosine, misprints.mode_cosine(values, weights, left)))
     numbers = {"printed": printed, "ratio": printed / off, "value": off}
     return {**numbers, "start": cosine[0].max(), "end": cosine[-1].max()}
@@ -141,7 +142,7 @@ def distance_from_linear(trial: Trial) -> Numbers:
         threshold, name = share * dim, f"sigma^2 w = {share:g} d"
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
-        lazy = [ln.theories.mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
+        lazy = [mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
         distances = np.linalg.norm(run.products - np.stack(lazy, axis=1), axis=(2, 3)).max(axis=0) / dim
         printed = distances / misprints.lazy_distance(dim, ratios * dim, threshold)
         apart[name], grows[name] = distances.tolist(), printed[-1] / printed[0]

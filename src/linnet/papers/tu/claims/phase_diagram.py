@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-import linnet as ln
 from linnet.papers.tu.settings import ERRORS, GAMMAS
 from linnet.papers.tu.tables import active_region, border, regions
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.datasets import by_label
 from linnet.reproduction.fits import exponent, highest
+from linnet.theories import mixed
 
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")
 CELLS = "cells of the phase diagram at d = 30 (full: 100), rank 3, 3 tasks (full: 8), descent with c = 50"
@@ -64,7 +64,7 @@ def lazy_bound(trial: Trial) -> Numbers:
 def error_at_the_end(trial: Trial) -> Numbers:
     means = active_region.TABLE.rows(trial).mean("seed")
     dims, largest = means["dim"].values.tolist(), means.isel(dim=-1)
-    terms = [sum(ln.theories.mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
+    terms = [sum(mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
     growth = [exponent(dims, errors / terms)[0] for errors in means.end.values.T]
     return {
         "ends": by_label(means.end, "a = {spectrum}, d = {dim}"),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.settings import BOUND, GAMMAS
@@ -14,6 +13,7 @@ from linnet.papers.tu.tables import timeline
 from linnet.papers.tu.tables.timeline import by_place, exponent_in_dim, rank_two_tasks
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.theories import mixed
 
 FIT = Limit(0.15, "of an exponent, from three tasks at two or three dimensions: twice its scatter over seeds")
 
@@ -143,15 +143,15 @@ def alignment_stage(trial: Trial) -> Numbers:
     for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4)):
         for dim in (30, 60) if trial.quick else (50, 100):
             rank, taken = len(spectrum), []
-            bound = ln.theories.mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+            bound = mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
             truth = np.diag(np.append(spectrum, np.zeros(dim - rank))) * dim
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
             for _ in range(5):
                 left, right = (small_rotation(draw, dim, rank) for _ in range(2))
                 target, start = truth + draw.normal(size=truth.shape), 0.5 * left @ truth @ right.T
-                products = ln.theories.mixed.self_consistent(target, start, dim**0.4, times)
-                x = ln.theories.mixed.alignment_defect(products, truth, rank)
-                aligned = x <= 1.1 * ln.theories.mixed.alignment_defect(target, truth, rank)
+                products = mixed.self_consistent(target, start, dim**0.4, times)
+                x = mixed.alignment_defect(products, truth, rank)
+                aligned = x <= 1.1 * mixed.alignment_defect(target, truth, rank)
                 taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
                 starts.append(x[0] / rank)
             shares[f"a = {spectrum}, d = {dim}"] = highest(taken)
@@ -191,7 +191,7 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
 def final_alignment(trial: Trial) -> Numbers:
     dims, draws = (40, 80, 160) if trial.quick else (50, 100, 200, 400), 6
     defects = [
-        [ln.theories.mixed.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
+        [mixed.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
         for dim in dims
     ]
     rate, error = exponent(dims, defects)

@@ -15,6 +15,7 @@ from linnet.papers.tu.settings import FAST, GAMMAS
 from linnet.reproduction import Check, Figure, Limit, Settings, plane
 from linnet.reproduction.datasets import Dataset, labelled
 from linnet.reproduction.drawing import panel_axes
+from linnet.theories import mixed
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
 SIDES = ("self-consistent", "simultaneous", "sequential")
@@ -77,7 +78,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
     rate = float(plane.step_size(*settings.exponents, dim=d, size=size, c=settings.c))
     times = rate * np.arange(steps + 1)
     if settings.scheme == "flow":
-        predicted = iter(ln.theories.mixed.self_consistent(problem.cross, weights.product, threshold, times))
+        predicted = iter(mixed.self_consistent(problem.cross, weights.product, threshold, times))
     elif settings.scheme == "network":
         narrow = ln.inits.balanced(weights.product, 2 * threshold)
         predicted = iter(
@@ -99,7 +100,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
                 distance[side - 1, step] = ((product - theory) ** 2).mean()
     goals = np.linalg.svd(problem.cross, compute_uv=False)
     leading = values[SIDES.index("simultaneous"), :, 0]
-    grown = [ln.theories.mixed.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
+    grown = [mixed.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
     data = labelled(
         {
             "error": (("kind", "side", "step"), errors, "mean squared error per entry"),

@@ -9,6 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.tu.networks.starts import active_start, threshold_start
 from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet.reproduction.fits import first_index
+from linnet.theories import mixed
 from linnet.trajectories.saving import at
 
 POINTS = 256  # of a curve
@@ -32,16 +33,16 @@ def active_cells(
     dim, name = one_of_each(points, "dim", "spectrum")
     spectrum, rate = list(spectra[name]), 1 / (15 * dim)
     steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
-    tasks = [
-        ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[int(seed), 0], spectrum=spectrum)
-        for seed in seeds
-    ]
-    cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
-    weights = ln.Weights.stack([active_start(dim, gammas, key=[int(seed), 1]) for seed in seeds])
-    run = ln.gradient_descent(
-        ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
+    tasks = ln.Problem.stack(
+        [
+            ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=spectrum)
+            for seed in seeds.tolist()
+        ]
     )
-    errors = 2 * run.test_loss / ((cross - truth) ** 2).sum(axis=(1, 2))  # in units of the noise that was drawn
+    weights = ln.Weights.stack(active_start(dim, gammas, key=[seed, 1]) for seed in seeds.tolist())
+    run = ln.gradient_descent(tasks, weights, learning_rate=rate, steps=steps, keep="losses")
+    noise = ((tasks.cross - np.asarray(tasks.truth)) ** 2).sum(axis=(1, 2))
+    errors = 2 * run.test_loss / noise  # in units of the noise that was drawn
     times = np.concatenate([[0.0], np.geomspace(rate, steps * rate, POINTS - 1)])
     curves = np.stack([np.interp(times, run.times, column) for column in errors.T])
     return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
@@ -76,7 +77,7 @@ def timeline_cells(
         "times": ("state", run.times),
         "singular_values": (("state", "mode"), learned[:, :LEADING]),
         "goals": ("mode", goals[:LEADING]),
-        "defect": ("state", ln.theories.mixed.alignment_defect(run.products, task.truth, rank)),
+        "defect": ("state", mixed.alignment_defect(run.products, task.truth, rank)),
         "rest": ("state", np.linalg.norm(learned[:, rank:], axis=1)),
     }
 
@@ -88,8 +89,17 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
 
     `preference` is the progress of the leading singular value of the target, over that of the median one.
     """
-    thresholds, preference = preferences(target_of(target, dim, key), np.asarray(levels), steps, key)
-    return {"threshold": ("level", thresholds), "preference": ("level", preference)}
+    matrix = target_of(target, dim, key)
+    left, values, right = np.linalg.svd(matrix)
+    problem, thresholds, ahead = ln.Problem.from_target(matrix), np.asarray(levels) * values[0], []
+    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
+        weights = threshold_start(dim, dim**3, threshold, key=[key, 1, i])
+        rate = 0.05 / max(values[0], threshold)
+        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
+        half = first_index(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
+        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
+        ahead.append(progress[0] / np.median(progress))
+    return {"threshold": ("level", thresholds), "preference": ("level", ahead)}
 
 
 def target_of(name: str, dim: int, seed: int) -> np.ndarray:
@@ -97,19 +107,3 @@ def target_of(name: str, dim: int, seed: int) -> np.ndarray:
     if name == "low rank":
         return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
     return generator(key=[seed, 0]).normal(size=(dim, dim))
-
-
-def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the thresholds, and how much training prefers the leading mode at each when half of the loss is gone."""
-    dim = len(target)
-    left, values, right = np.linalg.svd(target)
-    thresholds, width = levels * values[0], dim**3
-    problem, ahead = ln.Problem.from_target(target), []
-    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
-        weights = threshold_start(dim, width, threshold, key=[seed, 1, i])
-        rate = 0.05 / max(values[0], threshold)
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        half = first_index(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
-        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
-        ahead.append(progress[0] / np.median(progress))
-    return thresholds, np.array(ahead)

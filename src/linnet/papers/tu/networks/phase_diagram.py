@@ -82,9 +82,7 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
     A replicate has the same task and the same start under every step size and order.
     """
     c, update = one_of_each(points, "c", "update")
-    exponents = {
-        name: np.full(len(seeds), gamma) for name, gamma in zip(("gamma_variance", "gamma_width"), gammas, strict=True)
-    }
+    exponents = {"gamma_variance": np.full(len(seeds), gammas[0]), "gamma_width": np.full(len(seeds), gammas[1])}
     starts = 1000 * (seed + 1) + points["replicate"]
     cells = plane_cells(points | exponents, starts, rank=rank, c=c, update=update, seed=seed)
     return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
@@ -110,8 +108,7 @@ def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, s
         save_every=ln.trajectories.last(),
         keep="losses",
     )
-    scale = 2 / dim**2
-    return {"test_error": scale * run.test_loss[-1]}
+    return {"test_error": 2 / dim**2 * run.test_loss[-1]}
 
 
 def _mean_squares(task: ln.Problem) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.starts import threshold_start
 from linnet.reproduction.cells import Block, Points
+from linnet.theories import mixed
 
 TIMES = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 24)])  # in units of 1/|Y|
 SHARE = 0.1  # of the target's norm: the threshold sigma^2 w
@@ -26,7 +27,7 @@ class Flows:
     @property
     def distances(self) -> np.ndarray:
         """|C - Chat| of Theorem 1, the larger of both layers', over sigma^2 w: (time, network)."""
-        gap = ln.theories.mixed.gram_gap(self.weights.first, self.weights.second, self.threshold)
+        gap = mixed.gram_gap(self.weights.first, self.weights.second, self.threshold)
         return np.maximum(gap.first, gap.second) / self.threshold
 
     @property

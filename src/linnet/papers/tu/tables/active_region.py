@@ -11,6 +11,7 @@ from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
 from linnet.reproduction.table import trial_sweep
+from linnet.theories import mixed
 
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
@@ -33,9 +34,9 @@ def read_network(network: Dataset) -> Numbers:
     """Return one curve at the times the theory names."""
     dim, spectrum = int(network["dim"]), SPECTRA[network["spectrum"].item()]
     threshold, smallest = threshold_of(dim, GAMMAS), min(spectrum) * dim
-    third = float(ln.theories.mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
-    end = ln.theories.mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
-    short = end - ln.theories.mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+    third = float(mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
+    end = mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
+    short = end - mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
     times, errors = network["times"].values, network["test_error"].values
     if max(third, end) > times[-1]:
         raise RuntimeError(
@@ -54,7 +55,7 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     angles = (np.arange(2000) + 0.5) / 2000 * np.pi / 2
     edge = 2 * np.sin(angles) * np.sqrt(dim)
     weights = np.cos(angles) ** 2
-    learned = ln.theories.mixed.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
+    learned = mixed.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
 
 

@@ -9,6 +9,7 @@ from linnet.papers.tu.networks.phase_diagram import plane_cells
 from linnet.reproduction import Table, Trial, plane
 from linnet.reproduction.datasets import Dataset, fixed_of
 from linnet.reproduction.table import trial_sweep
+from linnet.theories import mixed
 
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
@@ -29,7 +30,7 @@ def read(networks: Dataset) -> Dataset:
     """
     cells = networks.squeeze("replicate").stack(cell=("gamma_width", "gamma_variance")).reset_index("cell")
     variance, width = cells["gamma_variance"], cells["gamma_width"]
-    region = ("cell", np.asarray(ln.theories.mixed.phase(variance.values, width.values)))
+    region = ("cell", np.asarray(mixed.phase(variance.values, width.values)))
     cells = cells.assign(region=region, gap=1 - variance - width, distance=np.exp(cells["log_distance"] / 2))
     return cells.assign(inside=cells["region"].isin(("lazy", "active")), dim=fixed_of(networks)["dim"])
 

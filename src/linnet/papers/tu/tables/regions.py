@@ -9,6 +9,7 @@ from linnet.papers.tu.networks.phase_diagram import case_cells
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.table import trial_sweep
+from linnet.theories import mixed
 
 RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
@@ -55,7 +56,7 @@ def read(networks: Dataset) -> dict[str, Dataset]:
 
 def region_of(cell: Dataset) -> str:
     """Return the region in which a cell lies by the theory."""
-    return str(ln.theories.mixed.phase(float(cell.gamma_variance), float(cell.gamma_width)))
+    return str(mixed.phase(float(cell.gamma_variance), float(cell.gamma_width)))
 
 
 def lazy_bound(cell: Dataset) -> str:

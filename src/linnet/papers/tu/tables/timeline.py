@@ -12,6 +12,7 @@ from linnet.reproduction import Estimate, Numbers, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset, by_label, cells_of, read_cells
 from linnet.reproduction.fits import exponent, last_crossing
 from linnet.reproduction.table import trial_sweep
+from linnet.theories import mixed
 
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
@@ -77,7 +78,7 @@ def read_network(network: Dataset) -> Numbers:
         return float(np.interp(reached[stage], times, values))
 
     growth, half_noise = reached["T3"] - reached["T1"], at("T3", noise)
-    own_growth = ln.theories.mixed.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
+    own_growth = mixed.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
     begun, passed = (last_rise_time(times, leading, threshold * share) for share in (1 / NEAR, NEAR))
     settled = last_rise_time(times, -apart, -np.log(dim) / dim) - reached["T3"]
     return {
@@ -95,7 +96,7 @@ def read_network(network: Dataset) -> Numbers:
         "rest": max(at("T3", rest), rest[~after].max())
         / (threshold * (dim / np.sqrt(round(dim ** gammas[1])) + np.log(dim))),
         "left": apart[-1],
-        "settling": settled / ln.theories.mixed.stage_lengths(spectrum, *gammas, dim=dim)["settling"],
+        "settling": settled / mixed.stage_lengths(spectrum, *gammas, dim=dim)["settling"],
     }
 
 

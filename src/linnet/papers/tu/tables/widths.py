@@ -11,6 +11,7 @@ from linnet.papers.tu.networks.widths import Flows, task_and_threshold, width_ce
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
+from linnet.theories import mixed
 
 RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
 
@@ -44,7 +45,7 @@ class Widths(Flows):
     @property
     def cubic_misses(self) -> np.ndarray:
         """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
-        residual, _ = ln.theories.mixed.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
+        residual, _ = mixed.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
         return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
 
 

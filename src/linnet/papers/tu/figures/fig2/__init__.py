@@ -24,14 +24,7 @@ FIGURE = Figure(
         "the new first one. The prediction is descent on the narrow network whose flow is eq. (1), at the same step."
     ),
     settings=TuFig2,
-    quick={
-        "dim": 40,
-        "grid": 13,
-        "side_dims": (20, 40),
-        "side_grid": 7,
-        "side_seeds": 3,
-        "dtype": "float64",
-    },
+    quick={"dim": 40, "grid": 13, "side_dims": (20, 40), "side_grid": 7, "side_seeds": 3, "dtype": "float64"},
     compute=compute,
     plot=plot,
     check=check,

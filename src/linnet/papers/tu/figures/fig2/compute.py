@@ -14,6 +14,7 @@ from linnet.papers.tu.networks.phase_diagram import REASONS, plane_cells
 from linnet.reproduction import plane
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Settings
+from linnet.theories import mixed
 
 MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
 
@@ -122,7 +123,6 @@ def _trained_cells(
 def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
     """Return what the theory says of the plane: the region of every cell (by its number) and the borders between
     them."""
-    mixed = ln.theories.mixed
     heights = np.linspace(0.0, settings.most_width, 50)
     lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)
     variables = {

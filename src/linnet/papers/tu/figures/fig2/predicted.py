@@ -13,6 +13,7 @@ from linnet.reproduction import Limit, plane
 from linnet.reproduction.datasets import DataArray, Dataset
 from linnet.reproduction.drawing import around_zero, cell_map
 from linnet.reproduction.figure import Check
+from linnet.theories import mixed
 
 MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
 COVERED = Limit(
@@ -27,7 +28,7 @@ def predicted_variables(
 ) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
     """Return `predicted_test` per entry, its relative `predicted_error`, `covered`: (gamma_width, gamma_variance)."""
     widths = [plane.width_of(dim, power) for power in gamma_width]
-    predicted = ln.theories.mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
+    predicted = mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
     axes = ("gamma_width", "gamma_variance")
     return {
         "predicted_test": (axes, 2 / dim**2 * predicted.best_test),
