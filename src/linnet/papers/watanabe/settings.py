@@ -11,9 +11,6 @@ SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 
 PAIR = (SPIKE, ALIGNMENT)
 SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
 
-# Figure 3 and Figure 5: the paper fixes A = 0.5 and rho = 20; our copy of its text lists no other value.
-FIXED_ALIGNMENT, FIXED_SPIKE = 0.5, 20.0
-
 LARGE = 0.3  # a scale of the start at which nothing is small
 SMALL = "Gaussian start of scale s << 1, population covariance"
 NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"

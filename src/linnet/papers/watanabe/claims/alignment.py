@@ -13,7 +13,6 @@ from linnet.papers.watanabe.networks.phases import (
     phase_grid,
     runs_by_scale,
     scale_exponents,
-    scales,
     train_batch,
     trained_networks,
 )
@@ -65,14 +64,14 @@ def one_direction(trial: Trial) -> Numbers:
     reads="part of da/dt across the span, over the largest |da/dt|: {shares:.1e} for s = {scales:g}",
 )
 def span(trial: Trial) -> Numbers:
-    shares = []
-    for s, run in zip(scales(trial), runs_by_scale(trial), strict=True):
+    runs, shares = runs_by_scale(trial), []
+    for s, run in runs.items():
         late = run.times >= run.moments.early_time(s)
         speed = run.velocities[0][late]
         basis = np.linalg.qr(run.first[late][..., :2])[0]
         inside = np.einsum("tshk,tsgk,tsg->tsh", basis, basis, speed)
         shares.append(np.abs(speed - inside).max() / np.abs(speed).max())
-    return {"value": slopes(scales(trial), shares)[1], "shares": shares, "scales": scales(trial)}
+    return {"value": slopes(list(runs), shares)[1], "shares": shares, "scales": list(runs)}
 
 
 @claim(
@@ -89,7 +88,7 @@ def rank_one(trial: Trial) -> Numbers:
         return ln.observables.singular_values(run.first[::20])
 
     slopes_in_s = scale_exponents(trial, lambda run: singular_values(run)[..., 1].max())
-    end = singular_values(runs_by_scale(trial)[-1])[-1]
+    end = singular_values(trained_networks(trial, scale=slopes_in_s["scale"]))[-1]
     return {**slopes_in_s, "last": (end[:, 1] / end[:, 0]).max()}
 
 

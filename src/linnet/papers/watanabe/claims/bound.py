@@ -9,15 +9,7 @@ import numpy as np
 from linnet.papers.watanabe.networks.phases import trained_networks
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import (
-    DELTAS,
-    GRID,
-    TIGHT,
-    TIGHT_RANGE,
-    comma_list,
-    inside_hypothesis,
-    theory_of,
-)
+from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, comma_list, theory_of
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest
@@ -52,7 +44,7 @@ def pairs_text(rows: list[Dataset]) -> str:
 )
 def later_bound(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    met, tight = inside_hypothesis(rows), inside_hypothesis(phase_times.tight_cells(trial))
+    met, tight = phase_times.inside_hypothesis(rows), phase_times.inside_hypothesis(phase_times.tight_cells(trial))
     over = [cell for cell in met if (cell.length > theory_of(cell).later_bound(DELTA)).any()]
     return {
         "value": highest(cell.share.max() for cell in met + tight) if met else float("nan"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.papers.watanabe.figures.fig3 import LossSettings
 from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained_networks
-from linnet.papers.watanabe.settings import AT_PAIR, DELTA, FIXED_ALIGNMENT, FIXED_SPIKE, NETWORKS, SCALE, SEEDS
+from linnet.papers.watanabe.settings import AT_PAIR, DELTA, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, pair_of, settling_time, theory_of
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
@@ -14,9 +15,10 @@ from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.numbers import by_name
 from linnet.theories.spiked import TwoPhase
 
+FIGURE = LossSettings()
 FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3, and the borders of the plane
-    "spike": [(spike, FIXED_ALIGNMENT) for spike in (1.0, 5.0, 20.0, 50.0)],
-    "alignment": [(FIXED_SPIKE, alignment) for alignment in (0.1, 0.3, 0.5, 0.7, 0.9)],
+    "spike": [(spike, FIGURE.alignment) for spike in FIGURE.spikes],
+    "alignment": [(FIGURE.spike, alignment) for alignment in FIGURE.alignments],
     **{f"spike, A = {A}": [(spike, A) for spike in (0.0, 0.2, 1.0, 5.0, 100.0)] for A in (0.05, 0.95)},
     **{f"alignment, rho = {rho:g}": [(rho, A) for A in (0.05, 0.1, 0.3, 0.6, 0.95)] for rho in (0.2, 100.0)},
 }
@@ -263,7 +265,7 @@ def early_share(trial: Trial) -> Numbers:
         moments = pair_moments(float(cell.spike), float(cell.alignment))
         signal = moments.limit @ moments.cov @ moments.limit
         identity.append(abs((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / theory_of(cell).early_loss - 1))
-    shown = [cell for cell in cells if cell.alignment == FIXED_ALIGNMENT]
+    shown = [cell for cell in cells if cell.alignment == FIGURE.alignment]
     return {
         "rises": rises,
         "beyond": [rises[pair_of(*step)] for step in steps if past_maximum(*step)],

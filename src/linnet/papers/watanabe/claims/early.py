@@ -6,26 +6,13 @@ import numpy as np
 
 from linnet.papers.watanabe.networks.phases import (
     Networks,
-    gaussian_start,
+    paper_starts,
     runs_by_scale,
     scale_exponents,
-    scales,
     train_batch,
     trained_networks,
 )
-from linnet.papers.watanabe.settings import (
-    AT_PAIR,
-    DIM,
-    EVERYWHERE,
-    NETWORKS,
-    PAIR,
-    POINTS,
-    SCALE,
-    SEEDS,
-    SLOPE,
-    SMALL,
-    WIDTH,
-)
+from linnet.papers.watanabe.settings import AT_PAIR, EVERYWHERE, NETWORKS, PAIR, POINTS, SCALE, SLOPE, SMALL
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest, slopes
 from linnet.theories.spiked import TwoPhase
@@ -57,7 +44,7 @@ def growing(run: Networks) -> np.ndarray:
 def linearised(trial: Trial) -> Numbers:
     used, times, sizes, others = [1e-2, 3e-3, 1e-3], np.linspace(0, 0.3, POINTS), [], []
     for s in used:
-        run = train_batch(PAIR, gaussian_start(trial.seed, DIM, WIDTH, s, batch=SEEDS), times, rtol=1e-12)
+        run = train_batch(PAIR, paper_starts(trial.seed, s), times, rtol=1e-12)
         w, a = run.first[..., 0], run.second
         grow = np.exp(run.theory.correlation * times)[:, None, None]
         sums, differences = (w[0] + a[0]) / 2 * grow, (w[0] - a[0]) / 2 / grow
@@ -77,14 +64,14 @@ def linearised(trial: Trial) -> Numbers:
     reads="slope in s of the exponential's error up to {slopes:.2f}",
 )
 def linear_growth(trial: Trial) -> Numbers:
-    sizes: dict[float, list[float]] = {fraction: [] for fraction in FRACTIONS}
-    for s, run in zip(scales(trial), runs_by_scale(trial), strict=True):
+    runs, sizes = runs_by_scale(trial), dict[float, list[float]]()
+    for s, run in runs.items():
         grown = run.predicted(run.theory.growth)[..., None] * run.r
         gaps = np.abs(np.stack([run.first[..., 0] - grown, run.second - grown])).max((0, 2, 3))
         for fraction in FRACTIONS:
-            sizes[fraction].append(gaps[run.times <= fraction * run.moments.early_time(s)].max())
-    by_time = {f"{fraction:.2f} t1": slopes(scales(trial), sizes[fraction])[0] for fraction in FRACTIONS}
-    return {"value": slopes(scales(trial), sizes[FRACTIONS[1]])[1], "slopes": by_time}
+            sizes.setdefault(fraction, []).append(gaps[run.times <= fraction * run.moments.early_time(s)].max())
+    by_time = {f"{fraction:.2f} t1": slopes(list(runs), own)[0] for fraction, own in sizes.items()}
+    return {"value": slopes(list(runs), sizes[FRACTIONS[1]])[1], "slopes": by_time}
 
 
 @claim(
@@ -134,12 +121,12 @@ def sigmoid_solution(trial: Trial) -> Numbers:
     "the error is {last error:.2%} of the plateau and w2 = {last w2:.3f}",
 )
 def sigmoid(trial: Trial) -> Numbers:
-    used, errors, others = scales(trial)[1:], [], []
-    for run in runs_by_scale(trial)[1:]:
+    runs, errors, others = runs_by_scale(trial, largest=1e-3), [], []
+    for run in runs.values():
         errors.append((np.abs(run.w1 - run.predicted(run.theory.early)) * growing(run)).max() / run.moments.plateau)
         others.append((np.abs(run.w2) * growing(run)).max())
-    error, other = exponent(used, errors)[0], exponent(used, others)[0]
-    last = {"scale": used[-1], "last error": errors[-1], "last w2": others[-1]}
+    error, other = (exponent(list(runs), sizes)[0] for sizes in (errors, others))
+    last = {"scale": min(runs), "last error": errors[-1], "last w2": others[-1]}
     return {"value": lowest(error, other), "error": error, "other": other, **last}
 
 
@@ -166,9 +153,9 @@ def symmetry(trial: Trial) -> Numbers:
         a = np.einsum("sh,tsh->ts", run.r, run.second)
         return (np.abs(a - run.w1) * growing(run)).max()
 
-    used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
-    alike = largest_gap(trained_networks(trial, (0.0, 0.5))) / SCALE
-    return {"value": exponent(used, gaps)[0], "gaps": gaps, "scales": used, "alike": alike}
+    runs = runs_by_scale(trial, largest=1e-3)
+    gaps, alike = [largest_gap(run) for run in runs.values()], largest_gap(trained_networks(trial, (0.0, 0.5))) / SCALE
+    return {"value": exponent(list(runs), gaps)[0], "gaps": gaps, "scales": list(runs), "alike": alike}
 
 
 @claim(

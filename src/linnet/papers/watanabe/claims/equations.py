@@ -8,9 +8,15 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks.phases import gaussian_start, pair_moments, train_batch, trained_networks
+from linnet.papers.watanabe.networks.phases import (
+    gaussian_start,
+    pair_moments,
+    paper_starts,
+    train_batch,
+    trained_networks,
+)
 from linnet.papers.watanabe.networks.samples import spiked_inputs, target
-from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, PAIR, SCALE, SEEDS, SPIKE, WIDTH
+from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, PAIR, SCALE, SPIKE, WIDTH
 from linnet.reproduction import AllOf, Below, Estimate, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest
 from linnet.theories.spiked import TwoPhase
@@ -156,7 +162,7 @@ def many_samples(trial: Trial) -> Numbers:
             away.append(abs(Estimate.of_mean(along).errors_above(np.sum(limit * limit))))
             exponents[f"{name}, {spike:g}, {alignment:g}"] = exponent(sizes, gaps[name])[0]
     ideal = trained_networks(trial)
-    weights = gaussian_start(trial.seed, DIM, WIDTH, SCALE, batch=SEEDS)
+    weights = paper_starts(trial.seed, SCALE)
     few, many = (
         [
             np.abs(train_batch(PAIR, weights, ideal.times, samples=n, key=key).components - ideal.components).max()

@@ -12,7 +12,7 @@ import numpy as np
 
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
-from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, scales, trained_networks
+from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, slopes
@@ -160,12 +160,11 @@ def growth_bound(trial: Trial) -> Numbers:
     reads="the largest value of the sum along the runs: {sizes:.1e} for s = {scales:g}",
 )
 def rest_of_the_bound(trial: Trial) -> Numbers:
-    sizes = []
-    for run in runs_by_scale(trial):
+    runs, sizes = runs_by_scale(trial), []
+    for run in runs.values():
         _, first = run.deviations
-        sums = 0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1)
-        sizes.append(sums.max())
-    return {"value": slopes(scales(trial), sizes)[1], "sizes": sizes, "scales": scales(trial)}
+        sizes.append(0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1).max())
+    return {"value": slopes(list(runs), sizes)[1], "sizes": sizes, "scales": list(runs)}
 
 
 @claim(
@@ -193,14 +192,15 @@ def rest_of_the_bound(trial: Trial) -> Numbers:
 def gronwall(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
-    used, early, end, energies, shares = scales(trial), [], [], [], []
-    for run in runs_by_scale(trial):
+    runs, early, end, energies, shares = runs_by_scale(trial), [], [], [], []
+    for run in runs.values():
         factors = np.exp(cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0))
         finite, energy = run.times <= FINITE, run.energy
         early.append(factors[finite].max())
         end.append(factors.max())
         energies.append(energy[finite].max())
         shares.append((energy / (energy[0] * factors))[finite].max())
+    used = list(runs)
     numbers = {"energy": slopes(used, energies)[1], "share": shares, "end": exponent(used, end)[0]}
     return {**numbers, "value": exponent(used[-2:], early[-2:])[0]}
 

@@ -145,10 +145,7 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
     assumes="d -> infinity at fixed d/n > 1",
     tried="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",
     holds=Within(
-        0.1,
-        of=-1,
-        what="exponent in d",
-        because="the spike is one of d eigenvalues: its part in (24) falls as 1/d",
+        0.1, of=-1, what="exponent in d", because="the spike is one of d eigenvalues: its part in (24) falls as 1/d"
     ),
     reads="kappa and its derivative, solved from (24) with a spike of 20, approach (26) as d^{value:.2f}; {last:.1e} "
     "off at d = 10 000",

@@ -19,7 +19,7 @@ CROSSED = Limit(1e-2, "starts of one size differ in u(0): what such a shift in t
 
 
 class LossSettings(RunSettings):
-    """Spikes of panel a and alignments of panel b."""
+    """Spikes of panel a and alignments of panel b; our copy of the text has only A = 0.5 and rho = 20."""
 
     spikes: tuple[float, ...] = (1.0, 5.0, 20.0, 50.0)
     alignment: float = 0.5

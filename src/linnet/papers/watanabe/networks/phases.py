@@ -11,7 +11,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.watanabe.settings import CORNERS, DIM, PAIR, POINTS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Numbers, Trial
-from linnet.reproduction.cells import Block, Points
+from linnet.reproduction.cells import Block, Points, one_of_each
 from linnet.reproduction.fits import lowest, slopes
 from linnet.theories.spiked import TwoPhase
 
@@ -138,9 +138,8 @@ class Networks:
 
     def orthogonal_part(self, vectors: np.ndarray) -> np.ndarray:
         """Return the part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
-        if vectors.ndim == 3:
-            return vectors - self.r * np.einsum("sh,tsh->ts", self.r, vectors)[..., None]
-        return vectors - self.r[None, :, :, None] * np.einsum("sh,tshi->tsi", self.r, vectors)[:, :, None, :]
+        along = np.einsum("sh,tsh...->ts...", self.r, vectors)
+        return vectors - np.einsum("sh,ts...->tsh...", self.r, along)
 
 
 def gaussian_start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
@@ -154,6 +153,11 @@ def gaussian_start(key: int, dim: int, width: int, scale: float, batch: int | No
         second_std=scale / width**0.5,
         batch=batch,
     )
+
+
+def paper_starts(seed: int, scale: float) -> ln.Weights:
+    """Return `SEEDS` starts of the network of Figures 1 and 2."""
+    return gaussian_start(seed, DIM, WIDTH, scale, batch=SEEDS)
 
 
 def phase_grid(moments: Moments, scale: float) -> np.ndarray:
@@ -176,9 +180,7 @@ def trained_networks(
 def trained_networks_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
     """Return the networks of `trained_networks`, cached: the same objects for the same arguments."""
     times = phase_grid(pair_moments(spike, alignment), scale)
-    return train_batch(
-        (spike, alignment), gaussian_start(seed, DIM, WIDTH, scale, batch=SEEDS), times, samples=samples, key=seed
-    )
+    return train_batch((spike, alignment), paper_starts(seed, scale), times, samples=samples, key=seed)
 
 
 @lru_cache(maxsize=64)
@@ -188,26 +190,23 @@ def loss_curves(spike: float, alignment: float, seed: int) -> tuple[np.ndarray, 
     return run.times, run.loss
 
 
-def scales(trial: Trial) -> list[float]:
-    """Return the scales of the start over which slopes are taken."""
-    return [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
-
-
-def runs_by_scale(trial: Trial) -> list[Networks]:
-    """Return the networks of Figures 1 and 2 from starts of each of the `scales`."""
-    return [trained_networks(trial, scale=scale) for scale in scales(trial)]
+def runs_by_scale(trial: Trial, largest: float = 1e-2) -> dict[float, Networks]:
+    """Return the networks of Figures 1 and 2 by the scale of their start, from the `largest` to 1e-6."""
+    scales = (1e-2, 1e-4, 1e-6) if trial.quick else (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+    return {scale: trained_networks(trial, scale=scale) for scale in scales if scale <= largest}
 
 
 def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> Numbers:
     """Return the power of the start's scale that a size follows, `slope`; the `least` between neighbouring scales and
     at the corners of the plane of spike and alignment; and its `last` value, at the smallest `scale`."""
-    used, sizes, small = scales(trial), [size(run) for run in runs_by_scale(trial)], (1e-3, 1e-5)
-    slope, least = slopes(used, sizes)
+    sizes, small = {scale: size(run) for scale, run in runs_by_scale(trial).items()}, (1e-3, 1e-5)
+    slope, least = slopes(list(sizes), list(sizes.values()))
     corners = [
         slopes(small, [size(trained_networks(trial, pair, scale=scale)) for scale in small])[0]
         for pair in CORNERS[: 2 if trial.quick else 4]
     ]
-    return {"slope": slope, "least": lowest(least, *corners), "last": sizes[-1], "scale": used[-1]}
+    scale, last = list(sizes.items())[-1]
+    return {"slope": slope, "least": lowest(least, *corners), "last": last, "scale": scale}
 
 
 def train_batch(
@@ -253,20 +252,12 @@ def growth_direction(problem: ln.Problem, weights: ln.Weights) -> tuple[np.ndarr
 
 
 def phase_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int, scale: float) -> Block:
-    """Networks of one spike and alignment, or of several pairs one after the other: both components along the flow.
+    """Networks of one spike and alignment: both components along the flow.
 
     `u0` is the start's own part along the direction that grows; the paper's times take s for it.
     """
-    pairs = np.stack([points["spike"], points["alignment"]], axis=1)
-    curves = {name: np.empty((len(seeds), POINTS)) for name in ("times", "w1", "w2", "loss")}
-    starts = np.empty(len(seeds))
-    for spike, alignment in np.unique(pairs, axis=0).tolist():
-        members = np.flatnonzero((pairs == (spike, alignment)).all(axis=1))
-        batch = members[np.minimum(np.arange(len(seeds)), len(members) - 1)]  # always of one size: always the same bits
-        weights = ln.Weights.stack([gaussian_start(int(seeds[cell]), dim, width, scale) for cell in batch])
-        run = train_batch((spike, alignment), weights, phase_grid(pair_moments(spike, alignment, dim), scale))
-        curves["times"][members] = run.times
-        starts[members] = run.u0[: len(members)]
-        for name, value in {"w1": run.w1, "w2": run.w2, "loss": run.loss}.items():
-            curves[name][members] = value[:, : len(members)].T
-    return {"u0": starts, **{name: (("state",), value) for name, value in curves.items()}}
+    spike, alignment = one_of_each(points, "spike", "alignment")
+    weights = ln.Weights.stack([gaussian_start(seed, dim, width, scale) for seed in seeds.tolist()])
+    run = train_batch((spike, alignment), weights, phase_grid(pair_moments(spike, alignment, dim), scale))
+    curves = {"times": np.tile(run.times, (len(seeds), 1)), "w1": run.w1.T, "w2": run.w2.T, "loss": run.loss.T}
+    return {"u0": run.u0, **{name: (("state",), curve) for name, curve in curves.items()}}
