@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from io import BytesIO
@@ -83,6 +83,13 @@ def tiles(values: Mapping[str, str]) -> str:
     """Numbers at the top of a page, each under its name."""
     inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>" for term, text in values.items())
     return f'<dl class="tiles">{inside}</dl>'
+
+
+def table(rows: Sequence[Iterable[str]]) -> str:
+    """A table of cells of text, whose first row names the columns."""
+    tags = ["th", *["td"] * (len(rows) - 1)]
+    cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in zip(rows, tags, strict=True))
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def setting_row(name: str, text: str) -> str:

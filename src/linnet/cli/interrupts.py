@@ -48,7 +48,8 @@ def install() -> None:
 def on_interrupt(keep: Callable[[], str] = lambda: LINE) -> None:
     """Let an interruption call `keep`, in another thread: it stores the results so far and returns the line to print.
 
-    Without `keep` nothing is left to store: the line says that what was finished is kept.
+    Without `keep` nothing is left to store: the line says that what was finished is kept. Every such line begins with
+    "interrupted" (tests/fuzz/interrupts.py looks for it).
     """
     _keeper[0] = keep
 
@@ -69,7 +70,11 @@ def stop_if_interrupted() -> bool:
 
 
 def exit_process(status: int) -> NoReturn:
-    """End a process whose command has ended: exit functions run, streams are flushed, or given up."""
+    """End a process whose command has ended: exit functions run, streams are flushed, or given up.
+
+    By `os._exit`, since Python's own way out prints a traceback for a closed stream, and would let a signal that comes
+    now be lost.
+    """
     with suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

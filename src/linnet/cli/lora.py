@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
 OPTIMIZERS = ("sgd", "adam", "adamw")
-_MAX_SHOWN = 8  # adapters shown one by one
+_MAX_SHOWN = 8  # adapters, one by one; the others are counted
 
 
 def lora(
@@ -66,11 +66,10 @@ def lora(
     given = {"training": training} if training is not None else options
     adapters = linnet.lora.read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.echo(f"Adapters ({len(adapters)})", bold=True)
-    names = list(adapters)
-    for name in names[:_MAX_SHOWN]:
-        terminal.echo_row([name], [terminal.NAME_WIDTH], _adapter_line(adapters[name]))
-    if len(names) > _MAX_SHOWN:
-        terminal.echo(f"  and {len(names) - _MAX_SHOWN} more")
+    for name, adapter in list(adapters.items())[:_MAX_SHOWN]:
+        terminal.echo_row([name], [terminal.NAME_WIDTH], _adapter_line(adapter))
+    if len(adapters) > _MAX_SHOWN:
+        terminal.echo(f"  and {len(adapters) - _MAX_SHOWN} more")
     terminal.echo("Training", bold=True)
     terminal.echo("  " + _training_line(next(iter(adapters.values()))))
     if training is None and (source / PICKLE_NAME).is_file():
@@ -81,6 +80,11 @@ def lora(
         terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
         for text in _equivalent_lines(adapters, alpha):
             terminal.echo("  " + text)
+    _print_findings(adapters)
+
+
+def _print_findings(adapters: dict[str, Adapter]) -> None:
+    """Print what is worth knowing about the adapters, and about which of them unless it is about all."""
     terminal.echo("Findings", bold=True)
     for finding in linnet.lora.lint(adapters):
         others, about = len(finding.where) - 1, ""

@@ -49,12 +49,8 @@ def page_html(diagnosis: Diagnosis) -> str:
     one_target = diagnosis.comparison.thresholds is not None
     sections = (*SECTIONS, START_SCALE_SECTION) if one_target else SECTIONS
     pictures = "".join(_section_html(section, diagnosis) for section in sections)
-    rates = "".join(
-        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
-        for row, tag in zip(rate_table(diagnosis), ["th", "td", "td"], strict=True)
-    )
     rows = "".join(page.setting_row(name, str(value)) for name, value in s.items())
-    tables = f"<article><h3>Learning rates</h3><table>{rates}</table></article>\n"
+    tables = f"<article><h3>Learning rates</h3>{page.table(rate_table(diagnosis))}</article>\n"
     tables += f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
     version = escape(str(provenance()["linnet_version"]))
     footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> beside this page.</p>"
@@ -199,9 +195,9 @@ def draw_start_scale(axes: Axes, diagnosis: Diagnosis) -> None:
 SECTIONS = (
     Section(
         "Inputs and modes",
-        "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the cross- "
-        "covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below it are "
-        "learned lazily, above it actively.",
+        "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
+        "cross-covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below it "
+        "are learned lazily, above it actively.",
         draw_inputs,
         size=style.column(2, ratio=0.38),
         panels=2,

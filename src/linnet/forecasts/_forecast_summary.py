@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet import _page as page
 from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
@@ -25,12 +26,10 @@ def findings(forecast: Forecast) -> list[str]:
 
 def html(forecast: Forecast) -> str:
     """Write the sentences about the run, and the modes as a table, in HTML for notebooks."""
-    modes = _mode_rows(forecast)
-    header = "".join(f"<th>{name}</th>" for name in modes[0])
-    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in mode.values()) + "</tr>" for mode in modes]
     sentences = [*_run_sentences(forecast), *_stopping_sentences(forecast)]
-    lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    return f"<div>{lines}<table><tr>{header}</tr>{''.join(rows)}</table></div>"
+    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    modes = _mode_rows(forecast)
+    return f"<div>{paragraphs}{page.table([list(modes[0]), *(mode.values() for mode in modes)])}</div>"
 
 
 def _run_sentences(forecast: Forecast) -> list[str]:
@@ -130,7 +129,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
 
 
 def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
-    """Return a row of text for each of the strongest modes, by the name of its column."""
+    """Return a row of text for each of the strongest modes, by the names of the columns, as `html` prints them."""
     r = forecast.regimes
     return [
         {

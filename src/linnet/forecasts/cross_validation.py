@@ -23,7 +23,7 @@ FIRST_LOOK_STEPS = 250  # steps after which the curves are looked at; then at ev
 SAVES_PER_STRETCH = 24  # states in each of these stretches: the step is known to 3%
 STRETCH_BYTES = 3e8  # bytes that the states of one stretch may take
 COPIES = 5  # of what is decomposed or trained, in float64, that are held at once
-RATE_STEPS = 500  # for which learning rates are tried
+RATE_STEPS = 500  # for which learning rates are tried; this and the next also in `estimators`
 FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
 MAX_HALVINGS = 20  # of the rate, at most
 # Training without a number of steps ends when one of these says so, looked at after each stretch (`_is_finished`).

@@ -155,13 +155,9 @@ class Forecast:
     def largest_stable_rate(self) -> StableRate:
         """The largest learning rate that does not diverge, tried for as many steps as the run has, at most 2000."""
         steps = int(min(self.steps[-1], RATE_STEPS)) or 1
-        return largest_stable_rate(self.problem, self.weights, steps=steps, first=self._safe_rate)
-
-    @property
-    def _safe_rate(self) -> float:
-        """A learning rate that is certainly stable where one is known, else the run's own."""
-        known = stable_learning_rate(self.problem, self.weights)
-        return self.learning_rate if known is None else known
+        known = stable_learning_rate(self.problem, self.weights)  # none for a general cost
+        first = self.learning_rate if known is None else known
+        return largest_stable_rate(self.problem, self.weights, steps=steps, first=first)
 
     def findings(self) -> list[str]:
         """What the forecast says, in sentences."""

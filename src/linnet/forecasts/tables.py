@@ -232,7 +232,11 @@ def _build_table(
 
 
 def read_frame(place: Path) -> pd.DataFrame:
-    """Read the data frame in a CSV, TSV, text or Parquet file, with notes on how text was read (`_text_files`)."""
+    """Read the data frame in a CSV, TSV, text or Parquet file.
+
+    Of a text file its attributes hold notes on how it was read and its index the lines (`_text_files.read_text`);
+    `from_frame` passes the notes on and names lines in errors, also after `draw_rows`, as the explorer's uploads do.
+    """
     import pandas as pd
 
     kind = place.suffix.lower()
