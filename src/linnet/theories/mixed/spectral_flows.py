@@ -151,15 +151,18 @@ def _letters(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> tuple[np.nd
 
 def _product(rate: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """rate * time and the rounding error of that product: beside a growth of e^700 it would cost 1e-13."""
-    rate, time = np.broadcast_arrays(rate, time)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         whole = np.where(rate > 0, rate * np.where(rate > 0, time, 0.0), 0.0)
-        small = (whole > 1) & (whole < 1500) & (rate < _SPLITTABLE) & (time < _SPLITTABLE)
-        one, two = np.where(small, rate, 1.0), np.where(small, time, 1.0)
-        high, upper = one * _SPLIT - (one * _SPLIT - one), two * _SPLIT - (two * _SPLIT - two)
-        low, lower = one - high, two - upper
-        rest = ((high * upper - one * two) + high * lower + low * upper) + low * lower
-    return whole, np.where(small, rest, 0.0)
+        (high, low), (upper, lower) = _halves(rate), _halves(time)
+        rest = ((high * upper - whole) + high * lower + low * upper) + low * lower
+    exact = (whole > 1) & (whole < 1500) & (rate < _SPLITTABLE) & (time < _SPLITTABLE)
+    return whole, np.where(exact, rest, 0.0)
+
+
+def _halves(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two numbers of half the digits whose sum is the number; beyond `_SPLITTABLE` they are not finite."""
+    high = number * _SPLIT - (number * _SPLIT - number)
+    return high, number - high
 
 
 def _flow(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> np.ndarray:
