@@ -110,10 +110,13 @@ def _fastest_rate(values: np.ndarray, start: list[np.ndarray]) -> np.ndarray:
 
 
 def _layers(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-    """Return the layers of all networks from their states, one row of numbers each."""
-    ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
-    parts = np.split(state, ends, axis=1)
-    return [part.reshape(len(state), *shape) for part, shape in zip(parts, shapes, strict=True)]
+    """Return the layers of all networks, which are views of their states, one row of numbers each."""
+    layers, begin = [], 0
+    for rows, columns in shapes:
+        end = begin + rows * columns
+        layers.append(state[:, begin:end].reshape(len(state), rows, columns))
+        begin = end
+    return layers
 
 
 def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
@@ -132,24 +135,24 @@ def _slope(state: np.ndarray, values: np.ndarray, shapes: list[tuple[int, ...]])
     for layer in layers[1:]:
         below.append(layer @ below[-1])
     pull = values[:, None, None] - below[-1]
-    pushes = []
-    for index in range(len(layers) - 1, -1, -1):
-        pushes.append(pull @ np.swapaxes(below[index - 1], 1, 2) if index else pull)
+    velocity = np.empty_like(state)
+    pushes = _layers(velocity, shapes)
+    for index in range(len(layers) - 1, 0, -1):
+        np.matmul(pull, np.swapaxes(below[index - 1], 1, 2), out=pushes[index])
         pull = np.swapaxes(layers[index], 1, 2) @ pull
-    return np.concatenate([push.reshape(len(state), -1) for push in pushes[::-1]], axis=1)
+    pushes[0][:] = pull
+    return velocity
 
 
 def _take_step(
     state: np.ndarray, values: np.ndarray, length: np.ndarray, shapes: list[tuple[int, ...]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The states one step later, and the difference to the embedded method of order four."""
-    slopes = [_slope(state, values, shapes)]
+    slopes = np.empty((len(ERROR_WEIGHTS), *state.shape))
+    slopes[0] = _slope(state, values, shapes)
     with np.errstate(over="ignore", invalid="ignore"):
-        for row in STAGE_WEIGHTS:
-            ahead = sum(weight * slope for weight, slope in zip(row, slopes, strict=True) if weight)
-            moved = state + length[:, None] * ahead
-            slopes.append(_slope(moved, values, shapes))
-        error = length[:, None] * sum(
-            weight * slope for weight, slope in zip(ERROR_WEIGHTS, slopes, strict=True) if weight
-        )
+        for stage, row in enumerate(STAGE_WEIGHTS, start=1):
+            moved = state + length[:, None] * np.tensordot(row, slopes[:stage], axes=1)
+            slopes[stage] = _slope(moved, values, shapes)
+        error = length[:, None] * np.tensordot(ERROR_WEIGHTS, slopes, axes=1)
     return moved, error
