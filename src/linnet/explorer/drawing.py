@@ -26,7 +26,7 @@ GUIDE_MARK = "guide"  # the `meta` of a trace that is no result: see `overlay_fr
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
 
-def rounded_list(values: ArrayLike) -> list[Any]:
+def rounded_list(values: ArrayLike) -> list[object]:
     """Return an array as (nested) lists of numbers of a few digits; what is not finite becomes None, a gap."""
     array = np.asarray(values)
     if array.dtype.kind not in "f":
@@ -40,7 +40,7 @@ def rounded_list(values: ArrayLike) -> list[Any]:
 
 
 def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
-    """Return a curve of the house's look."""
+    """Return a curve; `rest` are its `width` and further keywords of Plotly's scatter, here and below."""
     look = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
     return _scatter(x, y, name, {"mode": "lines", "line": look, **rest})
 
@@ -53,14 +53,8 @@ def markers(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: fl
 
 def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
     """Return a trace of points or lines; one without a name is not in the legend."""
-    return {
-        "type": "scatter",
-        "x": rounded_list(x),
-        "y": rounded_list(y),
-        "name": name,
-        "showlegend": bool(name),
-        **rest,
-    }
+    axes = {"x": rounded_list(x), "y": rounded_list(y)}
+    return {"type": "scatter", **axes, "name": name, "showlegend": bool(name), **rest}
 
 
 def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
@@ -69,7 +63,7 @@ def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, da
 
 
 def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
-    """Return a horizontal guide at a height, as long as the curves over `x`."""
+    """Return a horizontal guide at a height, as long as the curves over `x`; `rest` are keywords of `guide`."""
     return guide([x[0], x[-1]], [height] * 2, name, **rest)
 
 
@@ -124,7 +118,8 @@ def heatmap(
 ) -> Trace:
     """Return a map of one quantity over two axes, (y, x).
 
-    `bar` names the quantity beside its scale, `bar_ticks` are the ticks there; `hover` is read under the pointer.
+    `bar` names the quantity beside its scale; `hover` is read under the pointer. Among `rest`, which are keywords of
+    Plotly's heatmap, `bar_ticks` are those of the ticks beside the scale.
     """
     look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **rest.pop("bar_ticks", {})}
     axes = {"x": rounded_list(x), "y": rounded_list(y), "z": rounded_list(z)}
@@ -162,7 +157,7 @@ def map_axis(centres: np.ndarray, *, log: bool = False) -> Options:
 def figure(
     traces: Sequence[Trace], *, x: str = "", y: str = "", log_x: bool = False, log_y: bool = False, **layout: Any
 ) -> Figure:
-    """Return the traces on axes named `x` and `y`; further keywords go into Plotly's layout."""
+    """Return the traces on axes named `x` and `y`; further keywords, `xaxis` and `yaxis` too, are Plotly's of a layout."""
     axes = {
         "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},
         "yaxis": {"title": {"text": y}, "type": "log" if log_y else "linear", **layout.pop("yaxis", {})},
@@ -183,7 +178,7 @@ def figure(
     return {"data": list(traces), "layout": {**usual, **axes, **layout}}
 
 
-def overlay_frozen(now: Any, frozen: Any) -> Any:
+def overlay_frozen(now: object, frozen: object) -> object:
     """Return a figure with the lines of a frozen one behind its own, paler; neither its guides nor its maps.
 
     A view of kind "html" is returned as it is.

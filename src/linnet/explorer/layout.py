@@ -10,8 +10,6 @@ Ids of a page begin with its name. Callbacks, assets/*.js and assets/*.css use t
 
 from __future__ import annotations
 
-from typing import Any
-
 from dash import dcc, html
 from dash.development.base_component import Component
 
@@ -43,12 +41,12 @@ GRAPH_OPTIONS = {
 }
 
 
-def _div(class_name: str, *children: Component, **more: Any) -> Component:
+def _div(class_name: str, *children: Component, **more: object) -> Component:
     """Return a `div` of this class around its children; `more` are further properties."""
     return html.Div(list(children), className=class_name, **more)
 
 
-def _button(label: str, ident: str, **more: Any) -> Component:
+def _button(label: str, ident: str, **more: object) -> Component:
     """Return a button that counts its clicks; `more` are further properties."""
     return html.Button(label, id=ident, type="button", n_clicks=0, **more)
 
@@ -170,7 +168,7 @@ def _control(page: Page, control: Control, state: State) -> Component:
         on = ["on"] if state[control.name] else []
         inputs = [dcc.Checklist([{"label": control.label, "value": "on"}], on, id=ident, className="switch")]
     elif control.kind == "choice":
-        options: list[Any] = [{"label": shown, "value": value} for value, shown in control.choices]
+        options = [{"label": shown, "value": value} for value, shown in control.choices]
         seen = "label unseen" if control.label == control.group else "label"  # the heading above it says it
         inputs = [
             html.Div(control.label, className=seen, id=f"{ident}-label"),
@@ -188,12 +186,12 @@ def _control(page: Page, control: Control, state: State) -> Component:
 def _box_and_slider(control: Control, ident: str, text: str) -> Component:
     """Lay out where a value is typed, its slider if it has one, and the button that plays it."""
     mode, look = ("decimal", "box") if control.kind in controls.SINGLE_NUMBERS else ("text", "box long")
-    typed: dict[str, Any] = {"type": "text", "debounce": True, "autoComplete": "off", "inputMode": mode}
+    typed = {"type": "text", "debounce": True, "autoComplete": "off", "inputMode": mode}
     box = dcc.Input(id=ident, value=text, className=look, **typed)
     if not control.has_slider:
         return _div("inputs", box)
     low, high, step = control.slider_range
-    place: dict[str, Any] = {"min": low, "max": high, "step": step, "value": control.position(float(text))}
+    place = {"min": low, "max": high, "step": step, "value": control.position(float(text))}
     slider = _div(
         "slider-holder",
         html.Label(f"{control.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from threading import BoundedSemaphore, Lock
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from linnet.explorer import controls
 from linnet.explorer.cache import Cache
@@ -33,7 +33,7 @@ class Answer(TypedDict, total=False):
     """What the browser is sent: the figures (None while a part waits), the query and the script; or one sentence of
     what is wrong, and the control that it is about."""
 
-    figures: list[Any] | None
+    figures: list[object] | None
     address: str
     script: str
     error: str
@@ -117,7 +117,7 @@ class Service:
             return failure_answer(reason)
         return answer
 
-    def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[Any]:
+    def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[object]:
         """Draw each view of a part."""
         data = self.data(page, part, state, background=background)
         return [view.draw(data, state) for view in part.views]

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from linnet._workers import command, environment
 
@@ -29,7 +29,7 @@ class Progress:
     state: str
     seconds: float = 0.0
     share: float = 0.0
-    outcome: dict[str, Any] = field(default_factory=dict)
+    outcome: Mapping[str, object] = field(default_factory=dict)
     reason: str = ""
 
 
@@ -80,7 +80,7 @@ class ClaimRunner:
         """End what is under way, if anything is."""
         with self._lock:
             if self._process is not None:
-                self._finish(self._process, CANCELLED, reason="cancelled before its end.")
+                self._finish(self._process, CANCELLED, "cancelled before its end.", {})
 
     def _command(self, name: str) -> list[str]:
         """Return the command that measures a claim."""
@@ -97,7 +97,7 @@ class ClaimRunner:
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for a process as long as it may take, and keep what it measured, or why it did not."""
-        outcome: dict[str, Any] = {}
+        outcome: dict[str, object] = {}
         with process:  # closes what it writes to
             try:
                 written, _ = process.communicate(timeout=self.limit_seconds)
@@ -108,12 +108,14 @@ class ClaimRunner:
             except (ValueError, IndexError):
                 reason = f"the process ended with status {process.returncode}."
             with self._lock:
-                self._finish(process, FAILED if reason else DONE, reason=reason, outcome=outcome)
+                self._finish(process, FAILED if reason else DONE, reason, outcome)
 
-    def _finish(self, process: subprocess.Popen[bytes], state: str, **result: Any) -> None:
+    def _finish(self, process: subprocess.Popen[bytes], state: str, reason: str, outcome: Mapping[str, object]) -> None:
         """End a process and keep how it ended, unless that has happened; the lock is held."""
         if process is self._process:
-            self._ended[self._claim] = replace(self._current_progress(), state=state, share=1.0, **result)
+            self._ended[self._claim] = replace(
+                self._current_progress(), state=state, share=1.0, reason=reason, outcome=outcome
+            )
             _kill(process)
             self._process = None
 

@@ -7,9 +7,8 @@ take their place in a script (see `as_python`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -27,12 +26,12 @@ SIDES = (
 )  # the numbers of inputs and outputs that anything is trained at; hidden units are twice as many
 
 
-def gradient_descent(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
+def gradient_descent(problem: Problem, weights: Weights, **options: object) -> Trajectory:
     """Run `linnet.gradient_descent` on padded matrices."""
     return _train_padded(ln.gradient_descent, problem, weights, options)
 
 
-def gradient_flow(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
+def gradient_flow(problem: Problem, weights: Weights, **options: object) -> Trajectory:
     """Run `linnet.gradient_flow` on padded matrices."""
     return _train_padded(ln.gradient_flow, problem, weights, options)
 
@@ -56,7 +55,7 @@ def pad(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
 
 
 def _train_padded(
-    train: Callable[..., Trajectory], problem: Problem, weights: Weights, options: dict[str, Any]
+    train: Callable[..., Trajectory], problem: Problem, weights: Weights, options: Mapping[str, object]
 ) -> Trajectory:
     """Train on padded matrices, and return the run without the padding."""
     run = train(*pad(problem, weights), reduce=False, **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -76,9 +76,14 @@ def train(
             raise ValueError(f"The rank {rank} exceeds a matrix of {out_dim} x {in_dim}: raise inputs and outputs.")
         problem = ln.problems.low_rank_plus_noise(in_dim, out_dim=out_dim, rank=rank, noise_std=noise_std, key=seed)
     else:
-        drawn: dict[str, Any] = {"samples": samples, "noise_std": noise_std} if samples else {}
         problem = ln.problems.spiked_covariance(
-            in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn
+            in_dim,
+            out_dim=out_dim,
+            spike=spike,
+            alignment=alignment,
+            samples=samples or None,
+            noise_std=noise_std if samples else 0.0,
+            key=seed,
         )
     threshold = (first_std**2 + second_std**2) * width / 2
     if not np.isfinite(threshold) or threshold <= 0:
