@@ -133,7 +133,9 @@ def test_an_example_is_the_table_of_scikit_learn():
 def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     frame, targets = example_frame("linnerud")
     table = from_frame(frame, target=targets)
-    got = diagnosing.diagnosis_dataset(table, bounded_settings(table, width=1000, init_scale=0.1, seeds=1, steps=60))
+    got = diagnosing.diagnosis_dataset(
+        table, bounded_settings(table, width=1000, init_scale=0.1, folds=5, seeds=1, steps=60)
+    )
     want = ln.diagnose(frame.drop(columns=targets), frame[targets], width=1000, init_scale=0.1, seeds=1, steps=60)
     assert got.attrs["findings"].splitlines() == want.findings()[:-3]
     assert [row.split("\t") for row in got.attrs["rates"].splitlines()] == [
@@ -158,7 +160,9 @@ def test_the_tiles_are_those_of_the_diagnosis_page_and_count_active_modes_as_the
 
     frame, targets = example_frame("iris")
     table = from_frame(frame, target=targets)
-    settings = bounded_settings(table, width=512, init_scale=0.1, steps=2)  # active in the end, but not yet measured so
+    settings = bounded_settings(
+        table, width=512, init_scale=0.1, folds=5, seeds=1, steps=2
+    )  # active in the end, but not yet measured so
     data = diagnosing.diagnosis_dataset(table, settings)
     assert set(data["regime"].values) == {"active"} and "actively" not in data["learned"].values
     tiles = {tile.children[0].children: tile.children[1].children for tile in findings.draw(data, {})[0].children}
@@ -171,7 +175,7 @@ def test_work_is_bounded():
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.standard_normal((20, 120)))
     with pytest.raises(ValueError, match="119 inputs and 1 targets: at most 100 and 12 here"):
-        bounded_settings(from_frame(wide))
+        bounded_settings(from_frame(wide), folds=5, seeds=1, steps=0)
     frame, targets = example_frame("digits")
     with pytest.raises(ValueError, match="`steps` must be at most"):
         bounded_settings(from_frame(frame, target=targets), seeds=3, folds=10, steps=16_000)

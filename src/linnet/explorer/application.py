@@ -46,12 +46,15 @@ INDEX = (
 </html>"""
 )
 
-_DEBUG = bool(os.environ.get("LINNET_TRACEBACK"))
+_DEBUG = bool(os.environ.get("LINNET_TRACEBACK"))  # as on the command line: log where a request failed
 _log = logging.getLogger("linnet.explorer")
 
 
 def create_app(service: Service | None = None, *, only_local: bool = True) -> Dash:
-    """Make the application. With `only_local`, requests under another name than this machine's own are refused."""
+    """Make the application. With `only_local`, requests under another name than this machine's own are refused.
+
+    Its service is `app.server.extensions["linnet"]`.
+    """
     service = service or Service(PAGES)
     app = Dash(
         "linnet.explorer",
@@ -87,6 +90,7 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
 
     @server.after_request
     def add_security_headers(response: Response) -> Response:
+        """Add the headers that `front` sends with its own answers."""
         response.headers.update(HEADERS)
         return response
 

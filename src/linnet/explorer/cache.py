@@ -24,6 +24,7 @@ class Cache(Generic[T]):
         self._lock = Lock()
 
     def __len__(self) -> int:
+        """Return how many values are kept."""
         return len(self._kept)
 
     def get(self, key: Hashable) -> T | None:

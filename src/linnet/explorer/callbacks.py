@@ -13,10 +13,11 @@ from linnet.explorer.service import Answer, Service
 
 
 def register(app: Dash, service: Service) -> None:
-    """Register all callbacks of the application."""
+    """Register all callbacks of the application; `layout` lists the ids."""
 
     @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"), State("url", "hash"))
     def show_page(path: str | None, search: str | None, fragment: str | None) -> Component:
+        """Lay out the page of an address; its query is read once: from then on the page writes it."""
         return content(service, path, search, fragment)
 
     app.clientside_callback(

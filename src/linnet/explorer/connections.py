@@ -41,6 +41,7 @@ def _limited_channel_class(base: Any) -> Any:
         """A connection; `began` says since when it waits for a whole request, None between two requests."""
 
         def __init__(self, server: Any, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:
+            """Open a connection, as waitress calls it, and close the client's oldest idle ones beyond its number."""
             self.began: float | None = time.time()
             client = [
                 other for other in idle_connections(server) if other.addr[:1] == addr[:1] and not other.will_close

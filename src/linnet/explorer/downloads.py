@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-MAX_ROWS = 500_000
+MAX_ROWS = 500_000  # of a CSV file: some twenty megabytes
 
 
 def as_csv(data: xr.Dataset) -> str:

@@ -46,7 +46,7 @@ def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str =
 
 
 def markers(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
-    """Return points; `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
+    """Return points; among `rest`, `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
     look = {"color": colour, "size": size, **rest.pop("marker", {})}
     return _scatter(x, y, name, {"mode": "markers", "marker": look, **rest})
 
@@ -157,7 +157,7 @@ def map_axis(centres: np.ndarray, *, log: bool = False) -> Options:
 def figure(
     traces: Sequence[Trace], *, x: str = "", y: str = "", log_x: bool = False, log_y: bool = False, **layout: Any
 ) -> Figure:
-    """Return the traces on axes named `x` and `y`; further keywords, `xaxis` and `yaxis` too, are Plotly's of a layout."""
+    """Return the traces on axes named `x` and `y`; `layout` are keywords of Plotly's layout, axes too."""
     axes = {
         "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},
         "yaxis": {"title": {"text": y}, "type": "log" if log_y else "linear", **layout.pop("yaxis", {})},

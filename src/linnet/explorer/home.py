@@ -87,7 +87,7 @@ def moving_runs() -> list[dict[str, object]]:
     """
     import numpy as np
 
-    import_modules(("linnet.theories", "linnet.theories.mixed"))
+    import_modules(("linnet.theories", "linnet.theories.mixed"))  # not JAX: the first page must not wait for it
     from linnet.theories.mixed import mode_values
 
     drawn: list[dict[str, object]] = []

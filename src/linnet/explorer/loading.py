@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from threading import Lock
 
-TRAINING = ("linnet.theories", "linnet.theories.mixed", "linnet.trainers")
+TRAINING = ("linnet.theories", "linnet.theories.mixed", "linnet.trainers")  # for the page that opens first: the fewest
 ALL = (*TRAINING, "linnet.inits", "linnet.problems", "linnet.observables", "linnet.forecasts", "linnet.reproduction")
 
 _lock = Lock()

@@ -56,7 +56,8 @@ class View:
 def view(title: str, about: str = "", **more: Any) -> Callable[[Draw], View]:
     """Decorate a function that draws: it becomes a `View` with the function's name; `more` are fields of `View`.
 
-    The name is part of the picture's id (see `layout.view_id`).
+    The name is part of the picture's id (see `layout.view_id`), by which assets/*.css order pictures and
+    website/draw_links.py finds them.
     """
     return lambda draw: View(draw.__name__, title, draw, about, **more)
 
@@ -146,5 +147,9 @@ class Page:
 
 
 def browser_call(name: str, settings: object = None) -> str:
-    """Return JavaScript that calls a function of assets/explorer.js with settings and a callback's values."""
+    """Return JavaScript for a callback in the browser: it calls a function of assets/*.js.
+
+    That function gets the `settings`, then the values of the callback's inputs and states, and returns those of its
+    outputs, all in the order of the callback.
+    """
     return f"function(...values) {{ return window.linnet.{name}({json.dumps(settings)}, ...values); }}"

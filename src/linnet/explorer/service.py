@@ -21,17 +21,18 @@ from linnet.explorer.page import MAIN, Page, Part
 if TYPE_CHECKING:
     import xarray as xr
 
-CACHE_BYTES = 16 * 2**20
-TIMEOUT_SECONDS = 30.0  # seconds that a request waits for others to be computed
+CACHE_BYTES = 16 * 2**20  # of datasets: some hundred states of most pages
+TIMEOUT_SECONDS = 30.0  # that a request waits for others to be computed
 BUSY = "Others are being computed for: try again in a moment."
-FROZEN = "frozen"  # the field of an address that holds the query of a frozen run
+FROZEN = "frozen"  # the field of an address that holds the query of a frozen run; in assets/explorer.js too
 
 _log = logging.getLogger("linnet.explorer")
 
 
 class Answer(TypedDict, total=False):
-    """What the browser is sent: the figures (None while a part waits), the query and the script; or one sentence of
-    what is wrong, and the control that it is about."""
+    """What the browser is sent: the figures (None while a part waits) in the order of the part's views, the query and
+    the script; or one sentence of what is wrong, and the control that it is about. `showAnswer` of assets/explorer.js
+    reads it."""
 
     figures: list[object] | None
     address: str
@@ -53,10 +54,11 @@ class Service:
         self._slots = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
     def data(self, page: Page, part: Part, state: State, *, background: bool = False) -> xr.Dataset:
-        """Return the dataset of a part: computed, or kept from before.
+        """Return the dataset of a part: computed, or kept from before, so that whoever draws it must not change it.
 
-        Who asks for what is being computed for somebody else waits for it, and gets its failure too. What is computed
-        in the `background` takes no slot.
+        It is kept by page, part and the values of those controls that the part computes with. Who asks for what is
+        being computed for somebody else waits for it, and gets its failure too. What is computed in the `background`
+        takes no slot.
         """
         import_modules(page.modules)
         arguments = page.arguments(part, state)
@@ -118,7 +120,7 @@ class Service:
         return answer
 
     def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[object]:
-        """Draw each view of a part."""
+        """Draw each view of a part: figures as dictionaries, or components of Dash."""
         data = self.data(page, part, state, background=background)
         return [view.draw(data, state) for view in part.views]
 

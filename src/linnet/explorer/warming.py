@@ -13,8 +13,8 @@ from linnet.explorer.loading import import_modules
 if TYPE_CHECKING:
     from linnet.explorer.service import Service
 
-QUIET_SECONDS = 2.0  # seconds without a request before something is computed ahead
-SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
+QUIET_SECONDS = 2.0  # without a request, before something is computed ahead
+SWITCH_SECONDS = 5e-4  # that a thread keeps Python to itself while the first page is computed; Python's own are 5e-3
 
 
 def warm_first_page(service: Service) -> threading.Thread:

@@ -32,7 +32,7 @@ def test_the_steps_follow_each_other(tab: Any) -> None:
         tab.wait_for_selector(DRAWN)
         path = tab.evaluate("location.pathname + location.search").replace("%2C", ",")
         assert path == step.address and tab.evaluate("location.hash") == f"#step-{number}"
-        first = tab.locator(f"#{step.page_name}-view-{step.page.first_view.name}").bounding_box()
+        first = tab.locator(f"#{step.page.name}-view-{step.page.first_view.name}").bounding_box()
         assert first["y"] + first["height"] <= 800
         tab.click("#step-next")
     tab.wait_for_selector("#moving-picture .mode")

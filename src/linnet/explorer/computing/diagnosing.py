@@ -22,9 +22,11 @@ from linnet.forecasts.tables import DataTable
 if TYPE_CHECKING:
     import xarray as xr
 
-MAX_INPUTS, MAX_TARGETS = 100, 12
-WORK = 4e8  # weights times runs times steps, about ten seconds of one core: training stops there
+MAX_INPUTS, MAX_TARGETS = 100, 12  # of a table here: a diagnosis then takes seconds
+MAX_WORK = 4e8  # weights times runs times steps, about ten seconds of one core: training stops there
+MIN_STEPS = 250  # that training may take however large the table is
 MAX_COMPARISONS = 16  # tables whose comparison with other methods is kept
+# Of the map: widths, and factors of the scale of the start.
 WIDTHS, SCALES = np.geomspace(1, 1e12, 73), np.geomspace(1e-3, 1e1, 41)
 
 _COMPARISONS: Cache[Comparison] = Cache(MAX_COMPARISONS)
@@ -55,7 +57,7 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
     return whole.assign_coords(map_width=WIDTHS, map_scale=SCALES).assign_attrs(attributes)
 
 
-def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds: int = 1, **choices: Any) -> Settings:
+def bounded_settings(table: DataTable, *, steps: int, folds: int, seeds: int, **choices: Any) -> Settings:
     """Return the settings of a diagnosis, bounded in work; `steps` is 0 for as many as the held-out error needs.
 
     **Arguments:** `choices` are `width`, `init`, `init_scale` and `scale` of `ln.diagnose`.
@@ -86,5 +88,5 @@ def _cached_comparison(rows: Rows, folds: list[Fold], settings: Settings) -> Com
 
 
 def max_steps(inputs: int, targets: int, runs: int) -> int:
-    """Return how many steps this number of runs may train in the time there is, at least 250."""
-    return int(np.clip(WORK / ((inputs + targets) ** 2 * runs), 250, MAX_STEPS))
+    """Return how many steps this number of runs may train in the time there is, at least `MIN_STEPS`."""
+    return int(np.clip(MAX_WORK / ((inputs + targets) ** 2 * runs), MIN_STEPS, MAX_STEPS))

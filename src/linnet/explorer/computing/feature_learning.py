@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
 
 SAMPLES = 10  # the size of the reduced network: fixed, so that one compiled loop serves every state
-NOISE_VARIANCE = 0.01
+NOISE_VARIANCE = 0.01  # of the teacher's labels
 SAVES, SHOWN = 160, 24  # saved states, and neurons whose angles are kept
 SHARE = 0.05  # of the loss: what is gone where the first stage ends, what is left where the second does
 TAIL = 6.0  # a run goes on for so many growth times after the second stage would saturate

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 AXES = ("gamma_width", "gamma_variance")  # of a map: exponents of width and variance in d
 GRID = 25  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
-GROUPS = 16  # of the bulk's modes
+GROUPS = 16  # of the bulk's modes, each computed as one
 DRAWS = 8  # starts of a cell that is not wide: one processor second for the map
 LIMIT = 0.05  # relative error bar above which a cell is hatched
 CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
-CELL_POINTS = 80
-CELL_STEPS = 3000
+CELL_POINTS = 80  # times of its run that are kept, about
+CELL_MAX_STEPS = 3000  # of its run: a click is to be answered in a second or two
 OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/trained_diagram.py
-SMALL = 200  # dimensions up to which a whole spectrum is computed while somebody waits
+SMALL_DIM = 200  # up to which a whole spectrum is computed while somebody waits
 PUBLISHED_DRAWS = 12  # tasks whose strengths are averaged to stand for the published one
 
 
@@ -86,7 +86,7 @@ def trained_cell(
     spectrum = ln.theories.mixed.task_spectrum(task)
     best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], key=seed)
     rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
-    steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_STEPS))
+    steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_MAX_STEPS))
     start = ln.inits.reduced_gaussian(
         key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
     )
@@ -95,7 +95,7 @@ def trained_cell(
     )
     predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, key=seed)
     left, _, right = np.linalg.svd(task.cross)
-    shown = min(rank + 3, cell_dim)
+    shown = min(rank + 3, cell_dim)  # the signal's modes and three of the noise
     along = np.einsum("ki,tkd,id->ti", left[:, :shown], run.products, right[:shown])
     unit = error_unit(cell_dim)
     least = int(np.argmin(run.test_loss))
@@ -152,7 +152,7 @@ def _own_map(dim: int) -> xr.Dataset:
     rank = int(cells.attrs["rank"])
     variances = float(dim) ** cells["gamma_variance"].values
     widths = widths_of(dim, cells["gamma_width"].values)
-    if dim <= SMALL:
+    if dim <= SMALL_DIM:
         spectrum = ln.theories.mixed.task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
     else:
         spectrum = ln.theories.mixed.asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 POINTS = 121  # times of a run that are shown
 MIN_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
 MAX_STEPS = 10_000  # of the flow's solver, and of descent
-RTOL = 1e-8
+RTOL = 1e-8  # of the flow's solver
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 

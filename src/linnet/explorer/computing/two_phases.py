@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIM, WIDTH, DELTA = 30, 50, 3.0  # inputs and hidden units of the trained network; when the second phase counts as over
-POINTS, ARROWS = 201, 17
+POINTS, ARROWS = 201, 17  # times of a run; arrows along each side of the plane
 POPULATION = "population"
 TRAINED_ON = (POPULATION, "10000", "1000", "100", "40")  # never fewer than inputs: one compiled flow serves them all
-SAMPLED_DIM, DRAWS = 120, 8
+SAMPLED_DIM, DRAWS = 120, 8  # inputs of the sampled data; data sets at each ratio
 RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # d/n at which minimum-norm solutions are measured
 SPIKES = np.array([float(f"{spike:.3g}") for spike in np.geomspace(0.1, 100.0, 49)])  # as a click sets them
 ALIGNMENTS = np.linspace(0.0, 1.0, 41)

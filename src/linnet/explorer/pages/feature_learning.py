@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.explorer import drawing as draw
-from linnet.explorer.computing.feature_learning import feature_learning
+from linnet.explorer.computing.feature_learning import SHOWN, feature_learning
 from linnet.explorer.controls import State, grouped, log, number, whole
 from linnet.explorer.drawing import Figure, Options, Trace
 from linnet.explorer.page import Data, Page, Part, view
@@ -19,7 +19,7 @@ CONTROLS = grouped(
     log("signal", "Signal |β|", 1.0, (0.1, 100), "Norm of the teacher; √d in the paper's own experiment."),
     whole("seed", "Seed", 0, (0, 99), "Of the data and of the start."),
     "Network",
-    log("width", "Neurons m", 128, (16, 1024), "Hidden units; the first 24 are drawn."),
+    log("width", "Neurons m", 128, (16, 1024), f"Hidden units; the first {SHOWN} are drawn."),
     log("magnitude", "Second layer v₀", 1e-5, (1e-8, 0.1), "Every second-layer weight starts at v₀ or −v₀.", step=0.1),
     log(
         "first_std", "First layer σ₀", 1e-6, (1e-8, 0.1), "Of its entries; the theory wants σ₀ well below v₀.", step=0.1

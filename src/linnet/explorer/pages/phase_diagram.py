@@ -40,7 +40,7 @@ CONTROLS = grouped(
 AXES: Options = {"x": "variance of the start, log<sub>d</sub> σ²", "y": "width, log<sub>d</sub> w"}
 BORDERS = (
     "White: σ²w = |A*|, lazy above. White, dashed: σ⁴w = 1, a noisy start above. Thin: w = d and, dotted, w = K. "
-    "Hatched: the error bar is above 5%."
+    f"Hatched: the error bar is above {computing.LIMIT:.0%}."
 )
 HOVER = (
     "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"

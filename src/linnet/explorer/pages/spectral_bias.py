@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.explorer import drawing as draw
-from linnet.explorer.computing.spectral_bias import CLOCKS, MODES, label_noise, spectral_bias
+from linnet.explorer.computing.spectral_bias import CLOCKS, INPUTS, MODES, STEPS, WIDTH, label_noise, spectral_bias
 from linnet.explorer.controls import State, choice, grouped, log, number, numbers, whole
 from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.page import Data, Page, Part, view
@@ -84,7 +84,11 @@ def potential(data: Data, state: State) -> Figure:
     return draw.figure(traces, x="singular value D / the target's largest", y="Ψ(D) − Ψ(0), over that at 1")
 
 
-@view("Label noise", "5 orthogonal samples of 5 inputs, one output, width 200, 4000 steps.", height=400)
+@view(
+    "Label noise",
+    f"{INPUTS} orthogonal samples of {INPUTS} inputs, one output, width {WIDTH}, {STEPS} steps.",
+    height=400,
+)
 def noise(data: Data, state: State) -> Figure:
     """Draw the first layer's singular values with clean and with noisy labels."""
     time, traces = data.time.values, []

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.explorer import drawing as draw
-from linnet.explorer.computing.two_phases import POPULATION, TRAINED_ON, few_samples, two_phases
+from linnet.explorer.computing.two_phases import (
+    DIM,
+    POPULATION,
+    SAMPLED_DIM,
+    TRAINED_ON,
+    WIDTH,
+    few_samples,
+    two_phases,
+)
 from linnet.explorer.controls import State, choice, grouped, log, number, whole
 from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.page import Data, Page, Part, view
@@ -20,7 +28,10 @@ CONTROLS = grouped(
     ),
     number("alignment", "Alignment A", 0.3, (0, 1), "Cosine of spike μ and target β; at 0 and 1 no second phase."),
     choice(
-        "samples", "Trained on", SAMPLES, "The population's covariance, or that of so many samples of its 30 inputs."
+        "samples",
+        "Trained on",
+        SAMPLES,
+        f"The population's covariance, or that of so many samples of its {DIM} inputs.",
     ),
     "Network",
     log(
@@ -101,7 +112,7 @@ def test_error(data: Data, state: State) -> Figure:
     traces = [
         draw.guide(data.ratio, data.error_without_spike, "without a spike"),
         draw.predicted_line(data.ratio, data.error, "eq. (27)", BLUE),
-        draw.markers(data.drawn_ratio, drawn.mean(axis=1), "least norm, d = 120", colour=PINK, error_y=bars),
+        draw.markers(data.drawn_ratio, drawn.mean(axis=1), f"least norm, d = {SAMPLED_DIM}", colour=PINK, error_y=bars),
         draw.markers([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
     ]
     names: Options = {"x": "inputs per sample d/n", "y": "test error / signal power"}
@@ -163,8 +174,8 @@ PAGE = Page(
     introduction=(
         "One output, and inputs with one strong direction, the spike. From a small start the network first grows along "
         "v₁, the correlation of inputs and output, up to time t₁; then it turns and goes along v₂ to the target. "
-        "A network of 30 inputs and 50 hidden units is trained as the sliders move; the field is the one of the "
-        "two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae.",
+        f"A network of {DIM} inputs and {WIDTH} hidden units is trained as the sliders move; the field is the one of "
+        "the two equations (18)-(19) that it obeys. After Watanabe, Karakida and Teramae.",
     ),
     controls=CONTROLS,
     parts=(Part("main", two_phases, (plane, components)), Part("error", few_samples, (test_error, test_error_map))),

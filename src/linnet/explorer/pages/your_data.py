@@ -96,8 +96,7 @@ def script(state: State) -> str:
     return "\n".join([*lines, "print(diagnosis)", ""])
 
 
-WORD_COLOURS = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
-MAX_MODES = 10  # that are drawn
+# The methods that are compared: variables of the dataset, and what they are called.
 COMPARED = {
     "network_error": "the network",
     "ridge_error": "ridge",
@@ -124,7 +123,9 @@ def findings(data: Data, state: State) -> Html:
 )
 def curves(data: Data, state: State) -> Figure:
     """Draw training and held-out error by step, with where to stop."""
-    steps, traces = _log_steps(data["cv_step"].values), []
+    from linnet.forecasts import _forecast_figure as shared
+
+    steps, traces = shared.steps_for_log_axis(data["cv_step"].values), []
     for name, label, colour in (
         ("cv_training_share", "training", style.GREY),
         ("cv_error", "held out", style.TEST_LOSS),
@@ -135,12 +136,12 @@ def curves(data: Data, state: State) -> Figure:
         traces.append(draw.line(steps, mean, label, colour=colour))
     held = data["cv_error"].mean(("fold", "seed")).values
     best, stop = int(held.argmin()), data.attrs["stop"]
-    near = _log_steps(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
+    near = shared.steps_for_log_axis(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
     broad: Options = {"colour": style.TEST_LOSS, "width": 7, "opacity": 0.4}
     traces.append(draw.line(near, [held[best]] * 2, "within one standard error", **broad))
     traces.append(draw.markers(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
     if "stein_step" in data.attrs:
-        at = _log_steps(np.array([data.attrs["stein_step"]] * 2))
+        at = shared.steps_for_log_axis(np.array([data.attrs["stein_step"]] * 2))
         traces.append(draw.guide(at, [held.min(), held.max()], "Stein's estimate"))
     fixed = {"automargin": False}  # ticks that come and go with the margin would move it for ever
     return draw.figure(traces, x="step", y="share not explained", log_x=True, log_y=True, yaxis=fixed)
@@ -149,22 +150,26 @@ def curves(data: Data, state: State) -> Figure:
 @view("When each mode is learned", "The share of each mode's residual that is gone, on all rows.")
 def modes(data: Data, state: State) -> Figure:
     """Draw how much of each mode is learned by step, in the colour of how: lazily, crossing or actively."""
-    steps, shares = _log_steps(data["step"].values), data["share"].values
+    from linnet.forecasts import _forecast_figure as shared
+
+    steps, shares = shared.steps_for_log_axis(data["step"].values), data["share"].values[:, : shared.MAX_MODES_DRAWN]
     traces = _mode_lines(data, steps, shares)
     if "predicted_share" in data:
-        for mode, values in enumerate(data["predicted_share"].values.T[:MAX_MODES]):
+        for mode in range(shares.shape[1]):
+            values = data["predicted_share"].values[:, mode]
             traces.append(draw.predicted_line(steps, values, "closed form" * (mode == 0), style.GUIDE))
-    low = max(float(shares[:, :MAX_MODES].min()), -0.5) - 0.05
+    low = max(float(shares.min()), -0.5) - 0.05
     return draw.figure(traces, x="step", y="share of the mode learned", log_x=True, yaxis={"range": [low, 1.1]})
 
 
 @view("The tangent kernel", "Along each mode, over its start; the dotted line is √2.")
 def kernels(data: Data, state: State) -> Figure:
     """Draw the tangent kernel along each mode over its start."""
+    from linnet.forecasts import _forecast_figure as shared
     from linnet.observables.mode_regimes import ACTIVE_MOVEMENT
 
-    steps = _log_steps(data["step"].values)
-    traces = _mode_lines(data, steps, data["kernel"].values)
+    steps = shared.steps_for_log_axis(data["step"].values)
+    traces = _mode_lines(data, steps, data["kernel"].values[:, : shared.MAX_MODES_DRAWN])
     traces.append(draw.horizontal_line(steps, ACTIVE_MOVEMENT, "threshold"))
     return draw.figure(traces, x="step", y="tangent kernel over its start", log_x=True, log_y=True)
 
@@ -175,6 +180,8 @@ def kernels(data: Data, state: State) -> Figure:
 )
 def thresholds(data: Data, state: State) -> Figure:
     """Draw the size of each mode at the end, against its threshold."""
+    from linnet.forecasts import _forecast_figure as shared
+
     places, threshold, about = (data[name].values for name in ("mode", "threshold", "uncertainty"))
     edges = np.concatenate([places - 0.5, places[-1:] + 0.5])
     low, middle, high = (
@@ -184,10 +191,10 @@ def thresholds(data: Data, state: State) -> Figure:
     traces = [*draw.band(edges, low, high, style.GUIDE), draw.guide(edges, middle, "threshold")]
     for trace in traces:
         trace["line"]["shape"] = "hv"
-    for word in dict.fromkeys(data["learned"].values.tolist()):
-        at = data["learned"].values == word
-        traces.append(draw.markers(places[at], data["size"].values[at], word, colour=WORD_COLOURS[word], size=9))
-    ticks = {"dtick": 1} if len(places) <= MAX_MODES else {}
+    for adverb in dict.fromkeys(data["learned"].values.tolist()):
+        at, colour = data["learned"].values == adverb, shared.COLOUR_OF_ADVERB[adverb]
+        traces.append(draw.markers(places[at], data["size"].values[at], adverb, colour=colour, size=9))
+    ticks = {"dtick": 1} if len(places) <= shared.MAX_MODES_DRAWN else {}
     return draw.figure(traces, x="mode of the cross-covariance", y="size at the end", log_y=True, xaxis=ticks)
 
 
@@ -197,9 +204,11 @@ def thresholds(data: Data, state: State) -> Figure:
 )
 def other_starts(data: Data, state: State) -> Figure:
     """Draw how many modes would be learned actively at other widths and scales of the start."""
-    scale, count = float(str(state["init_scale"])), data.sizes["mode"]
+    from linnet.forecasts import _forecast_figure as shared
+
+    scale, count = state["init_scale"], data.sizes["mode"]
     look: Options = {"hover": "width %{x:.3g}, scale %{y:.3g}: %{z} modes active", "zmin": 0, "zmax": count}
-    look["bar_ticks"] = {"dtick": 1} if count <= MAX_MODES else {}
+    look["bar_ticks"] = {"dtick": 1} if count <= shared.MAX_MODES_DRAWN else {}
     heat = draw.heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **look)
     cross = {"symbol": "x", "line": {"color": "white", "width": 1.5}}
     here = draw.markers([data.attrs["width"]], [scale], "this start", colour=style.ORANGE, size=12, marker=cross)
@@ -240,24 +249,15 @@ def error_by_rows(data: Data, state: State) -> Figure:
 
 
 def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
-    """Return a line for each mode in the colour of how it is learned, each word once in the legend."""
-    words = data["learned"].values[:MAX_MODES].tolist()
-    return [
-        draw.line(
-            x,
-            values[:, mode],
-            word,
-            colour=WORD_COLOURS[word],
-            showlegend=word not in words[:mode],
-            hovertemplate=f"mode {mode + 1}: step %{{x}}, %{{y:.3g}}<extra>{word}</extra>",
-        )
-        for mode, word in enumerate(words)
-    ]
+    """Return a line for each mode in the colour of how it is learned, each adverb once in the legend."""
+    from linnet.forecasts import _forecast_figure as shared
 
-
-def _log_steps(steps: np.ndarray) -> np.ndarray:
-    """Return steps for a logarithmic axis, which has no place for step 0: it stands at one half."""
-    return np.maximum(steps, 0.5)
+    adverbs, traces = data["learned"].values.tolist(), []
+    for mode, (adverb, curve) in enumerate(zip(adverbs, values.T, strict=False)):  # of the strongest modes alone
+        hover = f"mode {mode + 1}: step %{{x}}, %{{y:.3g}}<extra>{adverb}</extra>"
+        named: Options = {"showlegend": adverb not in adverbs[:mode], "hovertemplate": hover}
+        traces.append(draw.line(x, curve, adverb, colour=shared.COLOUR_OF_ADVERB[adverb], **named))
+    return traces
 
 
 PAGE = Page(

@@ -14,13 +14,13 @@ from linnet.explorer.service import failure_answer
 
 Shown: TypeAlias = "Component | list[Component | str]"  # what the panel shows of a measurement
 
-PICK = "claims-pick"
+PICK = "claims-pick"  # the type in the ids of buttons that choose a claim: a dictionary with "claim" and "where"
 CLAIM_RUNNER = ClaimRunner()  # of this server: one claim at a time, whoever asks
 TICK_MILLISECONDS = 500  # between two looks at how far it is
 
 
 def panel(name: str) -> Component:
-    """Lay out the buttons of a claim, and where its progress is shown."""
+    """Lay out the buttons of a claim, and where its progress is shown; `register` names the same ids."""
     return html.Div(
         [
             html.Button("Measure it now", id="claims-run", type="button", n_clicks=0),
@@ -60,7 +60,8 @@ def register(app: Dash) -> None:
 def press_button(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
     """Start or cancel a claim's measurement, or only look at it, by the id of the button that was `pressed`.
 
-    **Returns** what the panel shows, and whether clock and start button are disabled and the cancel button is hidden.
+    **Returns** what the panel shows, and whether clock and start button are disabled and the cancel button is hidden:
+    the outputs in `register`, in their order.
     """
     try:
         import_modules()

@@ -10,7 +10,7 @@ from linnet.explorer.loading import import_modules
 from linnet.explorer.page import browser_call
 from linnet.explorer.service import failure_answer
 
-UPLOADED = "uploaded"
+UPLOADED = "uploaded"  # the value of the control `table` for the table of the control `upload`
 UPLOADS = Uploads()  # of this server, as long as it runs
 
 
@@ -59,6 +59,7 @@ def register(app: Dash) -> None:
         prevent_initial_call=True,
     )
     def receive(sent: object) -> tuple[object, ...]:
+        """Return the outputs above, in their order."""
         return keep_upload(sent)
 
 
@@ -66,7 +67,7 @@ def keep_upload(sent: object) -> tuple[object, ...]:
     """Keep a table that the browser sent, and return what the page then shows.
 
     **Returns** the values of the controls `table`, `upload`, `target` and `drop`, what is said of the file, and what is
-    wrong with it.
+    wrong with it, in the order of the outputs in `register`.
     """
     try:
         import_modules()
