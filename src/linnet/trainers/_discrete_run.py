@@ -21,7 +21,7 @@ from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import test_losses, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width
-from linnet.trainers._states import Objective, Params, Update, layer_names_at_depth
+from linnet.trainers._states import Objective, Params, StepFunction, layer_names_at_depth
 from linnet.trainers.schedules import Rate, Rates, rates_of
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
@@ -65,7 +65,7 @@ class DiscreteRun:
     def train(
         self,
         trainer: str,
-        update: Update,
+        update: StepFunction,
         *,
         title: str,
         objective: Callable[[Problem, Reduction, np.dtype], Objective] = training_objective,

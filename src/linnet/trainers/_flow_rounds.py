@@ -18,11 +18,11 @@ from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder, LaterLayers
+from linnet.trainers._layer_steps import negative_gradients
 from linnet.trainers._objective import ProductObjective, batch_axes, batch_member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
-from linnet.trainers._updates import negative_gradients
 
 MAX_ROUND_STEPS = 2000  # most flows take a few hundred
 MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a second

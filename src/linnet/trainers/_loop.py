@@ -1,10 +1,8 @@
 """The compiled loop behind every discrete trainer: steps, early stopping, divergence, what is noted on the way, saving.
 
-A trainer supplies an objective, perhaps a test loss (see `objective`), and `update(objective, hyper, params, index,
-seen)`, a module-level function written with jax.numpy that returns the moved `params`. These are a dictionary with
-`first`, `second`, `rest` (the factor left of the weights that the data never touch) and whatever else the trainer
-carries; `hyper` is a dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what
-the objective saw.
+A trainer supplies an objective, perhaps test losses (`_objective`), and a step of the layers (`_states.StepFunction`),
+written with jax.numpy. `_states` has the names that go from one to the other: parameters, hyperparameters, what an
+objective has seen.
 
 `take_step` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
 carries a batch that starts together and saves states on the way; `diagrams/_slots` fills slots again as runs end.
@@ -15,7 +13,7 @@ are not compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -29,7 +27,7 @@ from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, jit_drawing
-from linnet.trainers._objective import TestLosses, losses_at, over_batch
+from linnet.trainers._objective import TestLosses, batch_axes, losses_at
 from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._start import without_padding
 from linnet.trainers._states import (
@@ -41,8 +39,8 @@ from linnet.trainers._states import (
     Remembered,
     Seen,
     State,
+    StepFunction,
     TestedLoss,
-    Update,
     layer_names_in,
     layers_of,
 )
@@ -72,7 +70,7 @@ class Record(Protocol):
 class Plan:
     """How a run is to be carried out: the static part of the compiled loop; `optimized` takes longer to compile."""
 
-    update: Update
+    update: StepFunction
     rule: Rule
     keep: str = "losses"
     record: Record | None = None
@@ -82,6 +80,23 @@ class Plan:
     def reasons(self) -> np.ndarray:
         """Why a run ended, by its code."""
         return np.array(["completed", "diverged", *self.rule.reasons])
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class RunConstants:
+    """What stays the same from step to step: what is descended and what is tested, the hyperparameters, and the loss
+    beyond which a run has diverged (`divergence_threshold`)."""
+
+    objective: Objective
+    test: TestedLoss | None
+    hyper: Hyper
+    max_loss: Array
+
+    def batch_axes(self) -> RunConstants:
+        """Return the `in_axes` for a batch of runs: a schedule is shared, other numbers may be one for each member."""
+        own = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in self.hyper.items()}
+        return RunConstants(batch_axes(self.objective), batch_axes(self.test), own, 0)  # type: ignore[arg-type]
 
 
 def initial_state(params: Params, *, plan: Plan) -> State:
@@ -114,24 +129,15 @@ def judge(
     return State(state.params, rule, state.step, select(inside, code, DIVERGED_CODE), record), seen
 
 
-def take_step(
-    objective: Objective,
-    test: TestedLoss | None,
-    hyper: Hyper,
-    max_loss: Array,
-    state: State,
-    until: Array,
-    *,
-    plan: Plan,
-) -> State:
-    """Take one step of one run, unless it has ended or is at step `until`: then it stands still."""
+def take_step(constants: RunConstants, state: State, until: Array, *, plan: Plan) -> State:
+    """Judge the state of one run and take one step, unless it has ended or is at step `until`: then it stands still."""
     going = (state.code == 0) & (state.step < until)
-    new, seen = judge(objective, test, max_loss, state, plan=plan)
+    new, seen = judge(constants.objective, constants.test, constants.max_loss, state, plan=plan)
     moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
-    now = _hyper_at_step(hyper, state.step)
+    now = _hyper_at_step(constants.hyper, state.step)
     active = {**now, "learning_rate": jnp.where(moving, now["learning_rate"], 0)}
-    params = plan.update(objective, active, state.params, state.step, seen)
+    params = plan.update(constants.objective, active, state.params, state.step, seen)
     rule, code, record = jax.tree.map(
         lambda after, before: jnp.where(going, after, before),
         (new.rule, new.code, new.record),
@@ -157,9 +163,9 @@ def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     return used * rate if rate.ndim == 0 else used[:, None] * rate
 
 
-def judge_last(objective: Objective, test: TestedLoss | None, max_loss: Array, state: State, *, plan: Plan) -> State:
+def judge_last(constants: RunConstants, state: State, *, plan: Plan) -> State:
     """Judge the last state of a run, and update its record, as those of all others were before their next step."""
-    new, _ = judge(objective, test, max_loss, state, plan=plan)
+    new, _ = judge(constants.objective, constants.test, constants.max_loss, state, plan=plan)
     return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
 
@@ -195,8 +201,8 @@ def run(
         run_to_each: Callable[..., tuple[State, Arrays]] = _run_to_each_optimized
     else:
         run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
-    state, max_loss, seen = _begin_runs(objective, test, params, plan=plan)
-    parts = [seen]
+    state, max_loss, kept = _begin_runs(objective, test, params, plan=plan)
+    constants, parts = RunConstants(objective, test, hyper, max_loss), [kept]
     until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
         done = 0
@@ -204,21 +210,21 @@ def run(
         for until, keep in _chunks_of_steps(
             wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
         ):
-            state, seen = run_to_each(objective, test, hyper, max_loss, state, jnp.asarray(until), plan=plan)
+            state, kept = run_to_each(constants, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
-                parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
+                parts.append({name: np.asarray(value)[:count] for name, value in kept.items()})
             advance(int(until[-1]) - done)
             done = int(until[-1])
             if np.all(np.asarray(state.code)):  # everything has stopped: the rest would repeat the last state
                 if not count:
-                    parts.append({name: np.asarray(value)[-1:] for name, value in seen.items()})
+                    parts.append({name: np.asarray(value)[-1:] for name, value in kept.items()})
                 break
     taken = np.asarray(state.step)
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
-    still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
+    still = replace(constants, hyper={**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))})
     beyond = jnp.asarray(until * 0 + until[-1] + 1)
-    state, _ = run_to_each(objective, test, still, max_loss, state, beyond, plan=plan)
+    state, _ = run_to_each(still, state, beyond, plan=plan)
     codes = np.asarray(state.code)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
@@ -268,16 +274,17 @@ def _state_bytes(params: Params, keep: str) -> int:
 def _begin_runs(
     objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan
 ) -> tuple[State, Array, Arrays]:
-    """Return the state before the first step, the loss beyond which it diverges, and what is kept of it."""
+    """Return the state before the first step, the loss beyond which it diverges, and what the trajectory keeps of it,
+    with an axis of times in front."""
 
     def begin_run(objective: Objective, test: TestLosses | None, params: Params) -> tuple[State, Array, Arrays]:
-        seen = _observe(objective, test, params, plan=plan)
-        return initial_state(params, plan=plan), divergence_threshold(objective, params), seen
+        kept = _observe(objective, test, params, plan=plan)
+        return initial_state(params, plan=plan), divergence_threshold(objective, params), kept
 
-    state, max_loss, seen = over_batch(begin_run, objective, test, params["first"].ndim == 3, 0)(
-        objective, test, params
-    )
-    return state, max_loss, jax.tree.map(lambda leaf: leaf[None], seen)
+    if params["first"].ndim == 3:
+        begin_run = jax.vmap(begin_run, (batch_axes(objective), batch_axes(test), 0))
+    state, max_loss, kept = begin_run(objective, test, params)
+    return state, max_loss, jax.tree.map(lambda leaf: leaf[None], kept)
 
 
 def _observe(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
@@ -291,29 +298,18 @@ def _observe(objective: Objective, test: TestLosses | None, params: Params, *, p
     return kept
 
 
-def _run_to_each(
-    objective: Objective,
-    test: TestLosses | None,
-    hyper: Hyper,
-    max_loss: Array,
-    state: State,
-    untils: Array,
-    *,
-    plan: Plan,
-) -> tuple[State, Arrays]:
+def _run_to_each(constants: RunConstants, state: State, untils: Array, *, plan: Plan) -> tuple[State, Arrays]:
     """Run to each of the steps `untils` in turn; return the last state, and what the trajectory keeps of each."""
-    batched = state.params["first"].ndim == 3
-    hyper_axes = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in hyper.items()}
-    step = over_batch(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
-    look = over_batch(partial(_observe, plan=plan), objective, test, batched, 0)
+    step, observe = partial(take_step, plan=plan), partial(_observe, plan=plan)
+    if state.params["first"].ndim == 3:
+        axes = constants.batch_axes()
+        step, observe = jax.vmap(step, (axes, 0, None)), jax.vmap(observe, (axes.objective, axes.test, 0))
 
     def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
-            lambda s: jnp.any((s.step < until) & (s.code == 0)),
-            lambda s: step(objective, test, hyper, max_loss, s, until),
-            state,
+            lambda s: jnp.any((s.step < until) & (s.code == 0)), lambda s: step(constants, s, until), state
         )
-        return state, look(objective, test, state.params)
+        return state, observe(constants.objective, constants.test, state.params)  # type: ignore[arg-type]
 
     return jax.lax.scan(advance_to, state, untils)
 

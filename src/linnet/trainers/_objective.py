@@ -3,7 +3,7 @@
 An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and
 `loss_scale()`, the scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A
 and the residual R = -dL/dA. Both are for one network; arrays of a batch have one axis more than `NDIM` says, and are
-mapped over by `over_batch`. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and
+mapped over by `batch_axes`. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and
 `MomentsObjective` are the plain ones, which share no code with it, so that reduced and full runs check each other;
 `CostObjective` is any differentiable function.
 """
@@ -182,15 +182,6 @@ def batch_axes(tree: Any) -> Any:
         else:
             axes[f.name] = batch_axes(value) if hasattr(value, "NDIM") else value
     return type(tree)(**axes)
-
-
-def over_batch(
-    function: Callable[..., Any], objective: Objective, test: TestLosses | None, batched: bool, *axes: object
-) -> Callable[..., Any]:
-    """Return a function of objective, test loss and more (with `axes` as in `jax.vmap`), mapped over a batch if any."""
-    if not batched:
-        return function
-    return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *axes))
 
 
 def losses_at(objective: Objective, test: TestLosses | None, params: Params) -> Arrays:

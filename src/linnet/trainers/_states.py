@@ -15,9 +15,13 @@ import jax
 Array = jax.Array
 Arrays = dict[str, Any]  # by name: JAX's arrays, or NumPy's on their way into compiled code
 # What moves: "first", "second" (between them "inner_2", "inner_3" and so on, of deeper networks), "rest" (the factor
-# left of the weights that the data never touch), and whatever else a trainer carries, such as velocities or a key.
+# left of the weights that the data never touch: 1 at the start, less by weight decay), and whatever else a trainer
+# carries: "velocity_first" and so on with momentum, "key" of random draws, "memory" of a user's update.
 Params = Arrays
-Hyper = Arrays  # "learning_rate" and the like: one number for all, or one for each member of a batch
+# Numbers by name, one for all or one for each member of a batch: "learning_rate", perhaps "weight_decay", "momentum",
+# "noise", and "rate_first" and so on, the rates of layers in units of the common one. "schedule" (step,) is for all
+# members and multiplies the learning rate; updates do not see it, but the rate of their step.
+Hyper = Arrays
 Seen = Any  # what an objective saw of a state: of linear networks the product A and the residual R = -dL/dA
 Remembered = Any  # what a stopping rule or a record keeps from step to step: any tree of numbers
 
@@ -54,13 +58,17 @@ class TestedLoss(Protocol):
         """Return the test loss at a state of which the objective has `seen` the product."""
 
 
-Update = Callable[[Any, Hyper, Params, Array, Seen], Params]
+# A step of a run: from the objective, the hyperparameters of this step, the state's parameters, the number of the step
+# and what the objective has seen to the moved parameters. It is a part of `Plan`, by which programs are compiled: equal
+# ones must compare equal. With a learning rate of 0 the layers may not move: so runs stand still that have ended.
+StepFunction = Callable[[Any, Hyper, Params, Array, Seen], Params]
 
 
 @jax.tree_util.register_dataclass
 @dataclass
 class State:
-    """One run on its way: its parameters, what its stopping rule and its record remember, its step and its code."""
+    """One run on its way: its parameters, what its stopping rule and its record remember, the number of steps taken,
+    and the code of why it has ended: 0 while it goes on, then the index into `Plan.reasons`."""
 
     params: Params
     rule: Remembered

@@ -10,9 +10,9 @@ from linnet.inits.layers import Layers
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions._trial_descent import MAX_STEPS, StepSizes
-from linnet.trainers import _loop as loop
 from linnet.trainers._discrete_run import DiscreteRun
-from linnet.trainers._updates import UPDATES, UserUpdate
+from linnet.trainers._layer_steps import UPDATES, UserUpdate
+from linnet.trainers._states import StepFunction
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trainers.updates import Update
@@ -109,7 +109,7 @@ def gradient_descent(
     )
 
 
-def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
+def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> StepFunction:
     """Return the update of the loop that `update` names, or that wraps the user's own; refuse what a run cannot use."""
     if isinstance(update, str) and update in UPDATES:
         return UPDATES[update]

@@ -20,8 +20,8 @@ from linnet.trainers._flow_remainder import FlowRemainder
 from linnet.trainers._objective import (
     ProductObjective,
     TestLosses,
+    batch_axes,
     losses_at,
-    over_batch,
     test_losses,
     training_objective,
 )
@@ -160,5 +160,6 @@ def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)
 def _losses_of_states(objective: ProductObjective, test: TestLosses | None, states: Params) -> Arrays:
     """Return the losses of states that have the times in front, and the members of a batch next."""
-    losses_of_batch = over_batch(losses_at, objective, test, states["first"].ndim == 4, 0)
-    return jax.vmap(losses_of_batch, in_axes=(None, None, 0))(objective, test, states)
+    batched = states["first"].ndim == 4
+    losses = jax.vmap(losses_at, (batch_axes(objective), batch_axes(test), 0)) if batched else losses_at
+    return jax.vmap(losses, (None, None, 0))(objective, test, states)

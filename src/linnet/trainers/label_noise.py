@@ -13,9 +13,9 @@ from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._layer_steps import residual_step
 from linnet.trainers._objective import SamplesObjective, SpectralObjective, training_objective
 from linnet.trainers._states import Array, Hyper, Params, Seen
-from linnet.trainers._updates import residual_step
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stochastic import sample_count, samples_objective, with_keys
 from linnet.trainers.stopping import Rule

@@ -15,8 +15,8 @@ from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._layer_steps import step_along
 from linnet.trainers._states import Array, Hyper, Params, Seen
-from linnet.trainers._updates import step_along
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving

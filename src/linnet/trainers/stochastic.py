@@ -16,9 +16,9 @@ from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._discrete_run import DiscreteRun
+from linnet.trainers._layer_steps import residual_step
 from linnet.trainers._objective import SamplesObjective
 from linnet.trainers._states import Array, Hyper, Params, Seen
-from linnet.trainers._updates import residual_step
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving

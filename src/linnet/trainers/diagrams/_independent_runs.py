@@ -12,9 +12,9 @@ from linnet.inits.weights import Weights
 from linnet.precision import resolve
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
+from linnet.trainers._layer_steps import UPDATES
 from linnet.trainers._objective import SpectralObjective
 from linnet.trainers._states import Arrays, Hyper, Params, State
-from linnet.trainers._updates import UPDATES
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.stopping import Rule, rule_of
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from linnet._arguments import shown
 from linnet.trainers._array_or_number import select
-from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
-from linnet.trainers._updates import negative_gradients
+from linnet.trainers._layer_steps import negative_gradients
+from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, StepFunction
 from linnet.trainers.diagrams._largest_value import largest_singular_value
 
 # What a run moves: the layers of the network, and of the narrow one beside it. First layers are kept transposed: of the
@@ -103,7 +103,7 @@ def _squared_distance(one: Array, other: Array | float) -> Array:
     return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
 
 
-def paired_update(name: str) -> Update:
+def paired_update(name: str) -> StepFunction:
     """Return the update of both networks, by the name of the network's own; refuse other names."""
     if not isinstance(name, str) or name not in _PAIRED_UPDATES:
         own = " An update of one's own has no prediction beside it: train with `gradient_descent`."

@@ -270,8 +270,8 @@ def _step_slots(shared: Arrays, slot: Arrays, state: State, enough: Array, *, ki
     steps, and the states afterwards. `state` is donated: only what is returned may be used afterwards."""
 
     def step_slot(slot: Arrays, state: State) -> State:
-        objective, test, hyper = kind.bind(shared, slot)
-        return loop.take_step(objective, test, hyper, slot["max_loss"], state, slot["steps"], plan=kind.plan)
+        constants = loop.RunConstants(*kind.bind(shared, slot), slot["max_loss"])
+        return loop.take_step(constants, state, slot["steps"], plan=kind.plan)
 
     def goes_on(carry: tuple[Array, State]) -> Array:
         over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
@@ -286,8 +286,8 @@ def _read_slots(shared: Arrays, slot: Arrays, state: State, numbers: Array, *, k
     """Return the results of the runs in the slots of these numbers, which have ended."""
 
     def read_slot(slot: Arrays, state: State) -> Arrays:
-        objective, test, _ = kind.bind(shared, slot)
-        state = loop.judge_last(objective, test, slot["max_loss"], state, plan=kind.plan)
+        constants = loop.RunConstants(*kind.bind(shared, slot), slot["max_loss"])
+        state = loop.judge_last(constants, state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
     return jax.vmap(read_slot)(*jax.tree.map(lambda leaf: leaf[numbers], (slot, state)))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.precision import computing
 from linnet.torch._affine_descent import Data, products
-from linnet.trainers import _updates
+from linnet.trainers import _layer_steps
 from linnet.trainers.diagrams._numpy_run import _Network
 
 RATE, DECAY, MOMENTUM = 0.03, 0.2, 0.7
@@ -23,7 +23,7 @@ def stepped(first, second, *, update="simultaneous", **hyper):
         first, second = jnp.asarray(first), jnp.asarray(second)
         params = {"first": first, "second": second, "rest": jnp.asarray(1.0)}
         seen = second @ first, TARGET - second @ first
-        new = _updates.UPDATES[update](None, {"learning_rate": RATE, **hyper}, params, 0, seen)
+        new = _layer_steps.UPDATES[update](None, {"learning_rate": RATE, **hyper}, params, 0, seen)
         return np.asarray(new["first"]), np.asarray(new["second"])
 
 
@@ -33,7 +33,7 @@ def test_negative_gradients_are_minus_the_gradients():
 
     with computing():
         slopes = jax.grad(loss)((jnp.asarray(FIRST), jnp.asarray(SECOND)))
-        directions = _updates.negative_gradients((FIRST, SECOND), TARGET - SECOND @ FIRST)
+        directions = _layer_steps.negative_gradients((FIRST, SECOND), TARGET - SECOND @ FIRST)
     for slope, direction in zip(slopes, directions, strict=True):
         assert_allclose(direction, -np.asarray(slope), rtol=1e-13)
 

@@ -1,4 +1,4 @@
-"""The update of the layers, written once for compiled code: gradients, weight decay, momentum, step size.
+"""One step of the layers, written once for compiled code: gradients, weight decay, momentum, step size.
 
 NumPy's kernels (`diagrams/_numpy_run.py`, `torch/_affine_descent.py`) are tested against it.
 """
@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from linnet.trainers import updates
-from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update, layer_names_in, layers_of
+from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, StepFunction, layer_names_in, layers_of
 
 
 def negative_gradients(layers: Sequence[Array], residual: Array) -> list[Array]:
@@ -37,9 +37,11 @@ def residual_step(params: Params, hyper: Hyper, residual: Array) -> Params:
 
 
 def step_along(params: Params, hyper: Hyper, directions: Params, *, also_rest: bool = True) -> Params:
-    """Step along `directions`, with weight decay if there is any and momentum where the state carries velocities.
+    """Step the layers that `directions` names, with weight decay if `hyper` has any and momentum where `params` has
+    velocities; the rest of `params` stays.
 
-    `rest`, the factor left of weights that the data never touch, moves by decay alone.
+    `also_rest` says whether "rest", which moves by decay alone and at the rate of the first layer, is stepped too: of
+    the calls of one step exactly one may do so.
     """
     new, decays = dict(params), "weight_decay" in hyper
     for name, direction in {**directions, **({"rest": 0.0} if also_rest and decays else {})}.items():
@@ -73,12 +75,13 @@ def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array,
 
 @dataclass(frozen=True)
 class UserUpdate:
-    """An update of the user's own as a loop takes it. Its memory travels with the parameters."""
+    """An update of the user's own as a loop takes it. Its memory travels with the parameters, which `start` puts there
+    before the first step."""
 
     rule: updates.Update
 
     def start(self, params: Params) -> Params:
-        """Return the parameters of a run, or of each of a batch, with what the update remembers."""
+        """Return the parameters of a run, or of each of a batch, with what the update remembers as "memory"."""
 
         def with_memory(params: Params) -> Params:
             return {**params, "memory": self.rule.init({name: params[name] for name in layer_names_in(params)})}
@@ -98,4 +101,4 @@ class UserUpdate:
         return {**params, **jax.tree.map(lambda a, b: jnp.where(moves, a, b), after, before)}
 
 
-UPDATES: dict[str, Update] = {"simultaneous": simultaneous, "sequential": sequential}
+UPDATES: dict[str, StepFunction] = {"simultaneous": simultaneous, "sequential": sequential}
