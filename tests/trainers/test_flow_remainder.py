@@ -65,8 +65,8 @@ def test_a_saddle_is_not_the_end(small_mode):
     layers = np.diag([np.sqrt(3.0), small_mode]), np.diag([np.sqrt(3.0), small_mode])
     limits = {"rtol": 1e-10, "atol": 1e-10}
     target = np.diag([3.0, 1.0])
-    assert flow_remainder.residual_integral(*layers, target, None, times=np.array([1000.0]), **limits) is None
-    assert flow_remainder.residual_integral(*layers, target, None, times=np.array([1e-10]), **limits) is not None
+    assert flow_remainder.residual_integral(*layers, target, np.ones(2), times=np.array([1000.0]), **limits) is None
+    assert flow_remainder.residual_integral(*layers, target, np.ones(2), times=np.array([1e-10]), **limits) is not None
 
 
 def test_a_residual_that_fades_like_one_over_time_is_followed():
@@ -94,4 +94,7 @@ def test_products_too_large_for_it_are_integrated():
         (np.zeros((3, flow_remainder.MAX_ENTRIES)), np.zeros((2, 3))),
         np.zeros((2, flow_remainder.MAX_ENTRIES)),
     )
-    assert flow_remainder.residual_integral(*layers, wide, None, times=np.ones(1), rtol=1.0, atol=1.0) is None
+    assert (
+        flow_remainder.residual_integral(*layers, wide, np.ones(wide.shape[1]), times=np.ones(1), rtol=1.0, atol=1.0)
+        is None
+    )

@@ -66,9 +66,9 @@ def test_a_mode_that_has_still_to_grow_is_not_left_to_it(monkeypatch):
     rotation = ortho_group.rvs(2, random_state=0)
     layers = np.diag([np.sqrt(30.0), 1e-30]) @ rotation.T, rotation @ np.diag([np.sqrt(30.0), 1e-30])
     target, times = rotation @ np.diag([30.0, 1e-3]) @ rotation.T, np.array([1.5e5])  # exp(150) * 1e-30 is long grown
-    assert stiff.solve_implicitly(*layers, target, None, times=times, **TOLERANCES) is None
+    assert stiff.solve_implicitly(*layers, target, np.ones(2), times=times, **TOLERANCES) is None
     monkeypatch.setattr(stiff, "MAX_LOG_GROWTH", np.inf)
-    found = stiff.solve_implicitly(*layers, target, None, times=times, **TOLERANCES)
+    found = stiff.solve_implicitly(*layers, target, np.ones(2), times=times, **TOLERANCES)
     assert found is not None
     first, second, _ = found
     assert abs((second @ first)[0] - target).max() > 1e-4
@@ -77,8 +77,8 @@ def test_a_mode_that_has_still_to_grow_is_not_left_to_it(monkeypatch):
 def test_what_is_too_large_or_fails_is_left_to_the_explicit_solver(monkeypatch):
     layers, target = (np.eye(2), np.eye(2)), np.diag([2.0, 0.0])
     options = {"times": np.array([1e3]), **TOLERANCES}
-    assert stiff.solve_implicitly(*layers, target, None, **options) is not None
+    assert stiff.solve_implicitly(*layers, target, np.ones(2), **options) is not None
     monkeypatch.setattr(stiff, "MAX_STEPS", 10)
-    assert stiff.solve_implicitly(*layers, target, None, **options) is None
+    assert stiff.solve_implicitly(*layers, target, np.ones(2), **options) is None
     monkeypatch.setattr(stiff, "MAX_WEIGHTS", 7)
-    assert stiff.solve_implicitly(*layers, target, None, **options) is None
+    assert stiff.solve_implicitly(*layers, target, np.ones(2), **options) is None

@@ -35,15 +35,16 @@ _EPS = float(np.finfo(float).eps)
 class FlowRemainder:
     """Solves for the rest of a flow of two layers on the square loss, from any of its states.
 
-    `target` and `scales` are the loss in the eigenbasis of the inputs, `scales` None for whitened inputs; `basis` leads
-    there from the coordinates of the run, None where it is carried out in them. All may have a batch axis in front:
+    `target` and `scales` are the loss |G - A s|^2/2 in the eigenbasis of the inputs; `basis` leads there from the
+    coordinates of the run, None where it is carried out in them. All may have a batch axis in front:
     `_objective.batch_member` takes one member by `NDIM`, and both methods are for one.
 
-    `times` of both methods are counted from the state; `rtol` and `atol` are the tolerances of the explicit solver.
+    `first` and `second` of both methods are a state in float64, `times` are counted from it, `rtol` and `atol` are the
+    tolerances of the explicit solver.
     """
 
     target: Float[np.ndarray, "*batch output input"]
-    scales: Float[np.ndarray, "*batch input"] | None
+    scales: Float[np.ndarray, "*batch input"]
     basis: Float[np.ndarray, "*batch coordinate input"] | None
     NDIM: ClassVar = {"target": 2, "scales": 1, "basis": 2}
 
@@ -53,7 +54,7 @@ class FlowRemainder:
         if problem.cost is not None:
             return None
         if problem.whitened:
-            return cls(problem.cross, None, None)
+            return cls(problem.cross, np.ones(problem.in_dim), None)
         factor = problem.factor
         return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
 
@@ -64,7 +65,6 @@ class FlowRemainder:
         product has too many entries or the layers are too large or NaN."""
         if self._is_too_large(first, second):
             return None
-        first, second = (np.asarray(layer, dtype=np.float64) for layer in (first, second))
         inside = first if self.basis is None else first @ self.basis
         S = residual_integral(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
         if S is None:
@@ -89,7 +89,7 @@ class FlowRemainder:
 
     def _is_too_large(self, *layers: np.ndarray) -> bool:
         """Return whether an entry of the layers or of the problem is NaN, or beyond `MAX_MAGNITUDE`."""
-        parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
+        parts = [*layers, self.target, self.scales]
         return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
 
 
@@ -97,7 +97,7 @@ def residual_integral(
     first: np.ndarray,
     second: np.ndarray,
     target: np.ndarray,
-    scales: np.ndarray | None,
+    scales: np.ndarray,
     *,
     times: Float[np.ndarray, " time"],
     rtol: float,
@@ -106,15 +106,13 @@ def residual_integral(
     r"""Return $S(t)$ of a flow on $L = |G - A s|^2/2$ at `times` after a state; None where that is not near the end.
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
-    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
+    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
     - `times`: increasing; the last one decides whether $S$ stays small
     - `rtol`, `atol`: the tolerances of the explicit solver
     """
     if target.size > MAX_ENTRIES:
         return None
-    first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
-    s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
-    outputs, inputs = second @ second.T, first.T @ first
+    s, outputs, inputs = scales, second @ second.T, first.T @ first
     size = np.trace(outputs) + np.trace(inputs)
     if not np.isfinite(size) or size == 0:
         return None

@@ -26,12 +26,12 @@ from linnet.trainers._states import Array
 
 MAX_ROUND_STEPS = 2000  # most flows take a few hundred
 MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a second
-STEP_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
-BAR_AFTER_ROUNDS = 5
-HOPELESS_FACTOR = 3.0  # times the steps allowed, that it would need at its pace
+MIN_JUDGED_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+BAR_AFTER_ROUNDS = 5  # a progress bar appears: most flows have arrived by then
+HOPELESS_FACTOR = 3.0  # times the steps allowed: a flow that would need more at its pace is given up
 MIN_PADDED_TIMES = 4  # a smaller number of times is padded to it
 MAX_PADDED_TIMES = 64  # a larger number of times is not padded
-MAX_PADDED_ENTRIES = 100_000  # entries of both layers
+MAX_PADDED_ENTRIES = 100_000  # entries of all layers, from which on states saved twice would take much memory
 SLOW_STEPS = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
@@ -93,7 +93,7 @@ class FlowRun:
         ended = bool(result.arrived) or not np.isfinite(self.time)
         if ended or self._try_closed_form() or self._try_implicit_solver(SLOW_STEPS * pace):
             self.pending = False
-        elif steps_used_share >= STEP_SHARE:
+        elif steps_used_share >= MIN_JUDGED_SHARE:
             self.failed = steps_used_share >= 1 or self.time_left > HOPELESS_FACTOR * self.settings.max_steps * pace
             self.pending = not self.failed
 
@@ -119,7 +119,8 @@ class FlowRun:
         """Fill in the states that are still NaN by a method of `FlowRemainder`; return whether that had them."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
         times = np.maximum(self.settings.times[late] - self.time, 0.0)
-        rest = layers_at(*self.layers, times=times, rtol=self.settings.rtol, atol=self.atol)
+        layers = (np.asarray(layer, np.float64) for layer in self.layers)
+        rest = layers_at(*layers, times=times, rtol=self.settings.rtol, atol=self.atol)
         if rest is None:
             return False
         self.states[0][late], self.states[1][late], steps = rest

@@ -1,8 +1,8 @@
 r"""The rest of a flow in which some modes have long converged while others fade without end, by an implicit solver.
 
 A mode whose target is zero fades like $1/t$ from a balanced start: there is no end that a closed form could hold
-(`_flow_end`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
-$t = 10^5$ at a rate of 60. The flow is one of gradients, so its Jacobian is symmetric,
+(`_flow_remainder`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them
+for $t = 10^5$ at a rate of 60. The flow is one of gradients, so its Jacobian is symmetric,
 
 $$ J = H(R) - G^T G, \qquad G\,\delta = (W_2\,\delta W_1 + \delta W_2\,W_1)\Sigma^{1/2}, \qquad
    H\,\delta = (\delta W_2^T R,\; R\,\delta W_1^T), $$
@@ -23,10 +23,10 @@ from linnet import _progress as progress
 
 MAX_WEIGHTS = 1024  # numbers in both layers; one step factorizes a matrix of that size
 RTOL_FACTOR = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
-MIN_RTOL = 1e-13
+MIN_RTOL = 1e-13  # rounding would reject every step below it
 ATOL_FACTOR = 1e-5  # times the given absolute tolerance: what fades is to keep its digits
 MAX_LOG_GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
-MAX_STEPS = 20_000  # 2000 lead from 1e2 to 1e6
+MAX_STEPS = 20_000  # 2000 lead from a time of 1e2 to one of 1e6
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def solve_implicitly(
     first: np.ndarray,
     second: np.ndarray,
     target: np.ndarray,
-    scales: np.ndarray | None,
+    scales: np.ndarray,
     *,
     times: Float[np.ndarray, " time"],
     rtol: float,
@@ -84,17 +84,15 @@ def solve_implicitly(
     Unsafe is a flow along which errors may grow by more than `MAX_LOG_GROWTH` allows, or that takes too many steps.
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
-    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
+    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
     - `times`: increasing, positive
     - `rtol`, `atol`: the tolerances of the explicit solver
     - `max_steps`: of the solver; never more than `MAX_STEPS`
     """
-    first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`_start`)
     if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:
         return None
-    s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
-    flow = SquareFlow(target, s, int(used.sum()))
+    flow = SquareFlow(target, scales, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
     solved = _bdf_states(
         flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(max_steps, MAX_STEPS)
@@ -111,8 +109,8 @@ def solve_implicitly(
 def _bdf_states(
     flow: SquareFlow, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, max_steps: int
 ) -> tuple[list[np.ndarray], int] | None:
-    """Return the states at `times` and the steps of SciPy's BDF; None where it fails, or errors may have grown too
-    much."""
+    """Return the states at `times`, from `begin` at time 0, and the steps of SciPy's BDF; None where it fails, needs
+    more than `max_steps`, or errors may have grown by more than `MAX_LOG_GROWTH` allows."""
     from scipy.integrate import BDF
 
     floor = np.finfo(float).eps * np.abs(begin).max()
