@@ -16,5 +16,6 @@ def select(condition: Any, this: Any, that: Any) -> Any:
 
 
 def cast_like(old: Any, new: Any) -> Any:
-    """Return `new` in the number type of `old`, whose place in the loop's state it takes."""
+    """Return `new` in the number type of `old`, whose place in the loop's state it takes: types in a compiled loop
+    must not change from step to step, and losses of a float32 run are float32 where a rule begins with a float64."""
     return new if new.dtype is old.dtype else new.astype(old.dtype)

@@ -32,7 +32,11 @@ from linnet.trajectories.trajectory import Trajectory
 
 @dataclass
 class DiscreteRun:
-    """A run as a user asks for it: the arguments that all discrete trainers take, with the meaning they have there."""
+    """A run as a user asks for it: the arguments that all discrete trainers take, with the meaning they have there.
+
+    Steps, `throw` and whether problem and weights fit are checked at once, the rates when they are first read, the
+    others by `train`.
+    """
 
     problem: Problem
     weights: Weights | Layers

@@ -32,7 +32,7 @@ RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the
 def coordinates_of_run(
     problem: Problem, weights: Weights | Layers, reduced: bool, *, step_sizes: Sequence[StepSizes] | None = ()
 ) -> Reduction:
-    """Return the coordinates a run is carried out in; the problem's own with `reduced=False`.
+    """Return the coordinates a run is carried out in; the problem's own with `reduced=False`. Check all three.
 
     `step_sizes` are those of the descents by which a deep network is reduced, one for each member of a batch: none for
     a flow, and None where they are not known (`reductions.deep.reduced_layers`).
@@ -47,7 +47,8 @@ def coordinates_of_run(
 
 
 def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
-    """Return the parameters a loop starts from, with the batch of the problem or of the weights in front."""
+    """Return the parameters a loop starts from (`_states.Params`), with the batch of the problem or of the weights in
+    front: the layers and "rest", and with `velocity` one at zero for each of them."""
     layers = layer_arrays(reduction.weights)
     batch = reduction.full_problem.batch
     if batch and layers[0].ndim == 2:
@@ -67,7 +68,10 @@ def run_width(width: int, max_width: int) -> int:
 
 def pad_width(reduction: Reduction) -> Reduction:
     """Return the same network padded with hidden units at zero to one of a few widths; as it is where its width was
-    reduced, or if it is deep."""
+    reduced, or if it is deep.
+
+    Objectives and loops take the padded one, a trajectory the one before: `without_padding` leads back.
+    """
     if isinstance(reduction, DeepReduction):
         return reduction
     width = reduction.weights.width
@@ -85,7 +89,8 @@ def pad_width(reduction: Reduction) -> Reduction:
 
 
 def without_padding(kept: dict[str, np.ndarray], reduction: Reduction) -> dict[str, np.ndarray]:
-    """Return what was kept of the states of a run, without the hidden units that `pad_width` has added."""
+    """Return what was kept of the states of a run, without the hidden units that `pad_width` has added to `reduction`;
+    the network's own come first."""
     if isinstance(reduction, DeepReduction):
         return kept
     own = {"first": np.s_[..., : reduction.weights.width, :], "second": np.s_[..., : reduction.weights.width]}

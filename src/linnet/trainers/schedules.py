@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, one_or_each, real_array
 
-MAX_SCHEDULE_STEPS = 10**8  # of a schedule: its values are kept
+MAX_SCHEDULE_STEPS = 10**8  # the rate of every step is kept, 800 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,10 @@ class Schedule:
 
 
 def check_function_of_step(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
-    """Refuse a function whose result depends on the number of steps, as that of `len` does."""
+    """Refuse a function that returns one number which depends on how many steps it is asked for, as `len` does.
+
+    It is called twice, with the first 2 and with the first 3 steps. `name` is what the message calls the function.
+    """
     constants = [function(np.arange(steps)) for steps in (2, 3)]
     if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
         raise ValueError(
@@ -91,18 +94,20 @@ def _non_negative_rates(name: str, values: ArrayLike) -> np.ndarray:
     return rates
 
 
+# What users give as `learning_rate`; `rates_of` reads it.
 Rate = float | ArrayLike | Schedule | Callable[[np.ndarray], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """A checked learning rate: a constant, one for all or one for each member, and what multiplies it at each step."""
+    """A checked learning rate: a `constant`, one for all or one for each member of a batch, or a `schedule` for all
+    members. With a schedule the constant is 1: their product is the rate."""
 
     constant: Float[np.ndarray, " ..."]
     schedule: Float[np.ndarray, " step"] | None = None
 
     def hyper(self) -> dict[str, np.ndarray]:
-        """Return the rates as arguments of a compiled loop, by name."""
+        """Return the rates by the names they have in a compiled loop (`_states.Hyper`)."""
         return {"learning_rate": self.constant, **({} if self.schedule is None else {"schedule": self.schedule})}
 
     def to_attribute(self) -> object:

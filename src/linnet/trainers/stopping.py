@@ -172,7 +172,7 @@ class TestLossRising:
 
 @dataclass(frozen=True)
 class FirstOf:
-    """Stop at the first of several rules; where two agree, the earlier one gives the reason.
+    """Stop at the first of several rules; where two agree, the earlier one gives the reason. `first_of` makes it.
 
     **Attributes:**
 

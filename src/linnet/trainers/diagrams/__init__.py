@@ -11,9 +11,10 @@ Read from the top: each file uses those below it.
   `_numpy_run` (one run: NumPy and BLAS, of one thread, in arrays that are allocated once);
 - on other devices, batch by batch:
   `_slots` (a compiled batch of one size; the next run takes the slot of one that has ended; all devices take from one
-  queue), `_largest_value` (stable ranks inside compiled code);
-- for both: `_paired_step` (objective, test loss, record and step of a run), `_narrow_network` (the network of the
-  self-consistent dynamics).
+  queue), `_narrow_network` (the network of the self-consistent dynamics), `_largest_value` (stable ranks inside
+  compiled code);
+- for both: `_paired_step` (objective, test loss, record and step of a run; of these a CPU takes the record alone, and
+  has the others in NumPy).
 - `_independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
 
 The loop is that of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A run's

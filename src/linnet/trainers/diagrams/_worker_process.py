@@ -73,7 +73,8 @@ class WorkerProcess:
         self._request(message)
 
     def train(self, start: RunStart) -> tuple[dict[str, Any], int]:
-        """Train a run by `_numpy_run.train` in the process; `WorkerLostError` where that fails, for any reason."""
+        """Train a run by `_numpy_run.train` in the process, with the settings of the last `configure`;
+        `WorkerLostError` where that fails, for any reason."""
         result = {name: value[()] for name, value in self._request(vars(start)).items()}
         return result, int(result.pop("executed"))
 
@@ -164,7 +165,10 @@ IDLE_PROCESSES = _IdleProcesses()
 
 
 def serve() -> None:
-    """Run the main loop of the process: train from each start it receives, with the settings received last."""
+    """Run the main loop of the process: train from each start it receives, with the settings received last.
+
+    Every message gets an answer: nothing for settings, what is kept of a run for a start.
+    """
     if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
         sys.exit(1)
     requests: queue.SimpleQueue[dict[str, np.ndarray]] = queue.SimpleQueue()
@@ -224,7 +228,7 @@ def _rule_from_json(plain: PlainRule) -> stopping.Rule:
 
 
 def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:
-    """Write arrays to a pipe as one message."""
+    """Write arrays, numbers or text to a pipe as one message for `_receive`."""
     body = io.BytesIO()
     np.savez(body, **values)
     pipe.write(MESSAGE_MARK + len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
@@ -232,13 +236,13 @@ def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:
 
 
 def _receive(pipe: IO[bytes]) -> dict[str, np.ndarray]:
-    """Read one message from a pipe; `EOFError` where it ends."""
-    head = pipe.read(12)
-    if len(head) < 12:
+    """Read one message from a pipe: `MESSAGE_MARK`, its length in 8 bytes, arrays. `EOFError` where the pipe ends."""
+    head = pipe.read(len(MESSAGE_MARK) + 8)
+    if len(head) < len(MESSAGE_MARK) + 8:
         raise EOFError
-    if head[:4] != MESSAGE_MARK:
+    if not head.startswith(MESSAGE_MARK):
         raise ValueError("this is not a message of linnet")
-    length = int.from_bytes(head[4:], "little")
+    length = int.from_bytes(head[len(MESSAGE_MARK) :], "little")
     body = pipe.read(length)
     if len(body) < length:
         raise EOFError

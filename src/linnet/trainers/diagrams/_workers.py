@@ -33,8 +33,8 @@ LOG = logging.getLogger("linnet.workers")
 # Measured on 2 and on 16 cores, for d from 20 to 200. The number of workers, and whether each has a process,
 # follows from them; no result does.
 USUAL_STEPS = 300  # of a run, where more are allowed
-OPERATIONS_PER_SECOND = 7.5e10  # in the products of a step, on one core
-STEP_OVERHEAD_SECONDS = 5e-5  # besides its products
+BLAS_OPERATIONS_PER_SECOND = 7.5e10  # in the products of a step, on one core
+PYTHON_SECONDS_PER_STEP = 5e-5  # besides the products
 THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T threads take work / T + (T - 1) steps of it
 PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
@@ -54,6 +54,8 @@ def train_by_workers(
     threads train the runs. Processes are only used with rules of linnet itself: they cannot import a notebook's.
     """
     total, settings, in_dim, out_dim = len(diagram.widths), diagram.settings, diagram.in_dim, diagram.out_dim
+    # Units of both networks of each run; the arrays of `_numpy_run`: layers, steps of layers and what is drawn, and
+    # a dozen of the product's size.
     hidden = np.minimum(np.array(diagram.widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
@@ -86,11 +88,12 @@ def _threads_and_processes(
 ) -> tuple[int, int]:
     """Return the number of threads that train runs, and of processes in their place: 0 if these would not be faster.
 
-    - `operations`: of a step of each run
+    - `operations`: of a step of each run, (run,); `steps` is about how many steps a run takes
+    - `most`: how many runs may be trained at once
     - `room`: how many threads memory has room for, and how many processes
     - `fixed`: whether there are to be `most`, where there is room, whatever they gain
     """
-    work = steps * (STEP_OVERHEAD_SECONDS + operations / OPERATIONS_PER_SECOND).sum()
+    work = steps * (PYTHON_SECONDS_PER_STEP + operations / BLAS_OPERATIONS_PER_SECOND).sum()
     waiting = steps * len(operations) * THREAD_WAIT_SECONDS
     threads, processes = (max(1, min(most, fitting, len(operations))) for fitting in room)
     if not fixed:
@@ -103,7 +106,15 @@ def _threads_and_processes(
 
 @dataclass
 class _Workers:
-    """The runs that wait, the results of the others, and the number of steps they took."""
+    """The runs that wait, the results of the others, and the number of steps they took; threads share it.
+
+    - `active`: how many threads are at work: `processes` or `threads` at first, one less with each that returns
+    - `threads`: how many pay where they have no process each
+    - `processes`: whether each thread is to have one
+    - `started`: processes in the hands of a thread, which a cancellation kills
+    - `ends`: results of `_numpy_run.train`, by the number of the run
+    - `lock`: held where any of these change; `drawing` while a start is drawn
+    """
 
     diagram: Diagram
     device: jax.Device
@@ -143,7 +154,8 @@ class _Workers:
                         self._release(process)
                         process = None
                         if not self.cancelled:
-                            self.waiting.appendleft(run)
+                            with self.lock:
+                                self.waiting.appendleft(run)
                             warnings.warn(f"{lost}: going on without it.", stacklevel=2)
                     except MemoryError:
                         with self.lock:
