@@ -36,8 +36,10 @@ def line_and_status(reason: BaseException) -> tuple[str, int]:
 
 def cause(reason: BaseException) -> str:
     """Return in one line why something failed."""
-    text, ours = str(reason), type(reason).__module__.startswith("linnet.") or type(reason) is ArithmeticError
-    if hasattr(reason, "format_message"):  # an unknown option, a missing argument
+    text = str(reason)
+    # theories raise a plain `ArithmeticError`; those derived from it, such as `ZeroDivisionError`, are Python's
+    ours = type(reason).__module__.startswith("linnet.") or type(reason) is ArithmeticError
+    if hasattr(reason, "format_message"):  # Typer's: an unknown option, a missing argument
         text = reason.format_message()
     elif isinstance(reason, OSError) and reason.strerror:
         text = f"cannot use{f' {reason.filename!r}' if reason.filename else ''}: {reason.strerror}"

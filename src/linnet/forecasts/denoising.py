@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
 _CUTS = 26  # singular values that are half learned at the times looked at
 MIN_SIDE = 40  # of a matrix whose bulk is tested
-# of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
+# Of the bulk from the law of one noise, relative: 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075.
 MAX_MISFIT = 0.08
 MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
-# of the median of rows or columns: where signals fill a third of the spectrum, the directions of the profile can take
-# all of a row, and its noise falls to nothing turn by turn
+# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of the
+# profile can take all of a row, and its noise falls to nothing turn by turn.
 MIN_PROFILE = 0.01
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
@@ -256,6 +256,7 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
         residual = (data - before)[seen]
         if noise_std is None:  # what the filter leaves of the noise is not seen in the residuals: freedom is taken off
             rows, columns = data.shape
+            # at most nine tenths of the entries, so that residuals are left to see the noise in
             freedom = min(result.effective_rank * (rows + columns - result.effective_rank), 0.9 * seen.sum())
             level = float(np.sqrt((residual**2).sum() / (seen.sum() - freedom)))
             noise = level if noise is None else 0.5 * (noise + level)
@@ -323,6 +324,7 @@ class _RiskSearch:
         """Return threshold, time and risk where the risk is least: from the best of the grid by Nelder-Mead."""
         row, column = np.unravel_index(int(np.argmin(path.risks)), path.risks.shape)
         start = np.log([path.thresholds[row], path.cuts[column]])
+        # the search may leave the grid, by these factors; beyond them a point counts as the nearest one within
         low = np.log([path.thresholds[0] / 10, path.cuts[0] / 3])
         high = np.log([path.thresholds[-1] * 10, path.cuts[-1] * 3])
 
@@ -332,7 +334,7 @@ class _RiskSearch:
 
         from scipy.optimize import minimize  # where it is needed: it takes half a second to load
 
-        simplex = start + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.08]])
+        simplex = start + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.08]])  # about as wide as the cells of the grid
         options: dict[str, Any] = {"initial_simplex": simplex, "maxfev": _REFINEMENTS, "xatol": 1e-3, "fatol": 1e-9}
         optimum = minimize(objective, start, method="Nelder-Mead", options=options)
         g, cut = np.exp(np.clip(optimum.x, low, high))

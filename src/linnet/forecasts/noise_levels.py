@@ -114,7 +114,8 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
         if outside is None:  # once: a quiet column that is taken for signal would look quieter at every turn
             level, _ = noise_level(values, data.shape)
-            outside = min(int((values > 1.1 * bulk_edge(level, data.shape)).sum()), values.size // 3)
+            beyond = int((values > 1.1 * bulk_edge(level, data.shape)).sum())  # the edge itself fluctuates
+            outside = min(beyond, values.size // 3)  # enough must be left to see the noise in
         rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
         factor = root_mean_square(rest, 1)
         rows, columns = rows * factor, columns * root_mean_square(rest / factor[:, None], 0)

@@ -78,9 +78,8 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
     """
     check_scale(choice)
     X = real_array("values", values, ndim=2)
-    shares = np.full(len(X), 1 / len(X)) if weights is None else _row_shares(weights, len(X))
-    mean = shares @ X if flag("centre", centre) and weights is not None else X.mean(axis=0)
-    mean = mean if centre else np.zeros(X.shape[1])
+    shares = None if weights is None else _row_shares(weights, len(X))
+    mean = np.average(X, axis=0, weights=shares) if flag("centre", centre) else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
     if choice == "none":
         return Scaler(mean, ones)
@@ -88,10 +87,11 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
         largest = np.abs(X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of the columns themselves may overflow or vanish
         squares = ((X - mean) / unit) ** 2
-        spread = unit * np.sqrt(squares.mean(axis=0) if weights is None else shares @ squares)
+        spread = unit * np.sqrt(np.average(squares, axis=0, weights=shares))
         tiny = spread <= 1e-12 * largest
         return Scaler(mean, np.where(tiny, 1.0, spread))
-    _, singular, right = np.linalg.svd((X - mean) * np.sqrt(shares)[:, None], full_matrices=False)
+    roots = np.sqrt(1 / len(X)) if shares is None else np.sqrt(shares)[:, None]
+    _, singular, right = np.linalg.svd((X - mean) * roots, full_matrices=False)
     rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
     if rank == 0:
         raise ValueError("`scale` 'whiten' needs inputs that vary: all columns are constant.")
