@@ -171,6 +171,15 @@ def test_the_tiles_are_those_of_the_diagnosis_page_and_count_active_modes_as_the
     assert tiles["modes learned actively"] == "2 of 2" and "2 modes are learned: 2 actively" in data.attrs["findings"]
 
 
+def test_controls_begin_at_the_defaults_of_the_library():
+    pytest.importorskip("dash")
+    from linnet.explorer.pages.your_data import CONTROLS
+
+    begins = {control.name: control.default for control in CONTROLS}
+    for name in ("width", "init", "init_scale", "folds", "scale"):  # one seed is enough, and quicker, on a page
+        assert begins[name] == getattr(ln.forecasts.Settings(), name)
+
+
 def test_work_is_bounded():
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.standard_normal((20, 120)))

@@ -26,8 +26,8 @@ MIN_SIDE = 40  # of a matrix whose bulk is tested
 # Of the bulk from the law of one noise, relative: 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075.
 MAX_MISFIT = 0.08
 MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
-# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of the
-# profile can take all of a row, and its noise falls to nothing turn by turn.
+# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
+# the profile can take all of a row, and its noise falls to nothing turn by turn.
 MIN_PROFILE = 0.01
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
