@@ -135,9 +135,8 @@ def balanced_flow(trial: Trial) -> Numbers:
 
     grams, apart, step = [], [], 1e-4
     targets, starts = generator(key=trial.seed).normal(size=(2, 3, 6, 4))
-    run = ln.gradient_flow(
-        ln.Problem.from_target(targets), ln.inits.balanced(starts), times=[0.3 - step, 0.3, 0.3 + step], rtol=1e-10
-    )
+    problem, times = ln.Problem.from_target(targets), [0.3 - step, 0.3, 0.3 + step]
+    run = ln.gradient_flow(problem, ln.inits.balanced(starts), times=times, rtol=1e-10)
     for i, target in enumerate(targets):
         before, product, after = run.products[:, i]
         roots = polar(product.T)[1], polar(product)[1]  # sqrt(A A^T) and sqrt(A^T A)
@@ -175,13 +174,8 @@ def balanced_flow(trial: Trial) -> Numbers:
 def monotone_modes(trial: Trial) -> Numbers:
     goals, shares = np.meshgrid(np.arange(1.0, 5.0), [-2.0, -1.0, -0.1, 0.01, 0.5, 1.0, 2.0])
     goals, starts = goals.ravel(), (shares * goals).ravel()
-    run = ln.gradient_descent(
-        ln.Problem.from_target(np.diag(goals)),
-        ln.inits.balanced(np.diag(starts)),
-        learning_rate=0.005,
-        steps=1400,
-        save_every=10,
-    )
+    problem, weights = ln.Problem.from_target(np.diag(goals)), ln.inits.balanced(np.diag(starts))
+    run = ln.gradient_descent(problem, weights, learning_rate=0.005, steps=1400, save_every=10)
     modes = np.einsum("tii->ti", run.products)
     left = np.abs(modes - np.where(starts > 0, goals, 0.0)) / goals
     return {"modes": goals.size, "backward": max(np.diff(left, axis=0).max(), 0.0), "value": left[-1].max()}

@@ -48,10 +48,8 @@ def descent_near_flow(trial: Trial) -> Numbers:
     draw = generator(key=trial.seed)
     target, start = draw.normal(size=(6, 6)), 0.3 * draw.normal(size=(6, 6))
     exact = mixed.self_consistent(target, start, 0.2, [1.0])[0]
-    ends = [
-        end_of_descent(ln.Problem.from_target(target), ln.inits.balanced(start, 0.4), steps).product
-        for steps in (200, 400)
-    ]
+    problem, weights = ln.Problem.from_target(target), ln.inits.balanced(start, 0.4)
+    ends = [end_of_descent(problem, weights, steps).product for steps in (200, 400)]
     order = np.log2(np.linalg.norm(ends[0] - exact) / np.linalg.norm(ends[1] - exact))
     return {"printed": highest(printed), "right": highest(right), "value": order}
 
@@ -80,9 +78,8 @@ def bounded_descent(trial: Trial) -> Numbers:
         weights = active_start(dim, gammas, key=trial.seed + 1)
         fastest = np.hypot(size, threshold_of(dim, gammas))  # the leading mode converges below a rate of one over this
         for c in (LEAST_C, EDGE):
-            run = ln.gradient_descent(
-                task, weights, learning_rate=1 / (c * fastest), steps=200, keep="products", throw=False
-            )
+            rate = 1 / (c * fastest)
+            run = ln.gradient_descent(task, weights, learning_rate=rate, steps=200, keep="products", throw=False)
             shares[f"{name}, c = {c:g}"] = (run.products**2).sum(axis=(1, 2)).max() / limit
     return {"shares": shares}
 
@@ -236,15 +233,9 @@ def lazy_throughout(trial: Trial) -> Numbers:
     for gammas in ((-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)):
         for dim in (40, 80) if trial.quick else (50, 100, 200):
             task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, dim], spectrum=[1.0, 0.5])
-            threshold = threshold_of(dim, gammas)
-            run = ln.gradient_descent(
-                task,
-                active_start(dim, gammas, key=[trial.seed, dim, 1]),
-                learning_rate=1 / (25 * threshold),
-                steps=400,
-                save_every=10,
-                keep="products",
-            )
+            weights, threshold = active_start(dim, gammas, key=[trial.seed, dim, 1]), threshold_of(dim, gammas)
+            rate = 1 / (25 * threshold)
+            run = ln.gradient_descent(task, weights, learning_rate=rate, steps=400, save_every=10, keep="products")
             place = f"{gammas}, d = {dim}"
             shares[place] = np.linalg.norm(run.products, 2, axis=(1, 2)).max() / threshold
             left[place] = run.loss[-1] / run.loss[0]

@@ -58,12 +58,9 @@ def lazy_recursion(trial: Trial) -> Numbers:
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
         lazy = [mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps) for start in weights.product]
         gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
-    setting = (
-        truth,
-        problem.cross - truth,
-        (1 - 2 * rate * threshold) ** np.arange(steps + 1),
-    )  # of the larger threshold
-    floors = mixed.lazy_error_floor(*setting), misprints.lazy_mean(*setting)
+    noise, remaining = problem.cross - truth, (1 - 2 * rate * threshold) ** np.arange(steps + 1)
+    floors = mixed.lazy_error_floor(truth, noise, remaining), misprints.lazy_mean(truth, noise, remaining)
+    # at the larger threshold, the last
     right, printed = (np.abs(2 * run.test_loss.mean(axis=1) / floor - 1)[1:].max() for floor in floors)
     numbers = {"right": right, "printed": printed, "ratio": printed / right, "draws": draws}
     return {**numbers, "gaps": gaps, "order": np.log10(gaps[0] / gaps[1]), "value": gaps[1]}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import linnet as ln
+from linnet.theories import mixed
 
 
 def self_consistent_steps(
@@ -23,16 +24,7 @@ def self_consistent_steps(
     product = start
     yield product
     for _ in range(steps):
-        left, values, right = np.linalg.svd(product, full_matrices=True)
+        first, second = mixed.gram_matrices(product, threshold)
         residual = problem.cross - product
-        move = _kernel_root(left, values, threshold) @ residual + residual @ _kernel_root(right.T, values, threshold)
-        product = product + learning_rate * move
+        product = product + learning_rate * (second @ residual + residual @ first)
         yield product
-
-
-def _kernel_root(vectors: np.ndarray, values: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the root of A A^T + g^2 from the left singular vectors and the values of A, or that of A^T A + g^2 from
-    the right ones."""
-    padded = np.zeros(vectors.shape[0])
-    padded[: values.size] = values
-    return (vectors * np.hypot(padded, threshold)) @ vectors.T

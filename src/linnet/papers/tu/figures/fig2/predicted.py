@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
@@ -76,8 +74,8 @@ def _hatch_cells(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) 
     if chosen.any():
         shown = np.ma.masked_array(np.zeros(chosen.shape), ~chosen)
         clear = ListedColormap([(0.0, 0.0, 0.0, 0.0)])
-        look: dict[str, Any] = {"cmap": clear, "hatch": marks, "edgecolor": style.BLACK, "linewidth": 0}
-        axis.pcolor(data["gamma_variance"], data["gamma_width"], shown, shading="nearest", **look)
+        across, up = data["gamma_variance"], data["gamma_width"]
+        axis.pcolor(across, up, shown, shading="nearest", cmap=clear, hatch=marks, edgecolor=style.BLACK, linewidth=0)
 
 
 def difference_panel(axis: style.Axes, data: Dataset) -> None:
