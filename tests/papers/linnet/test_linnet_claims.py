@@ -1,5 +1,7 @@
 """linnet's own claims where nothing new is trained: tables, columns, the figure, and numbers nobody measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -78,16 +80,14 @@ def test_every_rule_can_turn_the_verdict():
 
 def test_the_error_falls_with_the_dimension(monkeypatch):
     """On numbers nobody trained: errors that fall like 1/d, and errors that do not fall."""
-    dims = np.array([10, 20, 40, 80])
-    grown = xr.Dataset(coords={"dim": dims})
-    monkeypatch.setattr(dimensions.Table, "results", lambda self, trial: grown)
-    for typical, verdict in ((0.5 / dims, Verdict.HOLDS), (0.01 + 0 * dims, Verdict.REFUTED)):
-        made = typical[:, None] * np.ones(6)
+    dims = [10, 20, 40, 80]
+    for power, verdict in ((-1, Verdict.HOLDS), (0, Verdict.REFUTED)):
+        made = {dim: np.full(6, 0.01 * float(dim) ** power) for dim in dims}
         monkeypatch.setattr(dimensions.Table, "rows", lambda self, trial, made=made: made)
         found = diagram.error_over_dimensions.measurement(QUICK)
         assert found.verdict == verdict and "d = 80" in found.measured
-    monkeypatch.setattr(dimensions, "read", lambda data: made)
-    assert dimensions.columns(grown)["median error"] == ["1.00%"] * 4
+    table = replace(dimensions.TABLE, read=lambda data: made)
+    assert table.entries(xr.Dataset())["median error"] == ["1.00%"] * 4
 
 
 def test_published_cells():

@@ -92,10 +92,10 @@ def test_what_theory_says_is_not_in_the_cells(monkeypatch):
     import linnet.theories.spectral_bias as theory
 
     found = LIMITS.results(QUICK)
-    before = LIMITS.columns(found)
+    before = LIMITS.entries(found)
     right = theory.final_singular_values
     monkeypatch.setattr(theory, "final_singular_values", lambda values, gamma, dim: right(values, 1.5 * gamma, dim))
-    after = LIMITS.columns(found)
+    after = LIMITS.entries(found)
     measured = "squared norms / 2 nuclear norms - 1"
     assert before[measured] == after[measured]
     predicted = "the same by Corollary 3.1"

@@ -192,12 +192,11 @@ def theorem_against_equation(trial: Trial) -> Numbers:
     reads="root mean square error {errors:.2%}: like d^({rate:.2f})",
 )
 def error_over_dimensions(trial: Trial) -> Numbers:
-    error, dims = dimensions.TABLE.rows(trial), dimensions.TABLE.results(trial)["dim"].values
-    typical = np.sqrt((error**2).mean(axis=1))
-    rate, uncertainty = exponent(dims, typical)
+    typical = {dim: np.sqrt((errors**2).mean()) for dim, errors in dimensions.TABLE.rows(trial).items()}
+    rate, uncertainty = exponent(list(typical), list(typical.values()))
     return {
         "rate": Estimate(rate, uncertainty),
         "lowest": rate - STANDARD_ERRORS * uncertainty,
         "highest": rate + STANDARD_ERRORS * uncertainty,
-        "errors": {f"d = {dim}": size for dim, size in zip(dims, typical, strict=True)},
+        "errors": {f"d = {dim}": error for dim, error in typical.items()},
     }

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import cells, predicted_best_test
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
 
@@ -26,21 +26,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "linnet-dimensions", cells, axes, **options)
 
 
-def read(networks: Dataset) -> np.ndarray:
-    """Return the relative error of the formula, (dim, cell and task)."""
+def read(networks: Dataset) -> dict[int, np.ndarray]:
+    """Return the relative errors of the formula by the dimension, (cell and task,)."""
     trained = networks["best_test"].transpose(*AXES).values
-    return np.abs(predicted_best_test(networks, int(networks.attrs["seed"])) / trained - 1).reshape(len(trained), -1)
-
-
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each dimension: how far the formula is from the trained networks."""
-    errors = read(networks)
-    return {
-        "d": [str(dim) for dim in networks["dim"].values],
-        "networks": [str(row.size) for row in errors],
-        "median error": [f"{100 * np.median(row):.2f}%" for row in errors],
-        "largest error": [f"{100 * row.max():.2f}%" for row in errors],
-    }
+    errors = np.abs(predicted_best_test(networks, int(networks.attrs["seed"])) / trained - 1)
+    return {dim: each.ravel() for dim, each in zip(networks["dim"].values.tolist(), errors, strict=True)}
 
 
 TABLE = Table(
@@ -48,6 +38,12 @@ TABLE = Table(
     title="How the error of the formula falls with the dimension, cells wider than their inputs",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=dict.items,
+    columns={
+        "d": lambda row: str(row[0]),
+        "networks": lambda row: str(row[1].size),
+        "median error": lambda row: f"{100 * np.median(row[1]):.2f}%",
+        "largest error": lambda row: f"{100 * row[1].max():.2f}%",
+    },
     note="Relative to the trained network's least test error; the descent's own step (c = 50) is part of it.",
 )

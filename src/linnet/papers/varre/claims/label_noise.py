@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from linnet.papers.varre.networks.noise_process import mean_of_paths
 from linnet.papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet.papers.varre.tables import label_noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
-from linnet.reproduction.datasets import DataArray
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import exponent, highest, lowest
 from linnet.reproduction.numbers import by_name
 
@@ -41,23 +40,22 @@ RATE = Limit(0.02, "second orders of eta and of eta delta^2, up to 0.08 squared,
     "theories.label_noise) it is {formula:.3f}; data sets left out of it, too weak for any such law: {out}",
 )
 def decays(trial: Trial) -> Numbers:
-    results = label_noise.TABLE.results(trial)
-    rows, small = label_noise.TABLE.rows(trial), results.isel(value=slice(1, None))
-    late = cast("DataArray", np.log(small["end_values"] / small["half_values"])).mean("value")
-    half = float(results["time"].max()) / 2
+    rows = label_noise.TABLE.rows(trial)
 
-    def late_rate(delta: float, rate: float) -> Numbers:
+    def late_rate(delta: float, rate: float, networks: Dataset) -> Numbers:
         """Return the rate in the second half of the time over eta delta^2/2, measured and to second order."""
-        each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.predicted_decay(delta, rate, half))
+        half = float(networks["time"].max()) / 2
+        each = np.log(networks["late"].values).mean(axis=1) / np.log(label_noise.predicted_decay(delta, rate, half))
         leading, second = label_noise.predicted_rates(trial.seed, rate, delta)
         known = np.isfinite(second)
         formula = second[known].mean() / leading[known].mean()
         return {"rates": Estimate.of_mean(each[known]), "formula": formula, "out": (~known).sum()}
 
-    numbers = by_name({f"delta = {d:g}, eta = {r:g}": late_rate(d, r) for d, r in rows if d > 0})
+    noisy = {place: networks for place, networks in rows.items() if place[0] > 0}
+    numbers = by_name({f"delta = {d:g}, eta = {r:g}": late_rate(d, r, cell) for (d, r), cell in noisy.items()})
     return {
-        "value": highest(left.max() for (delta, _), left in rows.items() if delta > 0),
-        "plain": lowest(left.min() for (delta, _), left in rows.items() if delta == 0),
+        "value": highest(networks["left"].max() for networks in noisy.values()),
+        "plain": lowest(networks["left"].min() for (delta, _), networks in rows.items() if delta == 0),
         **numbers,
         "out": sum(numbers["out"].values()),
     }

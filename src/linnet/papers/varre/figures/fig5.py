@@ -30,12 +30,10 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    panels = ds.attrs["panels"].split(",")
-    seed = _drawn_seed(ds)
-    at = int(ds["plateau"][seed])
-    time = ds["time"].values
+    seed = int(np.argmax(ds["plateau"].values > 0))  # the first with a plateau, or the first if none has one
+    at, time = int(ds["plateau"][seed]), ds["time"].values
     with style.applied():
-        picture, axes = panel_axes(panels, ratio=0.8)
+        picture, axes = panel_axes(ds.attrs["panels"].split(","), ratio=0.8)
         if "a" in axes:
             axes["a"].plot(time[1:], ds["loss"][1:, seed], color=style.LOSS, **style.ALONE)
             axes["a"].set(xscale="log", yscale="log", xlabel="time t (canonical)", ylabel="training loss")
@@ -51,12 +49,6 @@ def plot(ds: Dataset) -> style.Picture:
             axes["b"].set_title("b  Phase 1 learns one direction")
             axes["b"].legend(loc="upper left")
         return picture
-
-
-def _drawn_seed(ds: Dataset) -> int:
-    """Return the first seed with a plateau, or the first seed if none has one."""
-    seeds = np.flatnonzero(ds["plateau"].values > 0)
-    return int(seeds[0]) if seeds.size else 0
 
 
 def check(ds: Dataset) -> list[Check]:

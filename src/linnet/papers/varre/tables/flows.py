@@ -14,11 +14,10 @@ from linnet.papers.varre.networks import flows as networks
 from linnet.papers.varre.networks.path import Path, by_gamma, read
 from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS, WIDTH
 from linnet.reproduction import Trial
-from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
-from linnet.reproduction.table import Columns, Table, trial_sweep
+from linnet.reproduction.table import Table, trial_sweep
 
-Column = Callable[[dict[float, list[Path]]], list[str]]  # from the flows of each gamma to their entries
+Column = Callable[[list[Path]], str]  # from the flows of one gamma to their entry
 
 
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
@@ -30,25 +29,18 @@ def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
 
 def flow_table(kind: str, *, name: str, title: str, columns: dict[str, Column], gamma: str = "gamma") -> Table:
     """Return the table of one kind of flow; its rows are `Path`s."""
-    paths = partial(read, outputs=1 if kind == "scalar" else OUTPUTS)
-    every: dict[str, Column] = {
-        gamma: lambda rows: [f"{one:g}" for one in rows],
-        "flows": lambda rows: [str(len(row)) for row in rows.values()],
-        "final loss": worst_column(lambda path: path.loss[-1], "{:.0e}"),
-        **columns,
-    }
-
-    def all_columns(results: Dataset) -> Columns:
-        """Return the columns of the table, an entry for each gamma."""
-        rows = by_gamma(paths(results))
-        return {heading: column(rows) for heading, column in every.items()}
-
     return Table(
         name=name,
         title=title,
         sweep=partial(sweep, name=name, kind=kind),
-        read=paths,
-        columns=all_columns,
+        read=partial(read, outputs=1 if kind == "scalar" else OUTPUTS),
+        split=lambda paths: by_gamma(paths).values(),
+        columns={
+            gamma: lambda row: f"{row[0].gamma:g}",
+            "flows": lambda row: str(len(row)),
+            "final loss": worst_column(lambda path: path.loss[-1], "{:.0e}"),
+            **columns,
+        },
         note="Errors and losses: the largest of the flows; a range where they differ. Ranks count values above a tenth "
         "of the largest.",
     )
@@ -56,15 +48,15 @@ def flow_table(kind: str, *, name: str, title: str, columns: dict[str, Column], 
 
 def worst_column(of: Callable[[Path], Any], form: str = "{:.1e}") -> Column:
     """Return the column with the largest value of each gamma."""
-    return lambda rows: [form.format(highest(of(path) for path in row)) for row in rows.values()]
+    return lambda row: form.format(highest(of(path) for path in row))
 
 
 def range_column(of: Callable[[Path], Any], form: str = "{:.2g}") -> Column:
     """Return the column with the least and the largest value of each gamma, once if they read the same."""
 
-    def column(rows: dict[float, list[Path]]) -> list[str]:
-        ends = [[form.format(end([of(path) for path in row])) for end in (lowest, highest)] for row in rows.values()]
-        return [low if low == high else f"{low} to {high}" for low, high in ends]
+    def column(row: list[Path]) -> str:
+        low, high = (form.format(end(of(path) for path in row)) for end in (lowest, highest))
+        return low if low == high else f"{low} to {high}"
 
     return column
 
@@ -152,9 +144,9 @@ GAUSSIAN_STARTS = flow_table(
     title="Gaussian starts: which standard deviation gives rank 3",
     gamma="effective gamma",
     columns={  # the fourth singular value decides the rank
-        "std of W1(0)": lambda rows: [f"{np.sqrt(2 * gamma / WIDTH):g}" for gamma in rows],
+        "std of W1(0)": lambda row: f"{np.sqrt(2 * row[0].gamma / WIDTH):g}",
         "rank of W1": range_column(lambda path: path.rank, "{:.0f}"),
-        "rank 3": lambda rows: [f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}" for row in rows.values()],
+        "rank 3": lambda row: f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}",
         "σ4/σ1": range_column(lambda path: path.values[3] / path.values[0]),
         "the same by Corollary 3.1": range_column(predicted_fourth_ratio),
     },

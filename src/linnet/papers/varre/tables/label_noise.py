@@ -8,8 +8,8 @@ import linnet as ln
 from linnet.papers.varre.networks.label_noise import noisy_cells, noisy_problem
 from linnet.papers.varre.settings import NOISY_RATES
 from linnet.reproduction import Trial
-from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table, trial_sweep
+from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import Table, trial_sweep
 
 NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
@@ -21,11 +21,13 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "varre-label-noise", noisy_cells, axes, fixed=fixed, together="replicate")
 
 
-def read(results: Dataset) -> dict[tuple[float, float], np.ndarray]:
-    """Return the small singular values at the end over the start, by delta and step (replicate, value)."""
-    small = results.isel(value=slice(1, None))
-    left = (small["end_values"] / small["start_values"]).transpose("delta", "rate", "replicate", "value")
-    return {(float(d), float(r)): left.sel(delta=d, rate=r).values for d in left["delta"] for r in left["rate"]}
+def read(results: Dataset) -> dict[tuple[float, float], Dataset]:
+    """Return the networks of each delta and step, with what is left of their small singular values at the end (`left`),
+    and from halfway on (`late`), (replicate, value)."""
+    small = results.isel(value=slice(1, None)).transpose("replicate", "value", ...)
+    shares = {"left": small["end_values"] / small["start_values"], "late": small["end_values"] / small["half_values"]}
+    cells = cells_of(results.drop_dims("value").assign(shares), "delta", "rate")
+    return {(float(cell["delta"]), float(cell["rate"])): cell for cell in cells}
 
 
 def predicted_decay(delta: float, rate: float, time: float) -> float:
@@ -48,28 +50,24 @@ def predicted_rates(seed: int, learning_rate: float, noise_std: float) -> np.nda
     return rates
 
 
-def columns(results: Dataset) -> Columns:
-    """Return what is left of the small singular values beside what is predicted, by delta and step."""
-    rows, time = read(results), float(results["time"].max())
-    losses = {(d, r): float(results["loss"].sel(delta=d, rate=r).max()) for d, r in rows}
-    return {
-        "label noise delta": [f"{delta:g}" for delta, _ in rows],
-        "step eta": [f"{rate:g}" for _, rate in rows],
-        "networks": [str(len(left)) for left in rows.values()],
-        "training time": [f"{time:g}" for _ in rows],
-        "largest final loss": [f"{losses[key]:.0e}" for key in rows],
-        "small values, end / start: median": [f"{np.median(left):.2g}" for left in rows.values()],
-        "smallest": [f"{left.min():.2g}" for left in rows.values()],
-        "largest": [f"{left.max():.2g}" for left in rows.values()],
-        "exp(-eta delta^2 t/2)": [f"{predicted_decay(*key, time):.2g}" for key in rows],
-    }
-
-
 TABLE = Table(
     name="label-noise",
     title="Label noise from a large start: what is left of the small singular values",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda rows: rows.values(),
+    columns={
+        "label noise delta": "{[delta].values:g}",
+        "step eta": "{[rate].values:g}",
+        "networks": "{.sizes[replicate]}",
+        "training time": lambda cell: f"{float(cell['time'].max()):g}",
+        "largest final loss": lambda cell: f"{float(cell['loss'].max()):.0e}",
+        "small values, end / start: median": lambda cell: f"{np.median(cell['left']):.2g}",
+        "smallest": lambda cell: f"{float(cell['left'].min()):.2g}",
+        "largest": lambda cell: f"{float(cell['left'].max()):.2g}",
+        "exp(-eta delta^2 t/2)": lambda cell: (
+            f"{predicted_decay(*(float(cell[name].max()) for name in ('delta', 'rate', 'time'))):.2g}"
+        ),
+    },
     note="Singular values of W1 but the largest, at the end over the start.",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import linnet as ln
@@ -9,7 +11,7 @@ from linnet.papers.varre.networks.noise_process import process_cells
 from linnet.papers.varre.settings import BATCH, DIMS, MOMENTS, NOISE, STARTS
 from linnet.reproduction import Estimate, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
-from linnet.reproduction.table import Columns, Table, trial_sweep
+from linnet.reproduction.table import Table, trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -31,38 +33,14 @@ def sampled_mean(paths: Dataset, name: str, moment: float | None = None) -> Esti
     return Estimate(float(chosen[name]), float(chosen[f"{name}_error"]))
 
 
-def columns(results: Dataset) -> Columns:
-    """Return growth, commutator, angle and lower singular values, each beside what is said of it."""
-    from linnet.theories import noise
+def _from_two_inputs(entry: Callable[[Dataset], str]) -> Callable[[Dataset], str]:
+    """Return the column with blanks for one input, which has neither angle nor second value."""
+    return lambda paths: entry(paths) if paths["dim"] > 1 else ""
 
-    rows = read(results)
-    names = {"zero": "0", "tilted": "unit length"}
-    drifts = {key: noise.scale_drift(key[0]) * float(paths["clock"]) for key, paths in rows.items()}
-    printed = {key: float(paths["area_start"]) * np.exp(-3.0) for key, paths in rows.items()}
 
-    def from_two_inputs(entries: dict[tuple[int, str], str]) -> list[str]:
-        """Return the entries, blank for one input, which has neither angle nor second value."""
-        return [entry if dim > 1 else "" for (dim, _), entry in entries.items()]
-
-    def early_and_late(name: str) -> dict[tuple[int, str], str]:
-        """Return the values at t = 1 and 6 as text."""
-        ends = {key: [float(paths[name].sel(moment=at)) for at in (1.0, 6.0)] for key, paths in rows.items()}
-        return {key: f"{first:.2f} → {last:.2f}" for key, (first, last) in ends.items()}
-
-    areas = {key: f"{sampled_mean(cell, 'area', 3.0):.3f}" for key, cell in rows.items()}
-    changes = {key: f"{sampled_mean(cell.isel(value=1), 'log_value_change'):+.3f}" for key, cell in rows.items()}
-    return {
-        "d": [str(dim) for dim, _ in rows],
-        "a(0)": [names[start] for _, start in rows],
-        "paths": [str(int(paths["paths"])) for paths in rows.values()],
-        "growth of ln ‖w‖² to t = 3": [f"{sampled_mean(paths, 'growth'):+.2f}" for paths in rows.values()],
-        "(d - 2) times its clock": [f"{drift:+.2f}" for drift in drifts.values()],
-        "mean size of [w1, a] at t = 3": from_two_inputs(areas),
-        "printed": from_two_inputs({key: f"{area:.3f}" for key, area in printed.items()}),
-        "its median, t = 1 to 6": from_two_inputs(early_and_late("area_median")),
-        "mean sine of w1 and a, t = 1 to 6": from_two_inputs(early_and_late("sine")),
-        "mean change of ln σ2, t = 3 to 6": from_two_inputs(changes),
-    }
+def _early_and_late(name: str) -> Callable[[Dataset], str]:
+    """Return the column with the values at t = 1 and 6."""
+    return lambda paths: "{:.2f} → {:.2f}".format(*paths[name].sel(moment=[1.0, 6.0]).values)
 
 
 TABLE = Table(
@@ -70,6 +48,22 @@ TABLE = Table(
     title="Noise alone: growth of the weights, commutator, angle, and the second singular value",
     sweep=sweep,
     read=read,
-    columns=columns,
+    split=lambda rows: rows.values(),
+    columns={
+        "d": "{[dim].values}",
+        "a(0)": lambda paths: {"zero": "0", "tilted": "unit length"}[paths["start"].item()],
+        "paths": "{[paths].values:.0f}",
+        "growth of ln ‖w‖² to t = 3": lambda paths: f"{sampled_mean(paths, 'growth'):+.2f}",
+        "(d - 2) times its clock": lambda paths: (
+            f"{ln.theories.noise.scale_drift(int(paths['dim'])) * float(paths['clock']):+.2f}"
+        ),
+        "mean size of [w1, a] at t = 3": _from_two_inputs(lambda paths: f"{sampled_mean(paths, 'area', 3.0):.3f}"),
+        "printed": _from_two_inputs(lambda paths: f"{float(paths['area_start']) * np.exp(-3.0):.3f}"),
+        "its median, t = 1 to 6": _from_two_inputs(_early_and_late("area_median")),
+        "mean sine of w1 and a, t = 1 to 6": _from_two_inputs(_early_and_late("sine")),
+        "mean change of ln σ2, t = 3 to 6": _from_two_inputs(
+            lambda paths: f"{sampled_mean(paths.isel(value=1), 'log_value_change'):+.3f}"
+        ),
+    },
     note="Means ± standard errors over paths; the clock is the integral of a²/‖w‖²; printed: e^-3 of the start.",
 )
