@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu.networks.starts import active_start, threshold_start
 from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
-from linnet.reproduction.fits import first_index
 from linnet.theories import mixed
-from linnet.trajectories.saving import at
+from linnet.trajectories.saving import at, last
 
 POINTS = 256  # of a curve
 SEEN = [*range(40), *range(40, 200, 4), *range(200, 400, 20), 400]  # steps of a timeline that are looked at
@@ -92,12 +95,15 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
     matrix = target_of(target, dim, key)
     left, values, right = np.linalg.svd(matrix)
     problem, thresholds, ahead = ln.Problem.from_target(matrix), np.asarray(levels) * values[0], []
-    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
+    for i, threshold in enumerate(thresholds.tolist()):
         weights = threshold_start(dim, dim**3, threshold, key=[key, 1, i])
         rate = 0.05 / max(values[0], threshold)
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        half = first_index(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
-        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
+        run = ln.gradient_descent(
+            problem, weights, learning_rate=rate, steps=steps, stop=LossHalved(), save_every=last(), keep="products"
+        )
+        if run.status.reason not in LossHalved.reasons:
+            raise RuntimeError(f"half of the target is not learned in {steps} steps")
+        progress = np.einsum("im,ij,mj->m", left, run.products[-1], right) / values
         ahead.append(progress[0] / np.median(progress))
     return {"threshold": ("level", thresholds), "preference": ("level", ahead)}
 
@@ -107,3 +113,22 @@ def target_of(name: str, dim: int, seed: int) -> np.ndarray:
     if name == "low rank":
         return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
     return generator(key=[seed, 0]).normal(size=(dim, dim))
+
+
+@dataclass(frozen=True)
+class LossHalved:
+    """The stopping rule that ends a run at its first state that has half of the loss it began with."""
+
+    reasons: tuple[str, ...] = ("half of the loss is gone",)
+    needs_test: bool = False
+
+    def start(self) -> np.float64:
+        """Return what stands for the first loss before it is known."""
+        return np.float64(np.inf)
+
+    def update(
+        self, first: jax.Array, step: jax.Array, loss: jax.Array, test_loss: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Return the first loss, and 1 to stop or 0 to go on."""
+        first = jnp.where(step == 0, loss, first)
+        return first, jnp.where(loss <= 0.5 * first, 1, 0)
