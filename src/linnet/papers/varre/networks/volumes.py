@@ -68,7 +68,8 @@ class Process:
             a *= self.outer
             for turn, i in enumerate(self.order):
                 turned = first[i] * cosh[turn] + a * sinh[turn]
-                a[...] = first[i] * sinh[turn] + a * cosh[turn]
+                a *= cosh[turn]
+                a += first[i] * sinh[turn]
                 first[i] = turned
             first *= self.inner
             a *= self.outer
@@ -83,21 +84,33 @@ def volume_growth(
     Neurons are made orthogonal again and again, which changes neither volumes, once counted, nor q_k.
     """
     process = Process(scales, seed, neurons=scales.size, paths=paths, step=step)
-    logs, clocks, start = np.zeros((paths, scales.size)), [], np.zeros(0)
+    logs, clocks, start = np.zeros((scales.size, paths)), [], np.zeros(0)
     for at in np.arange(QR_INTERVAL_TIME, time + QR_INTERVAL_TIME / 2, QR_INTERVAL_TIME):
         process.advance(at)
-        both = np.concatenate([process.first / scales[:, None, None], process.second[None]]).transpose(2, 0, 1)
-        mixed = np.linalg.qr(both)
-        logs += np.log(np.abs(np.diagonal(mixed.R, axis1=1, axis2=2)))
-        inside = np.asarray(np.linalg.qr(mixed.Q[:, :-1], mode="r"))  # of u alone
-        sizes = (logs + np.log(np.abs(np.diagonal(inside, axis1=1, axis2=2)))).cumsum(axis=1)
+        both = np.concatenate([process.first / scales[:, None, None], process.second[None]])
+        logs += np.log(_orthonormalize(both))
+        # What is orthonormal is (u, a): the volume of u alone is the root of det(1 - a a^T) = 1 - |a|^2.
+        without_a = 1 - (both[-1] ** 2).cumsum(axis=0)
+        sizes = logs.cumsum(axis=0) + 0.5 * np.log(without_a)
         if at > BURN_IN_TIME - QR_INTERVAL_TIME / 2:
             start = sizes if not start.size else start
-            seen = np.linalg.solve(inside.transpose(0, 2, 1), mixed.Q[:, -1, :, None])[..., 0]
-            clocks.append((seen**2).cumsum(axis=1))
-        process.first[...] = (mixed.Q[:, :-1] * scales[:, None]).transpose(1, 2, 0)
-        process.second[...] = mixed.Q[:, -1].T
-    return {"growth": (sizes - start).T / (time - BURN_IN_TIME), "clock": np.mean(clocks, axis=0).T}
+            clocks.append(1 / without_a - 1)
+        process.first[...] = both[:-1] * scales[:, None, None]
+        process.second[...] = both[-1]
+    return {"growth": (sizes - start) / (time - BURN_IN_TIME), "clock": np.mean(clocks, axis=0)}
+
+
+def _orthonormalize(columns: np.ndarray) -> np.ndarray:
+    """Make the columns of every path (entry, column, path) orthonormal by Gram and Schmidt's method, in place; return
+    the lengths of what each adds to those before it (column, path)."""
+    lengths = np.empty(columns.shape[1:])
+    for k in range(columns.shape[1]):
+        column = columns[:, k]
+        for j in range(k):
+            column -= (columns[:, j] * column).sum(axis=0) * columns[:, j]
+        lengths[k] = np.linalg.norm(column, axis=0)
+        column /= lengths[k]
+    return lengths
 
 
 def _log_sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:
