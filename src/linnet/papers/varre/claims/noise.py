@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -245,6 +245,7 @@ OF_SHAPES = (
 )
 
 
+@lru_cache(maxsize=1)  # two claims read it
 def _volume_growth_by_shape(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
     """Return the growth of volumes and the clock q under noise of every shape D, in units of the largest D^2."""
     paths = 1000 if trial.quick else 8000
