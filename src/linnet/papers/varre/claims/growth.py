@@ -20,6 +20,12 @@ SECONDS = Within(SCHEME, "second", of="second_theory", errors=ERRORS, what="rate
 MORE_INPUTS = Above(SCHEME, "more_inputs", errors=ERRORS, what="least rate of ln|w| from d = 3 on", form="+.3f")
 
 
+def _rates(trial: Trial, *names: str) -> growth.Rates:
+    """Return the measured rates of these names, and the exponents that they should be."""
+    rates = growth.TABLE.rows(trial)
+    return {each: rates[each] for name in names for each in (name, f"{name}_theory")}
+
+
 @claim(
     "proposition-4.1b",
     says="From five inputs on, every mean power of the scale of both layers diverges under noise alone.",
@@ -33,7 +39,7 @@ MORE_INPUTS = Above(SCHEME, "more_inputs", errors=ERRORS, what="least rate of ln
     reads="rates of ln|w|: {length:+.3f}; of ln|a|: {outgoing:+.3f}",
 )
 def scale(trial: Trial) -> Numbers:
-    rates = growth.TABLE.rows(trial)
+    rates = _rates(trial, "length", "outgoing")
     large = {f"{rate}, {dim}": rates[rate][dim] for rate in ("length", "outgoing") for dim in ("d = 5", "d = 6")}
     return {**rates, "five_inputs": large}
 
@@ -72,7 +78,7 @@ def constant(trial: Trial) -> Numbers:
     reads="rate of ln|w|: {length:+.3f}",
 )
 def two_inputs(trial: Trial) -> Numbers:
-    rates = growth.TABLE.rows(trial)
+    rates = _rates(trial, "length")
     more_inputs = {dim: rate for dim, rate in rates["length"].items() if dim != "d = 2"}
     return {**rates, "two": rates["length"]["d = 2"], "more_inputs": more_inputs}
 
@@ -113,7 +119,7 @@ UNBOUNDED = Limit(0, "growth without bound must be seen between two late times")
 def top_value(trial: Trial) -> Numbers:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
-    more_inputs = {dim: rate for dim, rate in growth.TABLE.rows(trial)["length"].items() if dim != "d = 2"}
+    more_inputs = {dim: rate for dim, rate in _rates(trial, "length")["length"].items() if dim != "d = 2"}
     return {"early": early, "late": late, "gain": late.minus(early), "more_inputs": more_inputs}
 
 
@@ -157,7 +163,7 @@ FALLING = Limit(0, "angles that tend to 0 must be seen to fall")
 )
 def angle(trial: Trial) -> Numbers:
     """The largest sine of all rows with a, and the rate at which angles fall in the limit."""
-    rates, rows = growth.TABLE.rows(trial), noise.TABLE.rows(trial)
+    rates, rows = _rates(trial, "length", "second"), noise.TABLE.rows(trial)
     starts = {"zero": "a = 0", "tilted": "a of length 1"}
     several = {f"d = {dim}, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
     return {
@@ -190,6 +196,6 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
     reads="rate of ln sigma_2: {second:+.4f}; exponents: {second_theory:+.4f}",
 )
 def lower_values(trial: Trial) -> Numbers:
-    rates = growth.TABLE.rows(trial)
+    rates = _rates(trial, "second")
     to_five = {dim: rate for dim, rate in rates["second"].items() if dim != "d = 6"}
     return {**rates, "to_five": to_five, "six": rates["second"]["d = 6"]}
