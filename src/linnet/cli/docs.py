@@ -96,7 +96,7 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
 
 def coverage_sentence(statements: Sequence[Statement]) -> str:
     """Say how many of the statements are checked, and what share that is of those that can be."""
-    checkable, checked = (sum(bool(getattr(row, part)) for row in statements) for part in ("checkable", "checked"))
+    checkable, checked = sum(row.checkable for row in statements), sum(bool(row.checked) for row in statements)
     rest = len(statements) - checkable
     also = f"; {rest} more are definitions, outlooks and the like" if rest else ""
     return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."

@@ -8,7 +8,10 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and end the process with its exit status."""
+    """Run the command line and end the process with its exit status.
+
+    The order matters: signals are taken over before the commands are imported, which takes a second or more.
+    """
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `install`: imports would show a traceback
     open_closed_streams()

@@ -8,8 +8,8 @@ import numpy as np
 
 from linnet.forecasts._columns import pluralize
 from linnet.forecasts._forecast_summary import regime_sentence
-from linnet.forecasts.curves import mean_and_standard_error
-from linnet.forecasts.rates import pytorch_rates
+from linnet.forecasts.curves import FLAT_CHANGE, mean_and_standard_error
+from linnet.forecasts.rates import MARGIN, pytorch_rates
 from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, is_significant, smaller_start_factor
 from linnet.observables.mode_regimes import regimes
 
@@ -85,7 +85,7 @@ def headline(data: xr.Dataset) -> dict[str, str]:
 
 def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
     """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
-    return [ADVERBS[word] for word in diagnosis.regimes.labels]
+    return [ADVERBS[label] for label in diagnosis.regimes.labels]
 
 
 def _spectrum_sentence(diagnosis: Diagnosis) -> str:
@@ -189,8 +189,8 @@ def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
         )
     elif c.flat_from is not None:
         line = (
-            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within 0.1% of its least until "
-            f"step {c.steps[-1]}: training longer changes nothing."
+            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its least "
+            f"until step {c.steps[-1]}: training longer changes nothing."
         )
     else:
         (low, high), late = c.range, c.mean[-1] / c.mean[c.best] - 1
@@ -281,7 +281,8 @@ def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
 def _rates_sentence(diagnosis: Diagnosis) -> str:
     """Say what loss and time mean, and how the largest stable rate was tried."""
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
-    checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
+    sharp = f"{MARGIN:.0%} above diverges, {MARGIN:.0%} below does not"
+    checked = sharp if stable.checked else "the border is not sharp"
     return (
         f"The loss is half the squared error, summed over targets, averaged over rows. Time is steps times rate: step "
         f"{diagnosis.stop} is time {diagnosis.stop * rate:.3g}. The largest stable rate was tried for {stable.steps} "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
 HEAD_LINES = 60
-SEPARATORS = ("\t", ";", "|", ",")
+SEPARATORS = ("\t", ";", "|", ",")  # in this order: where another one fits, commas may be decimal commas
 SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")

@@ -233,7 +233,7 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
             f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
             "the law of such noise. A larger noise is taken, so that the rank is not overestimated; give `noise_std` "
             "if you know it.",
-            stacklevel=3,
+            stacklevel=3,  # the line that calls `denoise`
         )
         return replace(careful, noise_misfit=misfit)
     matrix = evened.matrix * np.outer(rows, columns)

@@ -160,7 +160,7 @@ class Forecast:
         return largest_stable_rate(self.problem, self.weights, steps=steps, first=first)
 
     def findings(self) -> list[str]:
-        """What the forecast says, in sentences."""
+        """What the forecast says, in lines: sentences about the run, and one line for each of the strongest modes."""
         return _forecast_summary.findings(self)
 
     def __str__(self) -> str:
