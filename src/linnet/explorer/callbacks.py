@@ -61,7 +61,7 @@ def _register_compute(app: Dash, service: Service, page: Page, part: Part) -> No
         *[Input(f"{page.name}-{name}", "value") for name in followed],
         *[State(f"{page.name}-{name}", "value") for name in only_read],
     )
-    def compute(frozen: object, *values: object) -> Answer:
+    def answer(frozen: object, *values: object) -> Answer:
         """Return the answer to the values of the controls, in the order of `names`, and the query of a frozen run."""
         given = dict(zip(names, values, strict=True))
         return service.answer(page, part, given, frozen if isinstance(frozen, str) else None)

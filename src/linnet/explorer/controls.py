@@ -20,7 +20,7 @@ Kind = Literal["number", "whole", "log", "choice", "switch", "text", "numbers"]
 Value = float | int | str | bool | tuple[float, ...]
 State = dict[str, Any]
 
-MAX_CHARACTERS = 400  # characters of a value
+MAX_VALUE_CHARACTERS = 400
 MAX_NUMBERS = 32  # entries of a list of numbers, unless the control says less
 SINGLE_NUMBERS = ("number", "whole", "log")  # the kinds that have a slider
 SWITCH_WORDS = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
@@ -42,8 +42,10 @@ class Control:
     - `kind`: "number", "whole" (an integer), "log" (a slider on a logarithmic axis, whole if the default is an
       integer), "choice", "switch", "text" or "numbers" (a list, each entry within the bounds; empty only if the
       default is)
-    - `name`: in the address and in the page's functions; `label`: what the reader sees, with the paper's symbol
-    - `default`: where the page starts; `bounds`: the least and the largest number; `help`: one sentence
+    - `name`: in the address and in the page's functions: another one breaks links; `label`: what the reader sees, with
+      the paper's symbol
+    - `default`: where the page starts, and what an address without it stands for; `bounds`: the least and the largest
+      number; `help`: one sentence
     - `step`: of the slider (of "log": in decades)
     - `choices`: pairs (value, label) of a "choice"
     - `most`: entries of "numbers"
@@ -96,8 +98,8 @@ class Control:
         if raw is None or (isinstance(raw, (list, tuple, dict)) and self.kind != "numbers"):
             raise self.refusal("is empty" if raw in (None, [], ()) else "is not a single value")
         text = ",".join(map(str, raw)) if isinstance(raw, (list, tuple)) else str(raw).strip()
-        if len(text) > MAX_CHARACTERS:
-            raise self.refusal(f"must have at most {MAX_CHARACTERS} characters: got {len(text)}")
+        if len(text) > MAX_VALUE_CHARACTERS:
+            raise self.refusal(f"must have at most {MAX_VALUE_CHARACTERS} characters: got {len(text)}")
         if self.kind == "choice" and text not in dict(self.choices):
             raise self.refusal(f"must be one of {', '.join(dict(self.choices))}: got {text!r}")
         if self.kind in ("choice", "text"):

@@ -24,6 +24,7 @@ MAX_REQUEST_BYTES = MAX_BASE64_CHARACTERS + 2**20  # the largest upload, and a M
 DATA_PATH = "/data/"  # where files of numbers are: PATH + PAGE/PART.ENDING, in assets/explorer.js too
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
+# The beginning of every page: `application.INDEX` begins with it too.
 HEAD = f"""<!DOCTYPE html>
 <html lang="en">
     <head>

@@ -68,7 +68,8 @@ class Part:
 
     `compute` takes the controls that its arguments name, or all of the page if it takes `**state`. With `needs`, the
     part waits until these controls are not empty (a clicked cell). The first part of a page is called `MAIN`; names of
-    parts are in ids and in the addresses of files (see `layout`).
+    parts are in ids and in the addresses of files (see `layout`). The views of another part may read of the state only
+    those controls that it follows (`Page.part_follows`).
     """
 
     name: str
@@ -94,7 +95,7 @@ class Part:
 class Page:
     """A page of the explorer: its controls, the parts that are computed from them, and its words.
 
-    - `name`: in the address, `/name`; `title`; `introduction`: its paragraphs
+    - `name`: in the address, `/name`, in ids, and in assets/thumbnails; `title`; `introduction`: its paragraphs
     - `card`: one sentence, on the first page
     - `controls`; `parts`: what is computed from them and drawn, each part apart from the others
     - `own_script(state)`: the text under "As Python" where it is not the source of the parts

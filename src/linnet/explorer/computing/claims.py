@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 OWN = "linnet"  # our own results, which are no numbered paper
-VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")
+VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")  # the texts of `Verdict`
 MAX_LETTERS = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
@@ -52,7 +52,7 @@ def filtered_claims(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr
             raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
     if not isinstance(words, str) or len(words) > MAX_LETTERS:
         raise ValueError(f"`words` must be at most {MAX_LETTERS} letters to search for.")
-    claims = _matching(_all_claims(), paper, words)
+    claims = _matching_rows(_all_claims(), paper, words)
     return claims.isel(claim=np.flatnonzero((verdict == ALL) | (claims["verdict"] == verdict)))
 
 
@@ -65,7 +65,7 @@ def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
     >>> answers(paper="tu", words="theorem 2").theorem.values.tolist()[0]
     'Theorem 2, lazy region'
     """
-    return _matching(_all_answers(), paper, words)
+    return _matching_rows(_all_answers(), paper, words)
 
 
 def place_of(where: str, paper: str) -> str:
@@ -101,7 +101,7 @@ def matches(texts: Sequence[str], words: str) -> list[bool]:
     return [fits and all(part in text for part in parts) for fits, text in zip(named, texts, strict=True)]
 
 
-def _matching(table: xr.Dataset, paper: str, words: str) -> xr.Dataset:
+def _matching_rows(table: xr.Dataset, paper: str, words: str) -> xr.Dataset:
     """Return the rows of a paper whose texts have the words, without the texts."""
     (along,) = table.dims
     fits = np.array(matches(table[TEXT].values.tolist(), words))
@@ -110,7 +110,7 @@ def _matching(table: xr.Dataset, paper: str, words: str) -> xr.Dataset:
     )
 
 
-def _dataset(along: str, rows: Sequence[Row]) -> xr.Dataset:
+def _rows_to_dataset(along: str, rows: Sequence[Row]) -> xr.Dataset:
     """Make a dataset of rows, along the one of their columns that has their names."""
     import xarray as xr
 
@@ -123,7 +123,7 @@ def _all_claims() -> xr.Dataset:
     """Return all claims in the papers' order, with the columns of `filtered_claims` and the text that is searched."""
     from linnet.reproduction import registry
 
-    return _dataset("claim", list(map(_claim_row, registry.claims().values())))
+    return _rows_to_dataset("claim", list(map(_claim_row, registry.claims().values())))
 
 
 def _claim_row(claim: Claim) -> Row:
@@ -166,4 +166,4 @@ def _all_answers() -> xr.Dataset:
         for name, paper in registry.papers().items()
         for one in paper.answers
     ]
-    return _dataset("theorem", rows)
+    return _rows_to_dataset("theorem", rows)

@@ -67,7 +67,7 @@ class ClaimRunner:
                 start_new_session=os.name == "posix",  # whatever it starts is ended with it
             )
             self._claim, self._began = name, time.monotonic()
-            threading.Thread(target=self._wait, args=(self._process,), name="linnet-claim", daemon=True).start()
+            threading.Thread(target=self._wait_for, args=(self._process,), name="linnet-claim", daemon=True).start()
             return self._current_progress()
 
     def progress(self, name: str) -> Progress | None:
@@ -95,7 +95,7 @@ class ClaimRunner:
         usual = STARTING_SECONDS + (known.seconds if known else UNKNOWN_SECONDS)
         return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for a process as long as it may take, and keep what it measured, or why it did not."""
         outcome: dict[str, object] = {}
         with process:  # closes what it writes to

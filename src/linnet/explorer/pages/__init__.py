@@ -1,4 +1,4 @@
-"""The pages of the explorer, in the order of the navigation."""
+"""The pages of the explorer, in the order of the navigation; the first is computed first when the server starts."""
 
 from linnet.explorer.page import Page
 from linnet.explorer.pages import (

@@ -15,7 +15,7 @@ from linnet.explorer.computing import claims as computing
 from linnet.explorer.controls import State, choice, text, whole
 from linnet.explorer.drawing import Figure
 from linnet.explorer.page import Data, Html, Page, Part, view
-from linnet.explorer.panels.measuring import PICK, panel, register
+from linnet.explorer.panels.measuring import PICK, measuring_panel, register
 
 Row = dict[str, Any]  # a claim or an answer: the variables of `computing` by name
 
@@ -47,6 +47,7 @@ def script(state: State) -> str:
 
 
 COLOURS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GREY), strict=True))
+# What is told of a claim: variables of the dataset, and what they are called.
 DETAILS = {
     "where": "where",
     "assumes": "assumes",
@@ -103,7 +104,7 @@ def claim(data: Data, state: State) -> Html:
         html.P([html.B(row["claim"]), " ", _verdict_badge(row)], className="claim-name"),
         html.Div(_typeset(row["says"]), className="sentence"),
         html.Dl(items, className="claim"),
-        panel(row["claim"]),
+        measuring_panel(row["claim"]),
     ]
 
 
@@ -173,7 +174,7 @@ def _full_name(name: str) -> str:
 
 
 def _verdict_badge(row: Row) -> Component:
-    """Return the verdict of a claim in its colour."""
+    """Return the verdict of a claim in its colour, which assets/claims.css has for each name of `Verdict`."""
     from linnet.reproduction.declaration import Verdict
 
     return html.Span(row["verdict"], className=f"verdict {Verdict(row['verdict']).name.lower()}")

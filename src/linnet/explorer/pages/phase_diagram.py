@@ -81,7 +81,9 @@ def _largest_covered(data: Data, name: str) -> float:
 def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
     """Draw a map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    shown = [data[name].values for name in ("best_test", "stable_rank", "best_step", "error")]
+    shown = [
+        data[name].values for name in ("best_test", "stable_rank", "best_step", "error")
+    ]  # in the order of `HOVER`
     under_pointer = {"hover": HOVER, "customdata": draw.rounded_list(np.stack(shown, axis=-1))}
     traces = [heat(x, y, data[name].values, **under_pointer, **options)]
     if not data["covered"].values.all():

@@ -39,6 +39,7 @@ CONTROLS = (
     whole("seeds", "Starts a fold", 1, (1, 3), "Random starts in each fold."),
     whole("steps", "Steps", 0, (0, 16_000), "Of descent; 0 for as many as the held-out error needs.", step=250),
 )
+# The controls that choose the table; the others are arguments of `bounded_settings`.
 OF_TABLE = ("table", "upload", "target", "drop", "missing")
 
 

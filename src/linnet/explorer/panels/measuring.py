@@ -19,7 +19,7 @@ CLAIM_RUNNER = ClaimRunner()  # of this server: one claim at a time, whoever ask
 TICK_MILLISECONDS = 500  # between two looks at how far it is
 
 
-def panel(name: str) -> Component:
+def measuring_panel(name: str) -> Component:
     """Lay out the buttons of a claim, and where its progress is shown; `register` names the same ids."""
     return html.Div(
         [
