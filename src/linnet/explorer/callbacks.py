@@ -41,8 +41,12 @@ def register(app: Dash, service: Service) -> None:
             _register_views(app, page, part)
             _register_clicks(app, page, part)
         for control in page.controls:
-            _register_slider(app, page, control)
-            _register_hiding(app, page, control)
+            if control.has_slider:
+                _register_slider(app, page, control)
+            if control.plays:
+                _register_play(app, page, control)
+            if control.when:
+                _register_hiding(app, page, control)
         if page.can_freeze_run:
             _register_frozen_run(app, page)
         if page.register is not None:
@@ -87,24 +91,25 @@ def _register_views(app: Dash, page: Page, part: Part) -> None:
 
 
 def _register_slider(app: Dash, page: Page, control: Control) -> None:
-    """Keep slider and box at one value, and let a control that plays move its slider by itself."""
-    if not control.has_slider:
-        return
+    """Keep slider and box at one value, and send no position while the parts that follow it are being computed."""
     ident = f"{page.name}-{control.name}"
-    low, high, step = control.slider_range
     parts = [part.name for part in page.parts if page.part_follows(part, control)]
-    how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
-    how |= {"log": control.kind == "log", "whole": control.whole, "low": control.bounds[0], "high": control.bounds[1]}
+    low, high = control.bounds
+    value = {"log": control.kind == "log", "whole": control.whole, "low": low, "high": high}
     app.clientside_callback(
-        browser_call("syncSlider", how),
+        browser_call("syncSlider", {"page": page.name, "parts": parts, "id": ident, **value}),
         Output(ident, "value"),
         Output(f"{ident}-slider", "value"),
         Input(ident, "value"),
         Input(f"{ident}-slider", "value"),
         prevent_initial_call=True,
     )
-    if not control.plays:
-        return
+
+
+def _register_play(app: Dash, page: Page, control: Control) -> None:
+    """Let a button start and stop a clock, and every tick of it move the slider by a step."""
+    ident = f"{page.name}-{control.name}"
+    low, high, step = control.slider_range
     app.clientside_callback(
         browser_call("togglePlay", {"play": PLAY, "pause": PAUSE}),
         Output(f"{ident}-tick", "disabled"),
@@ -123,8 +128,6 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
 
 def _register_hiding(app: Dash, page: Page, control: Control) -> None:
     """Hide a control that matters only with some values of another while that one has others."""
-    if not control.when or control.hidden:
-        return
     other, *values = control.when
     app.clientside_callback(
         browser_call("isHidden", values),

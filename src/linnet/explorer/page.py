@@ -11,27 +11,25 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from dash import Dash
+from dash.development.base_component import Component
 
 from linnet.explorer import as_python
 from linnet.explorer.controls import Control, State, Value
+from linnet.explorer.drawing import Figure
 from linnet.explorer.loading import ALL
 
 if TYPE_CHECKING:
     import xarray as xr
-    from dash import Dash
-    from dash.development.base_component import Component
 
-    from linnet.explorer.drawing import Figure
-# Names for annotations: neither xarray nor Dash is loaded for them.
+# Names for annotations: xarray is not loaded for them.
 Data: TypeAlias = "xr.Dataset"
 Html: TypeAlias = "Component | list[Component]"  # what a view of kind "html" shows
 Draw: TypeAlias = "Callable[[xr.Dataset, State], Figure | Html]"
 
 MAIN = "main"  # the name of a page's first part; assets/explorer.js knows it too
-
-_signature = cache(inspect.signature)
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Part:
 
     def takes(self, name: str) -> bool:
         """Return whether `compute` takes the control of this name."""
-        parameters = _signature(self.compute).parameters
+        parameters = inspect.signature(self.compute).parameters
         return name in parameters or any(one.kind == one.VAR_KEYWORD for one in parameters.values())
 
     def missing(self, state: Mapping[str, Value]) -> list[str]:

@@ -43,9 +43,8 @@ def warm_first_page(service: Service) -> threading.Thread:
 
 def warm_other_pages(service: Service) -> threading.Thread:
     """Compute what pages want ahead one by one, each when there has been no request for a while: all first views,
-    then what a reader may ask for next."""
-
-    from linnet.explorer import controls
+    then what a reader may ask for next. Returns the thread, which has been started."""
+    from linnet.explorer import controls  # late: it loads NumPy, and the server starts without
 
     def compute() -> None:
         """Compute the first query of each page, then the second, ..., whenever the server is idle."""

@@ -21,6 +21,7 @@ VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its a
 MAX_LETTERS = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
+DECLARED = ("paper", "where", "says", "assumes", "tried", "requirement")  # columns that are attributes of a `Claim`
 SEARCHED = ("claim", "where", "says", "assumes", "tried", "requirement", "measured")  # columns of a claim
 Row = Mapping[str, str | float | int]  # a claim or an answer: its columns by name
 TEXT = "text"  # the column that is searched, and that no page shows
@@ -133,12 +134,7 @@ def _claim_row(claim: Claim) -> Row:
     recorded, share = record.last_measured().get(claim.name), record.shares().get(claim.name)
     row: Row = {
         "claim": claim.name,
-        "paper": claim.paper,
-        "where": claim.where,
-        "says": claim.says,
-        "assumes": claim.assumes,
-        "tried": claim.tried,
-        "requirement": claim.requirement,
+        **{name: getattr(claim, name) for name in DECLARED},
         "verdict": str(claim.expected),
         "measured": recorded.measured if recorded else UNMEASURED,
         "command": COMMAND.format(name=claim.name),
