@@ -112,7 +112,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
         paragraphs = (shown.says,)
         heading.append(html.P(f"Lecture, {step} of {len(STEPS)}: {shown.title}", className="step"))
         buttons += _neighbour_steps(step)
-    controls = [
+    beside = [
         html.P(page.first_view.about, className="soft about of-first"),
         *([page.above_controls()] if page.above_controls else []),
         *_controls(page, state),
@@ -125,7 +125,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
             html.P(wrong, className="error", role="alert", id=f"{page.name}-address-error"),
             _div(
                 "columns",
-                _div("controls", *controls, role="group", **{"aria-label": "Controls"}),
+                _div("controls", *beside, role="group", **{"aria-label": "Controls"}),
                 _div("results", *results),
             ),
             dcc.Store(id=f"{page.name}-frozen", data=frozen),
