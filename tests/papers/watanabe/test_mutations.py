@@ -23,253 +23,149 @@ QUICK = Trial(quick=True)
 CLAIMS = {claim.name.removeprefix("watanabe-"): claim for claim in PAPER.claims}
 
 
-def constant(name, change):
-    """A constant of the theory, changed."""
-    right = vars(TwoPhase)[name].fget
+def wrong(owner, name, mistaken):
+    """A function of a module or class that becomes `mistaken` of the right one; a property, `mistaken` of its value."""
+    right = vars(owner)[name]
 
     def mistake(patch):
-        patch.setattr(TwoPhase, name, property(lambda self: change(right(self))))
+        if isinstance(right, property):
+            patch.setattr(owner, name, property(lambda self: mistaken(right.fget(self))))
+        else:
+            patch.setattr(owner, name, mistaken(right))
 
     return mistake
+
+
+def constant(name, change):
+    """A constant of the theory, changed."""
+    return wrong(TwoPhase, name, change)
 
 
 def scaled(owner, name, factor):
     """A function's result times a factor."""
-    right = getattr(owner, name)
-    return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: factor * right(*args, **kwargs))
+    return wrong(owner, name, lambda right: lambda *args, **kwargs: factor * right(*args, **kwargs))
 
 
-def replaced(owner, **changes):
-    """Names of a module replaced."""
+def recorded(change):
+    """Networks that are recorded with a change: from the run to the fields that are other ones."""
 
-    def mistake(patch):
-        for name, value in changes.items():
-            patch.setattr(owner, name, value)
+    def mistaken(right):
+        def train_batch(*args, **kwargs):
+            run = right(*args, **kwargs)
+            return dataclasses.replace(run, **change(run))
 
-    return mistake
+        return train_batch
 
-
-def other_variance(patch):
-    """Twice the variance of the inputs, in the theory only."""
-    patch.setattr(phases, "TwoPhase", lambda spike, align: TwoPhase(spike, align, 2.0))
+    return wrong(phases, "train_batch", mistaken)
 
 
-def swapped_basis(patch):
-    """v2 and v3 exchanged on the measuring side."""
-    right = phases.moments
-
-    def wrong(problem):
-        found = right(problem)
-        order = [0, 2, 1, *range(3, len(found.limit))]
-        return dataclasses.replace(found, basis=found.basis[order])
-
-    patch.setattr(phases, "moments", wrong)
+def read_as(change):
+    """Trained networks that are read with a change: from what is read of one to what is other."""
+    return wrong(phase_times, "read_network", lambda right: lambda ds: {**right(ds), **change(right(ds))})
 
 
-def other_direction(patch):
-    """The direction of a(0) in place of that of w1(0) + a(0)."""
-    patch.setattr(
-        phases,
-        "growth_direction",
-        lambda problem, weights: (
-            np.linalg.norm(weights.second[..., 0, :], axis=-1),
-            weights.second[..., 0, :] / np.linalg.norm(weights.second[..., 0, :], axis=-1, keepdims=True),
-        ),
-    )
+def errors_of(change):
+    """Test errors of the table with a change: from its points to their errors."""
 
+    def mistaken(table):
+        def read(ds):
+            points = table.read(ds)
+            return points.assign(error=change(points))
 
-def fixed_start(patch):
-    """A start that does not shrink with s."""
-    right = phases.gaussian_start
-    patch.setattr(
-        phases, "gaussian_start", lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch)
-    )
+        return dataclasses.replace(table, read=read)
 
-
-def heavy_second_layer(patch):
-    """The second layer recorded 1% too large."""
-    right = phases.train_batch
-
-    def wrong(*args, **kwargs):
-        run = right(*args, **kwargs)
-        return dataclasses.replace(run, second=1.01 * run.second)
-
-    patch.setattr(phases, "train_batch", wrong)
-
-
-def small_w2(patch):
-    """The second component recorded five times too small."""
-    right = vars(Networks)["components"].fget
-    patch.setattr(Networks, "components", property(lambda self: right(self) * [1.0, 0.2]))
-
-
-def double_speed(patch):
-    """A flow at twice the speed of (6)-(7)."""
-    right = vars(Networks)["velocities"].fget
-    patch.setattr(Networks, "velocities", property(lambda self: tuple(2 * part for part in right(self))))
-
-
-def other_time_constant(patch):
-    """tau = 1/eta."""
-    patch.setattr(equations, "time_constant", lambda eta: 1 / eta)
-
-
-def population_moments(patch):
-    """The flow with the population's moments in place of (8)."""
-    beta = equations.target(0.3)
-    sigma = np.diag(np.where(np.arange(30) == 0, 21.0, 1.0))
-    patch.setattr(equations, "empirical_moments", lambda X, y: (sigma, sigma @ beta))
-
-
-def larger_correlation(patch):
-    """The empirical correlation of (8) a twentieth too large."""
-    right = equations.empirical_moments
-    patch.setattr(equations, "empirical_moments", lambda X, y: (right(X, y)[0], 1.05 * right(X, y)[1]))
-
-
-def first_samples(patch):
-    """(8) over the first fifty samples alone: nothing is gained by more."""
-    right = equations.empirical_moments
-    patch.setattr(equations, "empirical_moments", lambda X, y: right(X[:50], y[:50]))
+    return wrong(errors_table, "TABLE", mistaken)
 
 
 def flow_part(layer, columns, factor=1.1):
     """One of (9)-(12) a tenth too large: `columns` of dW/dt (layer 0), or da/dt."""
-    right = equations.printed_flow
 
-    def wrong(*args):
-        parts = [part.copy() for part in right(*args)]
-        parts[layer][..., columns] *= factor
-        return tuple(parts)
+    def mistaken(right):
+        def printed_flow(*args):
+            parts = [part.copy() for part in right(*args)]
+            parts[layer][..., columns] *= factor
+            return tuple(parts)
 
-    return replaced(equations, printed_flow=wrong)
+        return printed_flow
 
-
-def turned_basis(patch):
-    """The closed forms (29)-(30) with v2 reversed."""
-    right = vars(TwoPhase)["basis"].fget
-    patch.setattr(TwoPhase, "basis", property(lambda self: right(self) * [[1.0], [-1.0]]))
+    return wrong(equations, "printed_flow", mistaken)
 
 
-def exchanged_components(patch):
-    """The components along v1 and v2 exchanged."""
-    right = vars(Networks)["components"].fget
-    patch.setattr(Networks, "components", property(lambda self: right(self)[..., ::-1]))
+def exchanged_v2_v3(found):
+    """Moments in a basis whose second and third vectors are exchanged."""
+    order = [0, 2, 1, *range(3, len(found.limit))]
+    return dataclasses.replace(found, basis=found.basis[order])
 
 
-def restless_loss(patch):
-    """The loss recorded as if it fell from the first moment on."""
-    right = phases.train_batch
-
-    def wrong(*args, **kwargs):
-        run = right(*args, **kwargs)
-        return dataclasses.replace(run, loss=run.loss * np.exp(-0.2 * run.times)[:, None])
-
-    patch.setattr(phases, "train_batch", wrong)
+def direction_of_second_layer(problem, weights):
+    """The size and direction of a(0), in place of those of w1(0) + a(0)."""
+    a = weights.second[..., 0, :]
+    return np.linalg.norm(a, axis=-1), a / np.linalg.norm(a, axis=-1, keepdims=True)
 
 
-def w2_with_w1(patch):
-    """The second component recorded with a third of the first."""
-    right = vars(Networks)["components"].fget
-    patch.setattr(Networks, "components", property(lambda self: right(self) @ [[1.0, 0.3], [0.0, 1.0]]))
-
-
-def rising_loss(patch):
-    """The loss recorded backwards."""
-    right = phases.train_batch
-
-    def wrong(*args, **kwargs):
-        run = right(*args, **kwargs)
-        return dataclasses.replace(run, loss=run.loss[::-1])
-
-    patch.setattr(phases, "train_batch", wrong)
-
-
-def without_a_spike(patch):
-    """The networks of Figure 2 trained without their spike."""
-    right = early.trained_networks
-    patch.setattr(early, "trained_networks", lambda trial, pair=(0.0, 0.5): right(trial, pair))
-
-
-def exchanged_phases(patch):
-    """The lengths of the early and the later phase exchanged."""
-    right = phase_times.read_network
-
-    def wrong(ds):
-        network = right(ds)
-        return network | {"early": network["length"], "length": network["early"]}
-
-    patch.setattr(phase_times, "read_network", wrong)
-
-
-def rate_that_rises(patch):
-    """The rate of the last approach recorded as its inverse."""
-    right = phase_times.read_network
-    patch.setattr(phase_times, "read_network", lambda ds: right(ds) | {"late_rate": 1 / right(ds)["late_rate"]})
-
-
-def coarse_start(patch):
-    """Networks on few samples start at 0.1 whatever s is."""
-    right = few_samples.FewSamples.flow_end
-    started = dataclasses.replace
-    patch.setattr(few_samples.FewSamples, "flow_end", lambda one, seed: right(started(one, scale=0.1), seed))
-
-
-def ridge_without_n(patch):
-    """(22) without the number of samples."""
-    right = ridgeless.ridge_solution
-    patch.setattr(ridgeless, "ridge_solution", lambda X, y, strength: right(X, y, strength / len(X)))
-
-
-def one_size(patch):
-    """(24) solved for one size whatever d is."""
-    right = ridgeless.solved_kappa
-    patch.setattr(ridgeless, "solved_kappa", lambda dim, *rest: right(100, *rest))
-
-
-def half_spike(patch):
-    """(27) with half of the spike."""
-    right = spiked.generalization_error
-    patch.setattr(spiked, "generalization_error", lambda rho, *a, **k: right(np.asarray(rho) / 2, *a, **k))
-
-
-def undivided(patch):
-    """Normalised errors taken for plain ones."""
-    right = errors_table.read
-
-    def wrong(ds):
-        points = right(ds)
-        return points.assign(error=points.error / (1 + points.spike * points.alignment**2))
-
-    patch.setattr(errors_table, "TABLE", dataclasses.replace(errors_table.TABLE, read=wrong))
-
-
-def orthogonal_benefit(patch):
-    """Networks with a spike orthogonal to the target recorded with a tenth less error."""
-    right = errors_table.read
-
-    def wrong(ds):
-        points = right(ds)
-        orthogonal = (points.spike > 0) & (points.alignment == 0)
-        return points.assign(error=points.error.where(~orthogonal, 0.9 * points.error))
-
-    patch.setattr(errors_table, "TABLE", dataclasses.replace(errors_table.TABLE, read=wrong))
-
-
-def backwards(patch):
-    """The curves of Figure 3 in the opposite order."""
-    patch.setattr(curves, "FAMILIES", {name: pairs[::-1] for name, pairs in curves.FAMILIES.items()})
+def population_moments(X, y):
+    """The population's moments in place of the empirical ones (8)."""
+    sigma = np.diag(np.where(np.arange(30) == 0, 21.0, 1.0))
+    return sigma, sigma @ equations.target(0.3)
 
 
 double_lambda1, double_lambda2 = constant("lambda1", lambda x: 2 * x), constant("lambda2", lambda x: 2 * x)
 half_correlation, other_sign = constant("correlation", lambda x: x / 2), constant("nu", lambda x: -x)
 double_nu = constant("nu", lambda x: 2 * x)
-no_spike = replaced(phases, PAIR=(0.0, 0.3))
+turned_basis = constant("basis", lambda x: x * [[1.0], [-1.0]])  # (29)-(30) with v2 reversed
+other_variance = wrong(phases, "TwoPhase", lambda right: lambda spike, align: right(spike, align, 2.0))  # in the theory
+no_spike = wrong(phases, "PAIR", lambda right: (0.0, 0.3))
+without_a_spike = wrong(early, "trained_networks", lambda right: lambda trial, pair=(0.0, 0.5): right(trial, pair))
+
+# on the measuring side, and in what is trained or recorded
+swapped_basis = wrong(phases, "moments", lambda right: lambda problem: exchanged_v2_v3(right(problem)))
+other_direction = wrong(phases, "growth_direction", lambda right: direction_of_second_layer)
+fixed_start = wrong(  # it does not shrink with s
+    phases,
+    "gaussian_start",
+    lambda right: lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch),
+)
+heavy_second_layer = recorded(lambda run: {"second": 1.01 * run.second})
+restless_loss = recorded(lambda run: {"loss": run.loss * np.exp(-0.2 * run.times)[:, None]})  # it falls at once
+rising_loss = recorded(lambda run: {"loss": run.loss[::-1]})
+small_w2 = wrong(Networks, "components", lambda x: x * [1.0, 0.2])
+exchanged_components = wrong(Networks, "components", lambda x: x[..., ::-1])
+w2_with_w1 = wrong(Networks, "components", lambda x: x @ [[1.0, 0.3], [0.0, 1.0]])  # a third of the first in it
+double_speed = wrong(Networks, "velocities", lambda parts: tuple(2 * part for part in parts))
+exchanged_phases = read_as(lambda network: {"early": network["length"], "length": network["early"]})
+rate_that_rises = read_as(lambda network: {"late_rate": 1 / network["late_rate"]})
+coarse_start = wrong(  # 0.1 whatever s is
+    few_samples.FewSamples,
+    "flow_end",
+    lambda right: lambda network, seed: right(dataclasses.replace(network, scale=0.1), seed),
+)
+undivided = errors_of(lambda points: points.error / (1 + points.spike * points.alignment**2))  # taken for plain ones
+orthogonal_benefit = errors_of(  # a tenth less error where the spike is orthogonal to the target
+    lambda points: points.error * (1 - 0.1 * ((points.spike > 0) & (points.alignment == 0)))
+)
+backwards = wrong(curves, "FAMILIES", lambda right: {name: pairs[::-1] for name, pairs in right.items()})
+
+# in the formulas of claims
+other_time_constant = wrong(equations, "time_constant", lambda right: lambda eta: 1 / eta)
+larger_correlation = wrong(  # of (8), by a twentieth
+    equations, "empirical_moments", lambda right: lambda X, y: (right(X, y)[0], 1.05 * right(X, y)[1])
+)
+first_samples = wrong(  # (8) over fifty samples alone: nothing is gained by more
+    equations, "empirical_moments", lambda right: lambda X, y: right(X[:50], y[:50])
+)
+ridge_without_n = wrong(
+    ridgeless, "ridge_solution", lambda right: lambda X, y, strength: right(X, y, strength / len(X))
+)
+one_size = wrong(ridgeless, "solved_kappa", lambda right: lambda dim, *rest: right(100, *rest))  # whatever d is
+other_limits = wrong(ridgeless, "ridgeless_limits", lambda right: lambda ratio: (ratio, ratio / (ratio - 1)))
+half_spike = wrong(  # (27) with half of the spike
+    spiked, "generalization_error", lambda right: lambda rho, *a, **k: right(np.asarray(rho) / 2, *a, **k)
+)
 
 # by its name: the claim, the mistake, whether it trains again (the others share the networks of one pair)
 MUTATIONS = {
     "other-time-constant": ("eq6", other_time_constant, False),
-    "population-moments": ("eq6", population_moments, False),
+    "population-moments": ("eq6", wrong(equations, "empirical_moments", lambda right: population_moments), False),
     "larger-correlation": ("samples", larger_correlation, False),
     "first-samples": ("samples", first_samples, True),
     "label-power": ("samples", scaled(equations, "label_power", 1.05), True),
@@ -331,12 +227,12 @@ MUTATIONS = {
     "double-speed": ("eq51", double_speed, False),
     "rising-loss": ("eq51", rising_loss, True),
     "coarse-start": ("eq21", coarse_start, True),
-    "more-samples-than-inputs": ("interpolators", replaced(ridgeless, SAMPLES=40), False),
+    "more-samples-than-inputs": ("interpolators", wrong(ridgeless, "SAMPLES", lambda right: 40), False),
     "ridge-without-n": ("eq22", ridge_without_n, False),
     "larger-risk": ("eq23", scaled(ridge, "risk", 1.2), False),
     "larger-kappa": ("eq26", scaled(ridgeless, "solved_kappa", 1.1), False),
     "kappa-of-one-size": ("eq26", one_size, False),
-    "other-limits": ("eq26", replaced(ridgeless, ridgeless_limits=lambda ratio: (ratio, ratio / (ratio - 1))), False),
+    "other-limits": ("eq26", other_limits, False),
     "half-spike": ("eq27", half_spike, True),
     "larger-error": ("isotropic", scaled(spiked, "generalization_error", 1.2), True),
     "orthogonal-benefit": ("isotropic", orthogonal_benefit, True),
