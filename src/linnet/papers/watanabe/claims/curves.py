@@ -23,6 +23,7 @@ FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3, an
     **{f"alignment, rho = {rho:g}": [(rho, A) for A in (0.05, 0.1, 0.3, 0.6, 0.95)] for rho in (0.2, 100.0)},
 }
 PRIMARILY_ALONG = Limit(0.9, "'primarily': the direction's cosine with the path, averaged over its length")
+COINCIDES = Limit(0.1, "'coincides well': within a tenth of t2")
 NOT_MORE = Limit(0.01, "a share of the first loss, read between saved times: up to 1% is interpolation")
 
 
@@ -165,15 +166,12 @@ def onset(trial: Trial) -> Numbers:
     assumes=f"Figure 2: {AT_PAIR}, delta = {DELTA:g}",
     tried=NETWORKS,
     holds=Below(
-        0.1,
+        COINCIDES,
         what="how much later the mark is than w2 at 1 - e^-3 of its limit, which defines t2",
         form=".0%",
-        because="'coincides well': within a tenth of t2",
         otherwise="a bound, not an estimate",
     ),
-    corrected=Below(
-        0.1, "last", what="how much later it is", form=".0%", because="'coincides well': within a tenth of t2"
-    ),
+    corrected=Below(COINCIDES, "last", what="how much later it is", form=".0%"),
     correction="the mark stands where w2 has 99.5% of its limit",
     reads="the mark stands at t = {mark:.2f}, where w2 has {share:.1%} of its limit; w2 reaches 1 - e^-3 of it at "
     "{time:.2f}; the mark is late by {late:.0%}",

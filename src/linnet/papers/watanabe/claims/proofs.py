@@ -21,7 +21,13 @@ SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, {AT_PAIR}, every saved state 
 IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
 INEQUALITY = Limit(1e-9, "an inequality between numbers of order 1, up to rounding")
 RATE = Limit(1e-4, "a difference quotient of a loss of size 3 over 2e-4 time units, good to 1e-6")
-NO_RISE = Limit(1e-12, "a loss that never rises, up to rounding where it has come to zero")
+NO_RISE = Below(
+    1e-12,
+    "rise",
+    what="largest change of the loss from one saved time to the next",
+    form=".0e",
+    because="a loss that never rises, up to rounding where it has come to zero",
+)
 FINITE = 1.0  # a finite time, the same for every s; training has not begun by then at s = 1e-6
 
 
@@ -210,14 +216,8 @@ def gronwall(trial: Trial) -> Numbers:
     says="The loss never rises, and falls at the rate |grad L|^2/tau.",
     assumes="gradient flow (6)-(7)",
     tried=f"{SETTING}, s = {LARGE:g}; three of its states",
-    holds=AllOf(
-        Below(RATE, "printed", what="error of dL/dt = -|grad L|^2/tau, over |grad L|^2/tau", form=".1e"),
-        Below(NO_RISE, "rise", what="largest change of the loss from one saved time to the next", form=".0e"),
-    ),
-    corrected=AllOf(
-        Below(RATE, "right", what="error", form=".1e"),
-        Below(NO_RISE, "rise", what="largest change of the loss", form=".0e"),
-    ),
+    holds=Below(RATE, "printed", what="error of dL/dt = -|grad L|^2/tau, over |grad L|^2/tau", form=".1e") & NO_RISE,
+    corrected=Below(RATE, "right", what="error", form=".1e") & NO_RISE,
     correction="dL/dt = -|grad L|^2/(2 tau)",
     reads="(dL/dt)/|grad L|^2 = {ratio:.5f} in units of 1/tau, with a numerical gradient",
 )
