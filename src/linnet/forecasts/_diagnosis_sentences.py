@@ -189,8 +189,8 @@ def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
         )
     elif c.flat_from is not None:
         line = (
-            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its least "
-            f"until step {c.steps[-1]}: training longer changes nothing."
+            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its "
+            f"least until step {c.steps[-1]}: training longer changes nothing."
         )
     else:
         (low, high), late = c.range, c.mean[-1] / c.mean[c.best] - 1
