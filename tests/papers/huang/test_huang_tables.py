@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import xarray as xr
 
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import equations_cells, train_to_share
-from linnet.papers.huang.networks.cells.inside import LAWS, law_data, neurons_cells
+from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells, law_data, neurons_cells
 from linnet.papers.huang.networks.cells.scalings import (
     SHARES,
     case_settings,
@@ -186,6 +187,19 @@ def test_errors_read_with_their_range():
     assert equations.format_spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
     assert equations.format_spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
     assert equations.format_spread([1.0, np.inf, np.inf]) == "overflows"
+
+
+def test_a_loss_that_comes_back_above_its_goal_is_seen(monkeypatch):
+    right = ln.observables.feature_history
+
+    def back_at_the_end(*arguments: Any, **named: Any) -> Any:
+        history = right(*arguments, **named)
+        return replace(history, loss=np.append(history.loss[:-1], 0.5))
+
+    points = {"law": np.array(["normal"]), "smaller": np.array([1.0])}
+    assert convergence_cells(points, np.array([5]), **SMALL)["highest_after"][1][0] <= 0.04
+    monkeypatch.setattr(ln.observables, "feature_history", back_at_the_end)
+    assert convergence_cells(points, np.array([5]), **SMALL)["highest_after"][1][0] == 0.5
 
 
 def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():

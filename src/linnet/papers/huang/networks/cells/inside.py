@@ -88,15 +88,15 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
     history, first = run.history, run.history.alignment_time()
     printed = misprints.assumption(run.data, epsilon=settings.EPSILON, **run.scales)
-    worst = np.inf
+    worst, share = np.inf, np.nan
     if first == first:
         at = run.history_at(first)
         sizes = np.abs([at.alignments, at.magnitudes * run.inverse_magnitude_unit])
-        worst = max(sizes.max(), 1 / sizes.min())
+        worst, share = max(sizes.max(), 1 / sizes.min()), at.loss / history.loss[0]
     return {
         "inside": printed.holds,
         "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
-        "first_share": np.interp(first, history.times, run.loss_share) if first == first else np.nan,
+        "first_share": share,
         "worst": worst,
         "first_output": run.relative_first_output,
         **theory_inputs(run),
@@ -147,6 +147,7 @@ def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: in
     longer = max(0.0, float(np.log(data.noise_variance)))
     run = train_inside(key, data=data, width=width, smaller=smaller, growth_times=10.0 + longer)
     loss, rate = run.history.loss, run.scales["learning_rate"]
+    reached = np.logical_or.accumulate(loss <= 4 * settings.EPSILON)  # from the first such state on
     return {
         "signal": run.data.signal,
         "trace": run.data.trace,
@@ -156,6 +157,6 @@ def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: in
         "first_steps": run.first_time() / rate,
         "first_loss": loss[0],
         "last_loss": loss[-1],
-        "highest_after": loss[loss <= 4 * settings.EPSILON].max(initial=0.0),
+        "highest_after": loss[reached].max(initial=0.0),
         **theory_inputs(run),
     }
