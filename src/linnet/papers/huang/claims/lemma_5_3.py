@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from linnet.papers.huang import settings
 from linnet.papers.huang.tables import neurons
 from linnet.papers.huang.tables.neurons import where_dominant, where_well_inside
@@ -27,10 +25,10 @@ KERNEL = Limit(0.2, "a fifth of the 1 that the lazy kernel, v^2 XX', needs: a co
     "m)): {across:.2g} (a neuron that turns within stage 2 can need any); as printed, {printed:.1g} and more",
 )
 def weights_along_the_feature(trial: Trial) -> Numbers:
-    results, across = neurons.TABLE.results(trial), neurons.TABLE.rows(trial)["across"]
-    gammas = np.array([(results["values"] ** 2 * results["coefficients"] ** 2).sum("mode").values])
+    rows = neurons.TABLE.rows(trial)
+    across = rows["across"]
     # printed, the feature is not divided by gamma: what is left has the length rho (1 - 1/gamma) sqrt(gamma)
-    printed = float(((1 - 1 / gammas) * gammas).min())
+    printed = lowest(rows["gamma"].values()) - 1
     return {"value": highest(where_dominant(across).values()), "printed": printed, "across": across}
 
 

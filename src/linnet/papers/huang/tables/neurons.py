@@ -74,6 +74,7 @@ def _row(networks: Dataset) -> Numbers:
     return {
         "count": c.size,
         "networks": len(c),
+        "gamma": min(t.gamma for t in theories),
         # |rho_r(t1)| in units of the median of its network, and |v_r(t1)| sqrt(n tr) |beta|: the extremes
         "least": relative.min(),
         "most": relative.max(),
