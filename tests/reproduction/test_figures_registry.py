@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from linnet.reproduction.registry import figures, papers
-from linnet.reproduction.registry import find_figure as find
+from linnet.reproduction.registry import find_among as find
 
 # Every figure of the four papers, with the letters of its panels.
 EXPECTED = {

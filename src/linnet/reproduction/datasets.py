@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.reproduction.numbers import Numbers
+
 if TYPE_CHECKING:
     import xarray as xr
     from xarray import DataArray, Dataset
@@ -84,7 +86,7 @@ def scalars(cell: xr.Dataset) -> dict[str, Any]:
 def read_cells(
     results: xr.Dataset,
     axes: tuple[str, ...],
-    read: Callable[[xr.Dataset], Mapping[str, Any]],
+    read: Callable[[xr.Dataset], Numbers],
     **further: tuple[str, ...],
 ) -> xr.Dataset:
     """Return what `read` returns of each cell as one dataset over the axes.

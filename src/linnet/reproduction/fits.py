@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def line(x: object, y: object) -> tuple[float, float]:
+def line(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """Return the slope of the least-squares line and its standard error, which is NaN for two points."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     centred = x - x.mean()
@@ -18,7 +19,7 @@ def line(x: object, y: object) -> tuple[float, float]:
     return slope, float(np.sqrt((rest**2).sum() / (len(x) - 2) / (centred @ centred)))
 
 
-def exponent(x: Any, y: Any) -> tuple[float, float]:
+def exponent(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """Return the p of y ~ x^p, from the line through the logarithms, and its standard error.
 
     Where each `x` has several `y` (x, ...), every one of them is a point.
@@ -27,8 +28,9 @@ def exponent(x: Any, y: Any) -> tuple[float, float]:
     return line(np.repeat(np.log(x), points[0].size), np.log(points).ravel())
 
 
-def slopes(x: Any, y: Any) -> tuple[float, float]:
+def slopes(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """The p of y ~ x^p over all points, and the least between neighbours: one steep pair must not hide a flat one."""
+    x, y = np.asarray(x), np.asarray(y)
     pairs = [exponent(x[i : i + 2], y[i : i + 2])[0] for i in range(len(x) - 1)]
     return exponent(x, y)[0], lowest(pairs)
 
@@ -63,7 +65,7 @@ def _floats(numbers: tuple[Any, ...]) -> np.ndarray:
     return np.array(list(numbers[0] if len(numbers) == 1 else numbers), dtype=float)
 
 
-def relative_distance(measured: Any, target: Any, order: float | None = None) -> float:
+def relative_distance(measured: np.ndarray, target: np.ndarray, order: float | None = None) -> float:
     """Return the size of the difference over that of the target; `order` of the norm as in `np.linalg.norm`."""
     return float(np.linalg.norm(measured - target, order) / np.linalg.norm(target, order))
 

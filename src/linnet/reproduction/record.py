@@ -10,11 +10,12 @@ new one) has simply no record.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from linnet.reproduction.numbers import Numbers
 
 SHARES, VERDICTS = "stability.json", "verdicts.json"
 
@@ -38,7 +39,7 @@ class Recorded:
     verdict: str
     measured: str
     seconds: float
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
     requirement: str = ""
 
 

@@ -161,13 +161,16 @@ def claims() -> dict[str, Claim]:
     return {claim.name: claim for paper in papers().values() for claim in paper.claims}
 
 
-def find_figure(name: str, known: Mapping[str, Figure] | None = None) -> tuple[Figure, tuple[str, ...]]:
+def find_figure(name: str) -> tuple[Figure, tuple[str, ...]]:
     """The figure and the panels that `name` asks for: `NAME-fig3` all of them, `NAME-fig3a` the first alone."""
-    if known is None:
-        try:
-            return find_figure(name, {figure.name: figure for paper in papers_of([name]) for figure in paper.figures})
-        except ValueError:  # what was meant may be in another paper
-            known = figures()
+    try:
+        return find_among(name, {figure.name: figure for paper in papers_of([name]) for figure in paper.figures})
+    except ValueError:  # what was meant may be in another paper
+        return find_among(name, figures())
+
+
+def find_among(name: str, known: Mapping[str, Figure]) -> tuple[Figure, tuple[str, ...]]:
+    """The figure and the panels that `name` asks for, of these figures."""
     if name in known:
         return known[name], known[name].panels
     split = re.fullmatch(r"(.*\d)([a-z]+)", name)
@@ -191,13 +194,12 @@ def find_table(name: str) -> Table:
     return known[name]
 
 
-def select_claims(names: Iterable[str], known: Mapping[str, Claim] | None = None) -> list[Claim]:
+def select_claims(names: Iterable[str]) -> list[Claim]:
     """The claims asked for, each once: by name, or by how their names start (a paper's name, say); none means all."""
     names = list(names)
-    if known is None:
-        known = {claim.name: claim for paper in papers_of(names) for claim in paper.claims}
-        if not all(any(claim.startswith(name) for claim in known) for name in names) or not names:
-            known = claims()
+    known = {claim.name: claim for paper in papers_of(names) for claim in paper.claims}
+    if not names or not all(any(claim.startswith(name) for claim in known) for name in names):
+        known = claims()
     chosen: dict[str, Claim] = {}
     for name in names:
         matching = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]

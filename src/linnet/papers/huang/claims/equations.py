@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -141,7 +140,7 @@ def linear_stage(trial: Trial) -> Numbers:
     }
 
 
-def _where_5_percent_off(trial: Trial, setting: str, errors: dict[str, dict[str, Any]]) -> list[tuple[int, float]]:
+def _where_5_percent_off(trial: Trial, setting: str, errors: Numbers) -> list[tuple[int, float]]:
     """Return the step at which an equation followed from step 0 is first off by 5%, and the share of the loss left
     there, for every network of a setting."""
     runs = equations.TABLE.rows(trial)[setting]
@@ -193,7 +192,7 @@ def _second_stage_errors(trial: Trial, number: str) -> Numbers:
     }
 
 
-def _errors_by_setting(trial: Trial, name: str) -> dict[str, dict[str, Any]]:
+def _errors_by_setting(trial: Trial, name: str) -> Numbers:
     """Return each kind of error of the equation of that name, for every network of every setting."""
     rows = equations.TABLE.rows(trial)
     return by_name({setting: by_name(equations.errors(run, name) for run in runs) for setting, runs in rows.items()})

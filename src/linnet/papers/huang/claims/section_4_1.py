@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
@@ -96,7 +94,7 @@ def dichotomy(trial: Trial) -> Numbers:
     return {"value": ratios[100.0], "small": ratios[1e-3], "ratios": ratios, "moved": half["moved"]}
 
 
-def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> dict[str, dict[float, Any]]:
+def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> Numbers:
     """Return, by v_0 in units of the final magnitude, what networks are when half the loss is gone: the median of
     rho/(v sqrt(gamma)), the change of |v|, the share of the loss that is left."""
     data = ln.problems.gaussian_teacher(key=trial.seed, dim=2000, signal=1.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -97,14 +96,15 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     other: until a fifth of what can be lost is left, a ReLU network until a half is."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
-    options: Any = {"width": width, "growth": growth, "steps": steps, "save_every": 8, "until": until}
     runs = {}
     for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
         words = f"{name}, {describe_convention(centred, targets)}"
-        runs[words] = picture_network(X, y, relu=relu, seed=trial.seed, **options)
+        runs[words] = picture_network(
+            X, y, relu=relu, seed=trial.seed, width=width, growth=growth, steps=steps, save_every=8, until=until
+        )
     return runs
 
 

@@ -80,8 +80,16 @@ def _draw_ratio(axis: style.Axes, ds: Dataset) -> None:
     )
     for outside, mark, height in ((mean > high, "^", 0.97 * high), (mean < low, "v", low + 0.03 * high)):
         if outside.any():
-            beyond: Any = {"color": style.GREEN, "linestyle": "none", "marker": mark, "markersize": 3.5, "zorder": 5}
-            axis.plot(ds.step.values[outside], outside[outside] * height, label="the same, beyond the panel", **beyond)
+            axis.plot(
+                ds.step.values[outside],
+                outside[outside] * height,
+                color=style.GREEN,
+                linestyle="none",
+                marker=mark,
+                markersize=3.5,
+                zorder=5,
+                label="the same, beyond the panel",
+            )
     if not is_relu(ds):
         axis.plot(ds.step, ds.ratio_theory, color=style.ALIGNMENT, label="median by eq. (10)", **style.THEORY)
         axis.axhline(ds.attrs["end_ratio"], color=style.BLACK, linewidth=0.8, label="end by the closed form")

@@ -38,9 +38,10 @@ def _row(cell: Dataset) -> Numbers:
 
     def stated(signal: float) -> tuple[float, float]:
         """Return the printed t1 and t2 - t1 in steps, with that for |beta|."""
-        population: Any = {"samples": theory.samples, "signal": signal, "trace": row["trace"]}
-        first = misprints.first_time(theory.magnitude, **population)
-        return first / rate, misprints.second_time(settings.EPSILON, **population) / rate
+        n, trace = theory.samples, row["trace"]
+        first = misprints.first_time(theory.magnitude, samples=n, signal=signal, trace=trace)
+        second = misprints.second_time(settings.EPSILON, samples=n, signal=signal, trace=trace)
+        return first / rate, second / rate
 
     first, second = stated(row["signal"])
     labels = stated(float(np.hypot(row["signal"], np.sqrt(row["noise_variance"]))))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 import linnet as ln
 from linnet.papers.huang import misprints
@@ -59,14 +58,17 @@ def _predict(cell: Dataset) -> Numbers:
     growth times a step is."""
     theory, p = theory_of(cell), case_settings(str(cell["case"].values))
     rate, staged = theory.learning_rate, theory.limit >= LEAST_END
-    population: Any = {"samples": theory.samples, "signal": p["beta"], "trace": p["trace"]}
     losses = cell["share"].values * (theory.outputs**2).mean() / 2
+    stated = [
+        misprints.second_time(loss, samples=theory.samples, signal=p["beta"], trace=p["trace"]) / rate
+        for loss in losses
+    ]
     return {
         "growths": rate * theory.rate,
         "first": theory.first_time() / rate,
         "second": theory.second_time(SECOND_SHARE) / rate if staged else np.nan,
         "staged": staged,
-        "stated": [misprints.second_time(loss, **population) / rate for loss in losses],
+        "stated": stated,
     }
 
 
@@ -82,7 +84,7 @@ def varied_cases(networks: Dataset) -> dict[str, tuple[list[float], Dataset]]:
     }
 
 
-def first_exponents(networks: Dataset) -> dict[str, dict[str, Any]]:
+def first_exponents(networks: Dataset) -> Numbers:
     """Return what was fitted by its name, and then by the quantity that was varied: the exponent of t1 in it (for v0
     the slope in log(1/v0), in growth times), of the measured t1, by the alignment and by the loss, and of the corrected
     one, `Stages.first_time`, whose `worst` error is returned too."""
@@ -103,7 +105,7 @@ def first_exponents(networks: Dataset) -> dict[str, dict[str, Any]]:
     return by_name(fits)
 
 
-def mean_slope(x: object, rows: np.ndarray) -> Estimate:
+def mean_slope(x: ArrayLike, rows: np.ndarray) -> Estimate:
     """Return the mean slope of the lines through each of `rows` (replicate, point) and its standard error over
     replicates."""
     return Estimate.of_mean(np.array([line(x, row)[0] for row in rows]))
@@ -144,7 +146,7 @@ def second_time_errors(networks: Dataset) -> dict[str, float]:
     return errors
 
 
-def second_exponents(networks: Dataset) -> dict[str, dict[str, Any]]:
+def second_exponents(networks: Dataset) -> Numbers:
     """Return the exponents of t2 - t1, in steps, in each quantity at `SECOND_SHARE`; and those of the stated time."""
     at = networks.sel(share=SECOND_SHARE, method="nearest")
     fits = {
