@@ -83,6 +83,13 @@ def test_nan_and_nothing_never_meet_a_rule(rule):
     assert not made.met({"value": [1.0, math.nan]}) and "nan" in made.conclusion({"value": [0.5, math.nan]})
 
 
+@pytest.mark.parametrize("rule", [Below, AtMost, Above, AtLeast, Within])
+def test_what_was_measured_of_nothing_is_told_as_nan(rule):
+    """Also where standard errors are asked, which nothing has."""
+    made = rule(1.0, "x", errors=3, because="one")
+    assert made.conclusion({"x": []}).startswith("x nan, not ")
+
+
 def test_every_entry_counts_and_the_worst_one_is_named():
     rule = Below(4.5, "away", what="standard errors", because="chance", form=".1f")
     assert rule.met({"away": {"d = 2": 1.0, "d = 3": 4.0}})

@@ -214,7 +214,8 @@ class Claim:
         numbers = self.measure(trial)
         check_kinds(self, self._templates, numbers)
         sentence = f"{fill_template(self.reads, numbers)}. {self.conclusion(numbers)}"
-        value, uncertainty = numbers.get("value", self._deciding_value(numbers)), numbers.get("uncertainty")
+        value = numbers["value"] if "value" in numbers else self._deciding_value(numbers)
+        uncertainty = numbers.get("uncertainty")
         if isinstance(value, Estimate):
             value, uncertainty = value
         return Measurement(self.verdict(numbers), sentence, value, uncertainty, numbers)
@@ -223,7 +224,7 @@ class Claim:
         """Return the number that decides whether it holds: of the first rule that is missed, or of the first one."""
         leaves = list(self.holds.leaves())
         leaf = next((leaf for leaf in leaves if not leaf.met(numbers)), leaves[0])
-        return leaf.deciding(numbers)[1]
+        return leaf._deciding(numbers)[1]
 
     @property
     def _templates(self) -> list[str]:

@@ -35,7 +35,7 @@ def test_verdicts_are_the_expected_ones(claim):
     measurement = claim.measurement(QUICK)
     assert measurement.verdict == claim.expected, measurement.measured
     assert any(character.isdigit() for character in measurement.measured)
-    assert measurement.value is None or np.isfinite(measurement.value)
+    assert measurement.value is not None and np.isfinite(measurement.value)
 
 
 def test_every_statement_is_checked_or_has_a_reason():

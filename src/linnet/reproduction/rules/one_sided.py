@@ -29,15 +29,17 @@ class _OneSided(Leaf):
 
     def words(self, numbers: Numbers) -> str:
         """The entry that is hardest for the rule, which side of the limit it is on, and what that means."""
-        label, value = self.deciding(numbers)
+        label, value = self._deciding(numbers)
         place = f" ({label})" if label and len(entries(numbers[self.number])) > 1 else ""
         limit = f"{self.relation} {self._limit_words(numbers)}"
         return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
-    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
-        """The entry that is hardest for the rule, its error bar included."""
+    def _deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """Return the entry that is hardest for the rule, its error bar included; NaN where there is none."""
         measured = entries(numbers[self.number])
-        return hardest(measured or [("", math.nan)], lambda pair: self.sign * self._pessimistic(pair[1], numbers))
+        if not measured:
+            return "", math.nan
+        return hardest(measured, lambda pair: self.sign * self._pessimistic(pair[1], numbers))
 
     def _pessimistic(self, value: object, numbers: Numbers) -> float:
         """Return the number, or the end of its error bar at which the rule is harder to meet."""

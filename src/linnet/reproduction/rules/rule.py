@@ -157,8 +157,8 @@ class Leaf(Rule):
         """The number that decides, which side of the limit it is on, and what that means."""
         raise NotImplementedError
 
-    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
-        """Label and value of the entry that decides whether the numbers meet the rule."""
+    def _deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """Return label and value of the entry that decides whether the numbers meet the rule."""
         raise NotImplementedError
 
     def _sentence(self, shown: str, limit: str, met: bool, numbers: Numbers) -> str:

@@ -58,18 +58,21 @@ class Within(Leaf):
 
     def words(self, numbers: Numbers) -> str:
         """The entry farthest from its target."""
-        pairs = self._distances(numbers)
-        label, value, target, _ = hardest(pairs, lambda row: row[-1])
-        place = f" ({label})" if label and len(pairs) > 1 else ""
+        label, value, target = self._farthest(numbers)
+        place = f" ({label})" if label and len(entries(numbers[self.number])) > 1 else ""
         share = " times that" if self.relative else ""
         either = f" or {self.errors:g} standard errors" if self.errors else ""
         limit = f"within {self._limit_words(numbers)}{share}{either} of {formatted(target, self.form)}"
         return self._sentence(f"{formatted(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
-    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
-        """The entry farthest from its target."""
-        label, value, *_ = hardest(self._distances(numbers), lambda row: row[-1])
-        return label, value
+    def _deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """Return the entry farthest from its target."""
+        return self._farthest(numbers)[:2]
+
+    def _farthest(self, numbers: Numbers) -> tuple[str, Any, float]:
+        """Return label, value and target of the entry farthest from its target; NaN where there is none."""
+        rows = self._distances(numbers) or [("", math.nan, math.nan, math.nan)]
+        return hardest(rows, lambda row: row[-1])[:3]
 
     def _example_number(self, met: bool) -> dict[str, Any]:
         """Return a number at half the allowed distance from the target, or at twice it."""

@@ -41,8 +41,8 @@ class Falls(Leaf):
         by = f" by more than {formatted(float(self.limit), self.form)} each" if self.limit else ""
         return self._sentence(shown, f"{self.relation.split()[0]}{by}", self.met(numbers), numbers)
 
-    def deciding(self, numbers: Numbers) -> tuple[str, Any]:
-        """The step that goes least into the right direction."""
+    def _deciding(self, numbers: Numbers) -> tuple[str, Any]:
+        """Return the step that goes least into the right direction, without a label."""
         steps = self._signed_steps(numbers)
         return "", -self.sign * float(steps.min()) if len(steps) else np.nan
 
