@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import DataTable
 
-TABLES = {name: f"{name}: {example.about}" for name, example in EXAMPLES.items()} | {UPLOADED: "uploaded"}
+TABLES = {name: f"{name}: {about}" for name, about in EXAMPLES.items()} | {UPLOADED: "uploaded"}
 SCALES = {"std": "standardised", "none": "centred", "whiten": "whitened"}
 
 CONTROLS = (
