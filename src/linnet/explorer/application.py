@@ -9,18 +9,9 @@ from dash import Dash
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from linnet.explorer import controls
+from linnet.explorer import controls, front
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import (
-    DATA_PATH,
-    HEAD,
-    HEADERS,
-    LOOPBACK_NAMES,
-    MAX_REQUEST_BYTES,
-    refusal_reason,
-    sec_fetch_site,
-)
 from linnet.explorer.home import TITLE
 from linnet.explorer.layout import shell
 from linnet.explorer.page import MAIN
@@ -29,7 +20,7 @@ from linnet.explorer.service import Service, failure_answer
 
 # The head of Dash's own page, but for what is sent before (see `front`).
 INDEX = (
-    HEAD
+    front.HEAD
     + """        {%metas%}
         <title>{%title%}</title>
         {%favicon%}
@@ -66,14 +57,14 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     server: Flask = app.server
-    server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
+    server.config["MAX_CONTENT_LENGTH"] = front.MAX_REQUEST_BYTES
     server.extensions["linnet"] = service
     _register_hooks(server, only_local)
     _register_downloads(server, service)
     app.layout = shell(service)
     register(app, service)
     # Dash completes itself at its first request, and not as a whole if two come at once.
-    server.test_client().get("/", headers={"Host": LOOPBACK_NAMES[0]})
+    server.test_client().get("/", headers={"Host": front.LOOPBACK_NAMES[0]})
     return app
 
 
@@ -83,22 +74,22 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
     @server.before_request
     def refuse_strangers() -> Response | None:
         """Answer with status 403 and the reason, or with None to go on."""
-        why = refusal_reason(
-            request.host, request.headers.get("Origin"), only_local, sec_fetch_site(request.headers, request.path)
+        why = front.refusal_reason(
+            request.host, request.headers.get("Origin"), only_local, front.sec_fetch_site(request.headers, request.path)
         )
         return Response(why, 403, mimetype="text/plain") if why else None
 
     @server.after_request
     def add_security_headers(response: Response) -> Response:
         """Add the headers that `front` sends with its own answers."""
-        response.headers.update(HEADERS)
+        response.headers.update(front.HEADERS)
         return response
 
     @server.errorhandler(Exception)
     def answer_failure(reason: Exception) -> Response:
         """Answer an HTTP error by its name, and any other exception as a malformed request, which is logged."""
         if isinstance(reason, HTTPException):
-            text = {413: f"A request may have at most {MAX_REQUEST_BYTES // 2**20} MiB."}.get(
+            text = {413: f"A request may have at most {front.MAX_REQUEST_BYTES // 2**20} MiB."}.get(
                 reason.code or 500, reason.name + "."
             )
             return Response(text + "\n", reason.code or 400, mimetype="text/plain")
@@ -110,7 +101,7 @@ def _register_hooks(server: Flask, only_local: bool) -> None:
 def _register_downloads(server: Flask, service: Service) -> None:
     """Register the route of links to the numbers behind pictures, as CSV or netCDF."""
 
-    @server.get(f"{DATA_PATH}<name>/<part_name>.<ending>")
+    @server.get(f"{front.DATA_PATH}<name>/<part_name>.<ending>")
     def send_dataset(name: str, part_name: str, ending: str) -> Response:
         """Send the dataset of a page's part as a file.
 

@@ -75,7 +75,7 @@
     return { data: shown.data, layout: { ...resizeNotes(shown.layout, 0.75), legend, template, autosize: true } };
   }
 
-  // Shows the query of the page, and that of a frozen run, in the address.
+  // Shows the query of the page, and that of a frozen run, in the address, where `content` of layout.py reads them.
   function writeAddress(page, query, frozen) {
     const parts = [query, frozen === null || frozen === undefined ? "" : "frozen=" + encodeURIComponent(frozen)];
     const text = parts.filter(Boolean).join("&");
@@ -155,7 +155,7 @@
   // Returns them in the order of the outputs in `_register_views` of callbacks.py.
   function showAnswer(settings, answer, look, frozen) {
     const { page, part, views } = settings;
-    const first = part === "main";
+    const first = part === "main"; // MAIN of page.py
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
     if (!answer) return Array(views.length + rest).fill(noUpdate());
     const later = [];
@@ -182,6 +182,7 @@
       return noUpdate();
     });
     const query = answer.address ? "?" + answer.address : "";
+    // the route of `send_dataset` in application.py
     const files = ["csv", "nc"].map((ending) => "/data/" + page + "/" + part + "." + ending + query);
     if (!first) return [...drawn, "", ...files];
     writeAddress(page, answer.address, frozen);
