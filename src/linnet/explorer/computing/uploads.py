@@ -97,14 +97,14 @@ def kind_and_name(file: str) -> tuple[str, str]:
     return kind, name
 
 
-def parse_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, str]:
+def parse_table(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
     """Return the table in these bytes, at most `MAX_ROWS` rows of it, and a note where there were more."""
     from linnet.forecasts.tables import draw_rows, read_frame
 
-    separators = max(line.count(b"\t" if suffix == ".tsv" else b",") for line in data.splitlines())
+    separators = max(line.count(b"\t" if kind == ".tsv" else b",") for line in data.splitlines())
     _check_columns(separators + 1 if b'"' not in data else separators // MAX_QUOTED_SEPARATORS)  # before it is parsed
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
-        place = Path(folder) / f"The file{suffix}"
+        place = Path(folder) / f"The file{kind}"  # messages begin with its name
         place.write_bytes(data)
         try:
             with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def parse_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, str]:
     if frame.shape[1] < 2 or len(frame) < 2:
         raise ValueError(
             f"The table must have at least 2 columns and 2 rows: got {frame.shape[1]} and {len(frame)}. Is it "
-            f"separated by {'tabs' if suffix == '.tsv' else 'commas'}?"
+            f"separated by {'tabs' if kind == '.tsv' else 'commas'}?"
         )
     kept = draw_rows(frame, MAX_ROWS)
     return kept, "" if len(kept) == len(frame) else f"{MAX_ROWS} of its {len(frame)} rows, at random."
