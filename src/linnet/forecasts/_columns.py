@@ -104,12 +104,13 @@ def _refuse_text(
             "(`pandas.get_dummies`)."
         )
     more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
-    first = f"columns {list_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
-    shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
+    held = f"columns {list_names(examples)} hold text or dates"
+    if not several:
+        held = f"column {wrong[0]!r} holds text or dates ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     them = "them" if several else "it"
     option = drop_option([*wrong, *more])
-    raise ValueError(f"{first} text or dates{shown}: turn {them} into numbers, or leave {them} out ({option}){also}.")
+    raise ValueError(f"{held}: turn {them} into numbers, or leave {them} out ({option}){also}.")
 
 
 def _reason_to_drop(column: pd.Series, name: str) -> str:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
-HEAD_LINES = 60
+HEAD_LINES = 60  # of them
 SEPARATORS = ("\t", ";", "|", ",")  # in this order: where another one fits, commas may be decimal commas
 SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")
-DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  # 1,5 or 1.001,5
+DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # 1.5, and 1.001 too, whatever is meant
+GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")  # 1.001,5: points between thousands
 NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
-GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
 class TextFormat(NamedTuple):
@@ -76,7 +76,7 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
     fields = [line.split() if separator == r"\s+" else next(csv.reader([line], delimiter=separator)) for line in lines]
     cells = [cell.strip() for row in fields for cell in row]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-    comma = comma and not any(DECIMAL_POINT.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in cells)
+    comma = comma and not any(DECIMAL_POINT.fullmatch(cell) for cell in cells)
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
     first_line = [cell.replace(".", "").replace(",", ".") if comma else cell for cell in fields[0]]
     header = not all(map(is_number, first_line))
