@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import linnet.theories.spiked as spiked
@@ -31,7 +32,9 @@ RIGHT = spiked.generalization_error
 
 def misprinted(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False) -> Any:
     """Eq. (27) as printed: kappa in its bracket, where the spike belongs."""
-    return RIGHT(ratio - 1 + 0 * spike, alignment, ratio, variance=variance, normalized=normalized)
+    return RIGHT(
+        np.asarray(ratio) - 1 + 0 * np.asarray(spike), alignment, ratio, variance=variance, normalized=normalized
+    )
 
 
 def inflated(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False) -> Any:
