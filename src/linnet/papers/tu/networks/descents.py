@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import linnet as ln
@@ -14,6 +13,9 @@ from linnet.papers.tu.networks.starts import active_start, threshold_start
 from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet.theories import mixed
 from linnet.trajectories.saving import at, last
+
+if TYPE_CHECKING:
+    import jax
 
 POINTS = 256  # of a curve
 SEEN = [*range(40), *range(40, 200, 4), *range(200, 400, 20), 400]  # steps of a timeline that are looked at
@@ -130,5 +132,7 @@ class LossHalved:
         self, first: jax.Array, step: jax.Array, loss: jax.Array, test_loss: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
         """Return the first loss, and 1 to stop or 0 to go on."""
+        import jax.numpy as jnp  # here: `linnet list` loads this file, and would load JAX
+
         first = jnp.where(step == 0, loss, first)
         return first, jnp.where(loss <= 0.5 * first, 1, 0)
