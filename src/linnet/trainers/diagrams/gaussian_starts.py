@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +24,10 @@ from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
 from linnet.trainers.schedules import Rate, schedule_of
 from linnet.trainers.stopping import Rule, rule_of
+
+# Starts are squared, and their squares too: neither may underflow or overflow.
+MIN_VARIANCE = 1e-100
+MAX_THRESHOLD = 1e100  # variance times width
 
 
 @within_scope
@@ -91,15 +94,15 @@ def gaussian_diagram(
     widths = _widths_list(widths)
     total, limit = len(widths), count("steps", steps, most=2**62)
     task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
-    sizes = np.array([float(width) for width in widths])
+    float_widths = np.array([float(width) for width in widths])
     variance = _one_per_run("variances", variances, total)
     planned = schedule_of("learning_rates", learning_rates)
     schedule = None if planned is None else planned.over(limit)
     rates = _one_per_run("learning_rates", learning_rates if planned is None else 1.0, total)
-    if not (variance.min() >= 1e-100 and (variance <= 1e100 / sizes).all()):
+    if not (variance.min() >= MIN_VARIANCE and (variance <= MAX_THRESHOLD / float_widths).all()):
         raise ValueError(
             f"`variances` must be such that starts can be squared: got {variance.min():.3g} to {variance.max():.3g} at "
-            f"`widths` of {sizes.min():.3g} to {sizes.max():.3g}. Give them in other units, nearer to 1."
+            f"`widths` of {float_widths.min():.3g} to {float_widths.max():.3g}. Give them in other units, nearer to 1."
         )
     if not isinstance(keys, (list, tuple, np.ndarray, range)) or len(keys) != total:
         raise ValueError(f"`keys` must be one for each of the {total} runs: got {shown(keys)}.")
@@ -110,7 +113,7 @@ def gaussian_diagram(
     slots = None if slots is None else count("slots", slots)
     targets, truths = (np.stack([getattr(p, part) for p in problems]) for part in ("cross", "truth"))
     out_dim, in_dim = targets.shape[1:]
-    data = np.stack([key_data(words(key, "keys")) for key in keys])
+    key_words = np.stack([key_data(words(key, "keys")) for key in keys])
     run_dtype = resolve(dtype)
     several = len(problems) > 1
     shared = {"target": targets.astype(run_dtype), "truth": truths.astype(run_dtype)}
@@ -122,24 +125,24 @@ def gaussian_diagram(
     def specs(runs: list[int]) -> dict[str, np.ndarray]:
         """Return the numbers that describe these runs, stacked."""
         roots = [diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run]) for run in runs]
-        numbers = {"key": data, "width": sizes, "variance": variance, "rate": rates, "task": task}
+        numbers = {"key": key_words, "width": float_widths, "variance": variance, "rate": rates, "task": task}
         return {"roots": np.stack(roots), **{name: values[runs] for name, values in numbers.items()}}
 
     def start(run: int) -> RunStart:
         """Draw the network that a run starts from."""
         spec = {name: values[0] for name, values in specs([run]).items()}
-        both = _draw_layers(
-            spec["key"], spec["roots"], spec["width"], np.sqrt(spec["variance"]), in_dim=in_dim, out_dim=out_dim
-        )
-        first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
+        layers = _draw_layers(spec, in_dim=in_dim, out_dim=out_dim, rows=in_dim + out_dim)
+        first, second = (np.asarray(layer) for layer in layers)
+        own = min(widths[run], in_dim + out_dim)
+        first, second = first[:own], np.asfortranarray(second[:, :own])  # by this order the bits were always made
         threshold = spec["variance"] * spec["width"]
-        return RunStart(first, second.T, targets[task[run]], truths[task[run]], spec["rate"], threshold)
+        return RunStart(first, second, targets[task[run]], truths[task[run]], spec["rate"], threshold)
 
     settings = DiagramSettings(update, rule_of(stop), limit, run_dtype, schedule)
     plan = settings.plan
     # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
-    expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
+    expected = np.log1p(scale / (variance * np.maximum(float_widths, in_dim)))
     return train_runs(
         Diagram(settings, start, widths, in_dim, out_dim, expected),
         lambda rows: _slots.RunKind(plan, DrawPair(in_dim, out_dim, rows, run_dtype.name, several), bind, run_result),
@@ -158,27 +161,34 @@ def _widths_list(widths: Sequence[int]) -> list[int]:
 
 
 def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
-    """Return one positive number for each run, from one for all or a list of them."""
+    """Return one positive number for each run, from one for all or a list of them, as a read-only array."""
     array = np.broadcast_to(one_or_each(name, values, total, f"{total} runs"), total)
     if (array <= 0).any():
         raise ValueError(f"`{name}` must be positive: got {array.min():g}.")
     return array
 
 
-@partial(jit_drawing, static_argnames=("in_dim", "out_dim"))
-def _draw_layers(
-    key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int
-) -> tuple[Array, Array]:
-    """Draw first and transposed second layer with all rows that any width can need: one compilation serves all."""
-    typed = jax.random.wrap_key_data(key, impl="threefry2x32")
-    whole = in_dim + out_dim
-    first, second = padded_gaussian(typed, roots, in_dim=in_dim, out_dim=out_dim, rows=whole, width=width, std=std)
-    return first, second.T
+def _gaussian_layers(spec: Arrays, *, in_dim: int, out_dim: int, rows: int) -> tuple[Array, Array]:
+    """Draw both layers of a run in float64 from the numbers that describe it, with units at zero up to `rows`."""
+    key = jax.random.wrap_key_data(spec["key"], impl="threefry2x32")
+    roots, width, std = spec["roots"], spec["width"], jnp.sqrt(spec["variance"])
+    return padded_gaussian(key, roots, in_dim=in_dim, out_dim=out_dim, rows=rows, width=width, std=std)
+
+
+# For one run on a CPU, with all rows that any width can need: one compilation serves all.
+_draw_layers = jit_drawing(_gaussian_layers, static_argnames=("in_dim", "out_dim", "rows"))
 
 
 @dataclass(frozen=True)
 class DrawPair:
-    """Draws both networks of a run from the numbers that describe it; drawn and made narrow in float64."""
+    """Draws both networks of a run from the numbers that describe it; drawn and made narrow in float64.
+
+    It is `draw` of a `RunKind`, and compiled into it: equal ones compare equal.
+
+    - `rows`: hidden units of the network, padding included
+    - `dtype`: of the run
+    - `several`: whether there are several problems, of which a slot keeps that of its run
+    """
 
     in_dim: int
     out_dim: int
@@ -187,16 +197,7 @@ class DrawPair:
     several: bool
 
     def __call__(self, shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
-        key = jax.random.wrap_key_data(spec["key"], impl="threefry2x32")
-        first, second = padded_gaussian(
-            key,
-            spec["roots"],
-            in_dim=self.in_dim,
-            out_dim=self.out_dim,
-            rows=self.rows,
-            width=spec["width"],
-            std=jnp.sqrt(spec["variance"]),
-        )
+        first, second = _gaussian_layers(spec, in_dim=self.in_dim, out_dim=self.out_dim, rows=self.rows)
         narrow = narrow_network(second @ first, spec["variance"] * spec["width"])
         params = pair_params((first, second), narrow)
         slot = {"rate": spec["rate"]}
