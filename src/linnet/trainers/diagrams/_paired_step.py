@@ -20,7 +20,7 @@ NAMES = ("first_transposed", "second", "narrow_first_transposed", "narrow_second
 
 
 def pair_params(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
-    """Return the parameters of a run from (first, second) of the network and of the narrow one."""
+    """Return the parameters of a run, by `NAMES`, from (first, second) of the network and of the narrow one."""
     return dict(zip(NAMES, (network[0].T, network[1], narrow[0].T, narrow[1]), strict=True))
 
 
@@ -82,14 +82,16 @@ class BestRecord:
 
 
 def bind(shared: Arrays, slot: Arrays) -> tuple[PairedObjective, TruthLoss, Hyper]:
-    """Return objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
+    """Return objective, test loss and step size of a run: `bind` of its `RunKind`. Target and truth are those of its
+    slot, or else shared by all runs."""
     task = slot if "target" in slot else shared
     schedule = {name: shared[name] for name in ("schedule",) if name in shared}
     return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"], **schedule}
 
 
 def run_result(state: State) -> Arrays:
-    """Return what is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    """Return what is kept of a run, by the names of `DiagramRuns`: its record, with the stable rank of the best product
+    in place of the product. `_numpy_run` has the same in NumPy."""
     kept = {name: value for name, value in state.record.items() if name != "best_product"}
     product = state.record["best_product"].astype(jnp.float64)
     return {**kept, "stable_rank": jnp.sum(product**2) / largest_singular_value(product) ** 2}
@@ -104,7 +106,7 @@ def _squared_distance(one: Array, other: Array | float) -> Array:
 
 
 def paired_update(name: str) -> StepFunction:
-    """Return the update of both networks, by the name of the network's own; refuse other names."""
+    """Return the step of both networks, by the name of the network's own update; refuse other names."""
     if not isinstance(name, str) or name not in _PAIRED_UPDATES:
         own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
         raise ValueError(

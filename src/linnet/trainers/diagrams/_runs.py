@@ -70,7 +70,10 @@ def train_runs(
 ) -> DiagramRuns:
     """Train all runs of a diagram to their ends: by workers on a CPU, elsewhere in compiled batches.
 
-    - `kind(rows)`, `specs(runs)`, `shared`: for compiled batches, which hold runs of one padded width
+    - `diagram`: what a CPU needs, and the sizes of all runs
+    - `kind(rows)`, `specs(runs)`, `shared`: what compiled batches need (`_slots.train_in_slots`), which hold runs of one
+      padded width `rows`. They must describe the same runs as `diagram.start`, up to rounding
+    - `slots`: runs trained at once; None for as many as fill the device
     """
     settings, total = diagram.settings, len(diagram.widths)
     with bar("training a diagram", total) as advance:
@@ -112,7 +115,8 @@ def on_cpu(device: str | None) -> bool:
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
-    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes."""
+    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes; the others have there
+    the names that `BestRecord` and the stable rank have in the results of a run."""
     results = dict(outcome.results)
     reason, steps = plan.reasons[results.pop("code")], results.pop("step")
     return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.summary)

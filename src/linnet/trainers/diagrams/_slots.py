@@ -53,8 +53,11 @@ class RunKind:
 
     - `draw(shared, spec)`: what stays fixed in the slot, and the starting `params`, from the numbers that describe
       the run
-    - `bind(shared, slot)`: objective, test loss and hyper-parameters, as in `loop`
+    - `bind(shared, slot)`: objective, test loss and hyperparameters, as in `RunConstants` of the loop
     - `result(state)`: what is kept of a run that has ended, besides its "step" and "code"
+
+    Programs are compiled for a kind: equal ones must compare equal. "steps" and "max_loss" of a spec or slot are names
+    of this file's own.
     """
 
     plan: loop.Plan
@@ -101,7 +104,8 @@ def train_in_slots(
 ) -> RunResults:
     """Train every run until its stopping rule or divergence ends it, or for all of its `steps`.
 
-    - `specs(runs)`: the numbers that describe these runs, stacked; called when slots are free
+    - `specs(runs)`: the numbers that describe these runs, stacked; called when slots are free, by one thread for each
+      device
     - `slots`: runs carried at once, on each device
     - `shared`: arrays that all runs read
     - `refill`: slots that are emptied and filled together
@@ -190,7 +194,7 @@ class _Queue:
             ):
                 free = free[: len(runs)]
                 occupants[free], limits[free] = runs, self.limits[runs]
-                filled = runs + runs[-1:] * (self.refill - len(runs))
+                filled = runs + runs[-1:] * (self.refill - len(runs))  # the last one again, into no slot
                 specs = {**self.specs(filled), "steps": self.limits[filled]}
                 held = _empty_slots(shared, specs, occupants.size, kind) if held is None else held
                 held = _fill_slots(shared, *held, self._pad_numbers(free, occupants.size), specs, kind=kind)
@@ -233,7 +237,7 @@ class _Queue:
 
 
 def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, State]:
-    """Return what the slot of a new run keeps, and the state of the run before its first step."""
+    """Return what the slot of a new run keeps, its limits included, and the state of the run before its first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
     slot = {**slot, "max_loss": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
@@ -241,7 +245,7 @@ def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, S
 
 
 def _slot_shapes(shared: Arrays, specs: Arrays, kind: RunKind) -> tuple[Arrays, State]:
-    """Return the shapes of slots and states, without computing any."""
+    """Return shapes and number types of the slots and states of these runs, without computing any."""
     return jax.eval_shape(jax.vmap(partial(_draw_run, kind=kind), in_axes=(None, 0)), shared, specs)
 
 

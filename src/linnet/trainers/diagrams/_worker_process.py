@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet._workers import ENVIRONMENT
 from linnet.trainers import stopping
@@ -33,7 +34,7 @@ MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe i
 RULE_KINDS = {
     kind.__name__: kind for kind in (stopping.LossBelow, stopping.Stalled, stopping.TestLossRising, stopping.Never)
 }
-PlainRule = dict[str, Any] | list[Any]  # a stopping rule as JSON has it
+PlainRule = dict[str, Any] | list["PlainRule"]  # a stopping rule as JSON has it
 IDLE_SECONDS = 20.0  # for which an idle process waits for more
 EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
@@ -47,16 +48,14 @@ class WorkerProcess:
 
     def __init__(self) -> None:
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        # Ctrl-C is for this process, which ends the others.
-        apart: dict[str, Any] = {"start_new_session": True}
-        if os.name == "nt":
-            apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ENVIRONMENT, "PYTHONPATH": path},
-            **apart,
+            # Ctrl-C is for this process, which ends the others; the first is read by POSIX, the second by Windows.
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
 
     @property
@@ -67,7 +66,7 @@ class WorkerProcess:
     def configure(self, settings: DiagramSettings) -> None:
         """Send the settings of the next runs, and wait until the process has them."""
         plain = {"update": settings.update, "steps": settings.steps, "dtype": settings.dtype.name}
-        message: dict[str, Any] = {"settings": json.dumps({"rule": _rule_to_json(settings.rule), **plain})}
+        message: dict[str, ArrayLike] = {"settings": json.dumps({"rule": _rule_to_json(settings.rule), **plain})}
         if settings.schedule is not None:
             message["schedule"] = settings.schedule
         self._request(message)
@@ -87,7 +86,7 @@ class WorkerProcess:
         self.kill()
         self._process.communicate()
 
-    def _request(self, message: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def _request(self, message: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
         """Send a message and return the answer; `WorkerLostError` where there is none."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
@@ -176,7 +175,7 @@ def serve() -> None:
     try:
         while True:
             request = requests.get()
-            reply: dict[str, Any] = {}
+            reply: dict[str, ArrayLike] = {}
             if "settings" in request:
                 settings = _read_settings(request)
             else:
@@ -227,10 +226,10 @@ def _rule_from_json(plain: PlainRule) -> stopping.Rule:
     return RULE_KINDS[plain["kind"]](**{**fields, "reasons": tuple(plain["reasons"])})
 
 
-def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:
+def _send(pipe: IO[bytes], values: Mapping[str, ArrayLike]) -> None:
     """Write arrays, numbers or text to a pipe as one message for `_receive`."""
     body = io.BytesIO()
-    np.savez(body, **values)
+    np.savez(body, **values)  # type: ignore[arg-type]  # no name is that of an option
     pipe.write(MESSAGE_MARK + len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
     pipe.flush()
 
