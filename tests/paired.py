@@ -16,8 +16,8 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
 from linnet.trainers._states import Arrays, Params
 from linnet.trainers.diagrams import DiagramRuns, _slots
+from linnet.trainers.diagrams._diagram import Diagram, DiagramSettings, RunStart
 from linnet.trainers.diagrams._narrow_network import narrow_network
-from linnet.trainers.diagrams._numpy_run import Diagram, DiagramSettings, RunStart
 from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import train_runs
 from linnet.trainers.stopping import rule_of

@@ -42,7 +42,7 @@ def test_negative_gradients_are_minus_the_gradients():
 def test_the_kernel_of_diagrams_takes_the_same_step(sequential):
     network = _Network(FIRST, SECOND, np.dtype(float))
     network.evaluate(TARGET)
-    network.move(np.float64(RATE), sequential)
+    network.step(np.float64(RATE), sequential)
     first, second = stepped(FIRST, SECOND, update="sequential" if sequential else "simultaneous")
     assert_allclose(network.first.T, first, rtol=1e-13)
     assert_allclose(network.second, second, rtol=1e-13)

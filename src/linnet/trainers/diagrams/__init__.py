@@ -8,7 +8,8 @@ Read from the top: each file uses those below it.
 - on a CPU, run by run:
   `_workers` (a thread for each core takes runs from one queue, as many as pay),
   `_worker_process` (a process in place of a thread where the work is long),
-  `_numpy_run` (one run: NumPy and BLAS, of one thread, in arrays that are allocated once);
+  `_numpy_run` (one run: NumPy and BLAS, of one thread, in arrays that are allocated once),
+  `_diagram` (what they are given: the settings, and the start of each run);
 - on other devices, batch by batch:
   `_slots` (a compiled batch of one size; the next run takes the slot of one that has ended; all devices take from one
   queue), `_narrow_network` (the network of the self-consistent dynamics), `_largest_value` (stable ranks inside

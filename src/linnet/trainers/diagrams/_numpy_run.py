@@ -6,8 +6,7 @@ the compiled loop, given numbers in place of arrays; the step is tested against 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,66 +15,14 @@ from linnet.inits.structured import balanced
 from linnet.precision import computing
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Params, State
-from linnet.trainers.diagrams._paired_step import BestRecord, paired_update
-from linnet.trainers.stopping import Rule
-
-
-@dataclass(frozen=True)
-class RunStart:
-    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
-
-    first: np.ndarray
-    second: np.ndarray
-    target: np.ndarray
-    truth: np.ndarray
-    rate: float
-    threshold: float
-
-
-@dataclass(frozen=True)
-class DiagramSettings:
-    """What all runs of a diagram have in common, and every process that trains some of them knows.
-
-    - `update`: `"sequential"` lets the second layer see the new first one
-    - `rule`: when to stop early
-    - `steps`: maximum number of steps
-    - `dtype`: of the run's arithmetic
-    - `schedule`: what multiplies the learning rate at each step, or None
-    """
-
-    update: str
-    rule: Rule
-    steps: int
-    dtype: np.dtype
-    schedule: np.ndarray | None = None
-
-    @property
-    def plan(self) -> loop.Plan:
-        """Return the update, the stopping rule and the record, as a loop takes them."""
-        return loop.Plan(paired_update(self.update), self.rule, record=BestRecord())
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """The runs of a diagram: their `settings`, the `start` of each by its number, and how large they are.
-
-    - `widths`: of the networks
-    - `in_dim`, `out_dim`: inputs and outputs of all of them
-    - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
-    """
-
-    settings: DiagramSettings
-    start: Callable[[int], RunStart]
-    widths: Sequence[int]
-    in_dim: int
-    out_dim: int
-    expected: np.ndarray
+from linnet.trainers.diagrams._diagram import DiagramSettings, RunStart
 
 
 def train(
     start: RunStart, settings: DiagramSettings, *, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Any], int]:
-    """Train a run to its end, unless it is cancelled; return what is kept of it, and how many steps were executed."""
+    """Train a run to its end, unless it is cancelled; return what is kept of it (`_run_result`), and how many steps
+    were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
@@ -90,7 +37,7 @@ def train(
             if state.code:
                 break
             rate = pair.rate if schedule is None else pair.rate * schedule[state.step]
-            pair.move(rate, state.record["best_product"], sequential=settings.update == "sequential")
+            pair.step_both(rate, state.record["best_product"], sequential=settings.update == "sequential")
             state.step = state.step + 1
         return _run_result(state), executed
 
@@ -98,6 +45,7 @@ def train(
 class _Network:
     """Two layers, the first one transposed, with room for all that a step computes on the way.
 
+    `evaluate` and `step` alternate: the first fills `product` and `residual`, the second consumes the residual.
     Products are taken by `np.dot`: for outer products, those of one unit, `np.matmul` takes eight times as long.
     """
 
@@ -111,7 +59,7 @@ class _Network:
         np.dot(self.second, self.first.T, out=self.product)
         np.subtract(target, self.product, out=self.residual)
 
-    def move(self, rate: np.floating, sequential: bool) -> None:
+    def step(self, rate: np.floating, sequential: bool) -> None:
         """Step both layers in place from the residual of `evaluate`, which is overwritten; `sequential` moves the
         second along the new first."""
         scaled_residual = np.multiply(self.residual, rate, out=self.residual)
@@ -125,7 +73,11 @@ class _Network:
 
 
 class _PairedRun:
-    """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judge` asks for it."""
+    """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judge` asks for it.
+
+    `params` are views of the layers, for the record's shapes; the state of the run is in the networks, which `at` reads
+    whatever parameters it is given.
+    """
 
     def __init__(self, start: RunStart, dtype: np.dtype) -> None:
         self.target, self.rate = start.target.astype(dtype), dtype.type(start.rate)
@@ -138,7 +90,10 @@ class _PairedRun:
         self.params: Any = {"first_transposed": self.network.first, "second": self.network.second}
 
     def at(self, params: Params) -> tuple[Any, tuple[np.ndarray, Any]]:
-        """Return the loss, with the product and the squared distance to the narrow network's."""
+        """Return the loss, with the product and the squared distance to the narrow network's.
+
+        The product is an array that the next call overwrites, unless `step_both` is told that it is the best.
+        """
         self.network.evaluate(self.target)
         self.narrow.evaluate(self.target)
         np.subtract(self.network.product, self.narrow.product, out=self.gap)
@@ -148,11 +103,15 @@ class _PairedRun:
         """Return the loss of a network that is zero."""
         return 0.5 * _sum_of_squares(self.target)
 
-    def move(self, rate: np.floating, best: np.ndarray, *, sequential: bool) -> None:
-        """Step both networks; the product that is the best so far is set aside and not overwritten."""
-        self.network.move(rate, sequential)
-        self.narrow.move(rate, sequential=False)
-        if best is self.network.product:  # it is kept, in place of the best one before
+    def step_both(self, rate: np.floating, best_product: np.ndarray, *, sequential: bool) -> None:
+        """Step both networks from the residuals of the last `at`, which are overwritten.
+
+        `best_product` is the array that `BestRecord` holds. Where that is the present product it must not be
+        overwritten: the next one goes into the array of the best one before, which nobody holds any more.
+        """
+        self.network.step(rate, sequential)
+        self.narrow.step(rate, sequential=False)
+        if best_product is self.network.product:
             self.network.product, self.spare = self.spare, self.network.product
 
 
@@ -169,7 +128,8 @@ class _NumpyTruthLoss:
 
 
 def _run_result(state: State) -> dict[str, Any]:
-    """Return what is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    """Return what is kept of a run: step, code and record, with the stable rank of the best product in place of the
+    product, as `_paired_step.run_result` does for compiled runs."""
     record = dict(state.record)
     product = record.pop("best_product").astype(np.float64)
     record["stable_rank"] = (product**2).sum() / np.linalg.norm(product, 2) ** 2

@@ -69,7 +69,11 @@ class BestRecord:
         }
 
     def update(self, record: Arrays, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Arrays:
-        """Return the record after one more state."""
+        """Return the record after one more state.
+
+        Given NumPy's numbers it holds the best product itself, not a copy, and no other: `_numpy_run` overwrites all
+        products but that one.
+        """
         (product, distance), farthest = seen[:2], record["largest_distance"]
         better = test_loss < record["best_test"]
         return {

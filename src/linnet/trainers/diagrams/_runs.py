@@ -11,7 +11,7 @@ from linnet._progress import bar
 from linnet.precision import devices
 from linnet.trainers._loop import Plan
 from linnet.trainers.diagrams import _slots, _workers
-from linnet.trainers.diagrams._numpy_run import Diagram
+from linnet.trainers.diagrams._diagram import Diagram
 
 GPU_FILLING_OPERATIONS = 20_000_000_000  # floating-point operations of one step of a batch that keep a GPU busy
 MIN_SLOTS, MAX_SLOTS = 16, 4096  # runs trained at once: large networks fill a GPU alone, small ones never do
@@ -71,7 +71,7 @@ def train_runs(
     """Train all runs of a diagram to their ends: by workers on a CPU, elsewhere in compiled batches.
 
     - `diagram`: what a CPU needs, and the sizes of all runs
-    - `kind(rows)`, `specs(runs)`, `shared`: what compiled batches need (`_slots.train_in_slots`), which hold runs of one
+    - `kind(rows)`, `specs(runs)`, `shared`: what compiled batches need (`_slots.train_in_slots`), each of runs of one
       padded width `rows`. They must describe the same runs as `diagram.start`, up to rounding
     - `slots`: runs trained at once; None for as many as fill the device
     """

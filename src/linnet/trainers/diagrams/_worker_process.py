@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike
 
 from linnet._workers import ENVIRONMENT
 from linnet.trainers import stopping
-from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
+from linnet.trainers.diagrams._diagram import DiagramSettings, RunStart
+from linnet.trainers.diagrams._numpy_run import train
 
 MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
 # The rules that can be sent, besides `stopping.FirstOf` of them; runs with another rule stay in their process.

@@ -25,7 +25,8 @@ from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
-from linnet.trainers.diagrams._numpy_run import Diagram, train
+from linnet.trainers.diagrams._diagram import Diagram
+from linnet.trainers.diagrams._numpy_run import train
 from linnet.trainers.diagrams._slots import MEMORY_SHARE, RunResults
 from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, WorkerLostError, WorkerProcess, can_be_sent
 

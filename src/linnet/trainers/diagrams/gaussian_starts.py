@@ -18,8 +18,8 @@ from linnet.problems.problem import Problem
 from linnet.trainers._compiling import jit_drawing
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
+from linnet.trainers.diagrams._diagram import Diagram, DiagramSettings, RunStart
 from linnet.trainers.diagrams._narrow_network import narrow_network
-from linnet.trainers.diagrams._numpy_run import Diagram, DiagramSettings, RunStart
 from linnet.trainers.diagrams._paired_step import bind, pair_params, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
 from linnet.trainers.schedules import Rate, schedule_of
