@@ -24,8 +24,8 @@ from linnet.trainers._pauses import operations_per_step, steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
 
-MAX_ROUND_STEPS = 2000  # most flows take a few hundred
-MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a second
+ROUND_STEPS = (2000, 500, 200, 50)  # one of these: most flows take a few hundred, a step of the largest up to a second
+STAGES_PER_STEP = 13  # of the method of `_runge_kutta`, each with the products of a step of descent
 MIN_JUDGED_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 BAR_AFTER_ROUNDS = 5  # a progress bar appears: most flows have arrived by then
 HOPELESS_FACTOR = 3.0  # times the steps allowed: a flow that would need more at its pace is given up
@@ -211,9 +211,9 @@ def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int,
 
 
 def _steps_per_round(*layers: Array) -> int:
-    """Return the number of steps of a round, one of few values, since each is compiled."""
-    most = steps_per_call(layers[0], 13 * operations_per_step(layers))  # stages, and products in each
-    return next((length for length in (MAX_ROUND_STEPS, 500, 200) if length <= most), MIN_ROUND_STEPS)
+    """Return the number of steps of a round, the largest of `ROUND_STEPS` that fits into one call: each is compiled."""
+    most = steps_per_call(layers[0], STAGES_PER_STEP * operations_per_step(layers))
+    return next((steps for steps in ROUND_STEPS if steps <= most), ROUND_STEPS[-1])
 
 
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)

@@ -51,7 +51,7 @@ from linnet.trajectories.trajectory import Trajectory
 
 KEEP_CHOICES = ("weights", "products", "losses")
 DIVERGED_CODE = 1  # codes above it are the stopping rule's own
-SAVES_PER_CALL = 64
+SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved
 PAUSE_OPERATIONS = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 
@@ -68,7 +68,12 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run is to be carried out: the static part of the compiled loop; `optimized` takes longer to compile."""
+    """How a run is to be carried out: the static part of the compiled loop. Equal plans share a program.
+
+    - `keep`: what `run` keeps of a saved state, one of `KEEP_CHOICES`
+    - `record`: what is noted of every state; None for nothing
+    - `optimized`: compile the loop of `run` for longer, for runs of many steps
+    """
 
     update: StepFunction
     rule: Rule
@@ -78,7 +83,7 @@ class Plan:
 
     @property
     def reasons(self) -> np.ndarray:
-        """Why a run ended, by its code."""
+        """Return why a run ended, by its code: the first two are 0 and `DIVERGED_CODE`, the rule's own follow."""
         return np.array(["completed", "diverged", *self.rule.reasons])
 
 
@@ -147,7 +152,7 @@ def take_step(constants: RunConstants, state: State, until: Array, *, plan: Plan
 
 
 def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
-    """Return the hyperparameters of one step, with the learning rate that a schedule has there."""
+    """Return the hyperparameters of one step: a schedule goes into its learning rate, and stays at its last value."""
     if "schedule" not in hyper:
         return hyper
     values = hyper["schedule"]
@@ -182,7 +187,13 @@ def run(
     title: str,
     attributes: dict[str, object],
 ) -> Trajectory:
-    """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for."""
+    """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for.
+
+    - `params`: of the padded network (`_start.pad_width`); `reduction` is that of the network itself
+    - `hyper`: see `_states.Hyper`; the times of the trajectory are the sums of its learning rates
+    - `title`: beside the progress bar
+    - `attributes`: of the trajectory's dataset
+    """
     if plan.keep not in KEEP_CHOICES:
         raise ValueError(f"`keep` must be one of {KEEP_CHOICES}: got {plan.keep!r}.")
     if plan.rule.needs_test and test is None:

@@ -70,7 +70,7 @@ def pad_width(reduction: Reduction) -> Reduction:
     """Return the same network padded with hidden units at zero to one of a few widths; as it is where its width was
     reduced, or if it is deep.
 
-    Objectives and loops take the padded one, a trajectory the one before: `without_padding` leads back.
+    A loop is given the padded one, a trajectory the one before: `without_padding` leads back.
     """
     if isinstance(reduction, DeepReduction):
         return reduction

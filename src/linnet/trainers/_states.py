@@ -32,7 +32,7 @@ def layer_names_at_depth(depth: int) -> list[str]:
 
 
 def layer_names_in(params: Params) -> list[str]:
-    """Return the names of the layers among what moves, from the first to the last."""
+    """Return the names of the layers among what moves, from the first to the last, at whatever depth."""
     return layer_names_at_depth(2 + sum(name.startswith("inner_") for name in params))
 
 

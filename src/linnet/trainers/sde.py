@@ -305,8 +305,8 @@ def _sum_of_terms(terms: list[Array]) -> Array:
 
 
 def _repeat_last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, start: Weights) -> np.ndarray:
-    """Replace the states that are not finite by the last finite one of their path, in place; by the start where no kept
-    one is. Return the steps that each path took to its last finite state."""
+    """Replace the states (time, ..., path) that are not finite by the last finite one of their path, in place; by the
+    start where no kept one is. Return the steps that each path took to its last finite state."""
     finite = np.isfinite(firsts).all(axis=(1, 2)) & np.isfinite(seconds).all(axis=(1, 2))
     taken = np.full(firsts.shape[-1], ends[-1])
     for path in np.flatnonzero(~finite.all(axis=0)):
