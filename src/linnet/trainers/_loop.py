@@ -289,7 +289,7 @@ def _begin_runs(
     with an axis of times in front."""
 
     def begin_run(objective: Objective, test: TestLosses | None, params: Params) -> tuple[State, Array, Arrays]:
-        kept = _observe(objective, test, params, plan=plan)
+        kept = _kept_of_state(objective, test, params, plan=plan)
         return initial_state(params, plan=plan), divergence_threshold(objective, params), kept
 
     if params["first"].ndim == 3:
@@ -298,8 +298,9 @@ def _begin_runs(
     return state, max_loss, jax.tree.map(lambda leaf: leaf[None], kept)
 
 
-def _observe(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
-    """Return what the trajectory keeps of one state."""
+def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
+    """Return what the trajectory keeps of one state, by the names that `Trajectory` knows: of `keep="products"` "second"
+    is the product of all layers above the first, which lifting needs."""
     kept = {**losses_at(objective, test, params), "rest": params["rest"]}
     if plan.keep == "weights":
         kept |= {name: params[name] for name in layer_names_in(params)}
@@ -311,16 +312,17 @@ def _observe(objective: Objective, test: TestLosses | None, params: Params, *, p
 
 def _run_to_each(constants: RunConstants, state: State, untils: Array, *, plan: Plan) -> tuple[State, Arrays]:
     """Run to each of the steps `untils` in turn; return the last state, and what the trajectory keeps of each."""
-    step, observe = partial(take_step, plan=plan), partial(_observe, plan=plan)
+    step, kept_of_state = partial(take_step, plan=plan), partial(_kept_of_state, plan=plan)
     if state.params["first"].ndim == 3:
         axes = constants.batch_axes()
-        step, observe = jax.vmap(step, (axes, 0, None)), jax.vmap(observe, (axes.objective, axes.test, 0))
+        step = jax.vmap(step, (axes, 0, None))
+        kept_of_state = jax.vmap(kept_of_state, (axes.objective, axes.test, 0))
 
     def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
             lambda s: jnp.any((s.step < until) & (s.code == 0)), lambda s: step(constants, s, until), state
         )
-        return state, observe(constants.objective, constants.test, state.params)  # type: ignore[arg-type]
+        return state, kept_of_state(constants.objective, constants.test, state.params)  # type: ignore[arg-type]
 
     return jax.lax.scan(advance_to, state, untils)
 

@@ -129,7 +129,8 @@ def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> Step
 
 
 def _step_sizes(run: DiscreteRun, hyper: dict[str, float]) -> list[StepSizes]:
-    """Return the step sizes of each member of a batch, by which a deep network is reduced."""
+    """Return the step sizes of each member of a batch, by which a deep network is reduced: of the first steps alone, as
+    many as a trial descent takes at most."""
     own = None if run.layer_rates is None else np.asarray(run.layer_rates, dtype=float)
     steps, schedule = max(min(run.steps, MAX_STEPS), 1), run.rates.schedule
     each = np.ones(steps) if schedule is None else schedule[:steps]

@@ -146,7 +146,7 @@ def _step_network(first: Array, second: Array, scaled_residual: Array, *, sequen
 def _ordered_after(earlier: Array, later: Array) -> Array:
     """Return the matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
 
-    A layer may be overwritten when the product that reads it has been taken. Without this order XLA copies
-    all layers before every step, one twentieth of its time on a CPU.
+    A layer may be overwritten when the product that reads it has been taken. Without this order XLA copies all layers
+    before every step, one twentieth of its time on a CPU. No bit of finite numbers changes.
     """
     return later + 0 * earlier[:1, :1]

@@ -144,7 +144,11 @@ class _Workers:
                 raise
 
     def _train_waiting(self) -> None:
-        """Train one run after another until none waits."""
+        """Train one run after another until none waits: what each thread does.
+
+        A run whose process is lost, or for which there is no memory, goes back to the front of the queue. Any other
+        error cancels all threads.
+        """
         with computing(self.diagram.settings.dtype), jax.default_device(self.device):
             process = self._ready_process() if self.processes else None
             try:
@@ -174,7 +178,7 @@ class _Workers:
                 self._release(process)
 
     def _ready_process(self) -> WorkerProcess | None:
-        """Return a process that is ready to train runs, or None if none can be started."""
+        """Return a process that has the settings of the runs, among `started`; None if none can be had."""
         process = None
         try:
             process = IDLE_PROCESSES.take() or WorkerProcess()
@@ -188,7 +192,7 @@ class _Workers:
             return None
 
     def _release(self, process: WorkerProcess | None) -> None:
-        """Keep a process for the next diagram, unless it has ended or failed."""
+        """Take a process from `started` and keep it for the next diagram, unless it has ended or all is cancelled."""
         if process is not None:
             with self.lock:
                 self.started.remove(process)
