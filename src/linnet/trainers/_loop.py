@@ -122,7 +122,8 @@ def judge(
 ) -> tuple[State, Seen]:
     """Return the state with its record up to date and the code of why it ends, 0 to go on; and what was seen of it.
 
-    A loss beyond `max_loss` (`divergence_threshold`) counts as divergence.
+    A loss beyond `max_loss` (`divergence_threshold`) counts as divergence, before the stopping rule. Where neither rule
+    nor record needs the test loss, or there is none, they are given the training loss in its place.
     """
     loss, seen = objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
@@ -299,8 +300,8 @@ def _begin_runs(
 
 
 def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
-    """Return what the trajectory keeps of one state, by the names that `Trajectory` knows: of `keep="products"` "second"
-    is the product of all layers above the first, which lifting needs."""
+    """Return what the trajectory keeps of one state, by the names that `Trajectory` knows. With "products", "second" is
+    the product of all layers above the first, which lifting needs."""
     kept = {**losses_at(objective, test, params), "rest": params["rest"]}
     if plan.keep == "weights":
         kept |= {name: params[name] for name in layer_names_in(params)}
