@@ -117,15 +117,14 @@ def divergence_threshold(objective: Objective, params: Params) -> Array:
     return DIVERGENCE_FACTOR * (select(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 
-def judge(
-    objective: Objective, test: TestedLoss | None, max_loss: Array, state: State, *, plan: Plan
-) -> tuple[State, Seen]:
+def judge(constants: RunConstants, state: State, *, plan: Plan) -> tuple[State, Seen]:
     """Return the state with its record up to date and the code of why it ends, 0 to go on; and what was seen of it.
 
-    A loss beyond `max_loss` (`divergence_threshold`) counts as divergence, before the stopping rule. Where neither rule
+    A loss beyond `constants.max_loss` counts as divergence, before the stopping rule. Where neither rule
     nor record needs the test loss, or there is none, they are given the training loss in its place.
     """
-    loss, seen = objective.at(state.params)
+    test, max_loss = constants.test, constants.max_loss
+    loss, seen = constants.objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
     measured = test.at(state.params, seen) if looks and test is not None else loss
     rule, code = plan.rule.update(state.rule, state.step, loss, measured)
@@ -138,7 +137,7 @@ def judge(
 def take_step(constants: RunConstants, state: State, until: Array, *, plan: Plan) -> State:
     """Judge the state of one run and take one step, unless it has ended or is at step `until`: then it stands still."""
     going = (state.code == 0) & (state.step < until)
-    new, seen = judge(constants.objective, constants.test, constants.max_loss, state, plan=plan)
+    new, seen = judge(constants, state, plan=plan)
     moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
     now = _hyper_at_step(constants.hyper, state.step)
@@ -171,7 +170,7 @@ def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
 
 def judge_last(constants: RunConstants, state: State, *, plan: Plan) -> State:
     """Judge the last state of a run, and update its record, as those of all others were before their next step."""
-    new, _ = judge(constants.objective, constants.test, constants.max_loss, state, plan=plan)
+    new, _ = judge(constants, state, plan=plan)
     return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
 

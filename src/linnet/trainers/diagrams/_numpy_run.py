@@ -25,12 +25,13 @@ def train(
     were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
-        pair, test, plan = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth), settings.plan
+        pair, plan = _PairedRun(start, settings.dtype), settings.plan
         state, executed = loop.initial_state(pair.params, plan=plan), 0
         max_loss = loop.divergence_threshold(pair, pair.params)
+        constants = loop.RunConstants(pair, _NumpyTruthLoss(start.truth), {}, max_loss)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
-            state, _ = loop.judge(pair, test, max_loss, state, plan=plan)
+            state, _ = loop.judge(constants, state, plan=plan)
             if state.step >= settings.steps:
                 break
             executed += 1
