@@ -84,9 +84,9 @@ class DiscreteRun:
 
         - `trainer`, `title`: its name in a dataset; beside a progress bar, and in errors
         - `objective`: what is descended; by default the loss of the problem
-        - `linear`: whether the network is linear: only then are test losses of the problem, and stable step sizes, its
+        - `linear`: whether the network is: only then the problem's test losses and stable step size are its own
         - `start(params)`: the layers with what the update carries besides them
-        - `hyper`: numbers by name, besides the learning rates
+        - `hyper`: numbers by name, besides the learning rates; with a "momentum" the state carries velocities
         - `step_sizes`: of each member of a batch, by which a deep network is reduced; None where they are not known
         - `attributes`: of the dataset, besides those of every trainer
         - `optimized`: compile the loop for longer, for runs of many steps
@@ -95,11 +95,11 @@ class DiscreteRun:
         numbers = {**rates.hyper(), **self._rates_by_layer(decays=bool(hyper.get("weight_decay"))), **hyper}
         reduction = coordinates_of_run(self.problem, self.weights, self.reduce, step_sizes=step_sizes)
         with computing(self.dtype, self.device) as run_dtype:
-            run = pad_width(reduction) if self.reduce else reduction
-            params = initial_params(run, run_dtype, velocity=bool(hyper.get("momentum")))
+            padded = pad_width(reduction) if self.reduce else reduction
+            params = initial_params(padded, run_dtype, velocity=bool(hyper.get("momentum")))
             trajectory = loop.run(
                 objective(self.problem, reduction, run_dtype),
-                test_losses(run, run_dtype) if linear else None,
+                test_losses(padded, run_dtype) if linear else None,
                 start(params),
                 {name: jnp.asarray(value, run_dtype) for name, value in numbers.items()},
                 reduction=reduction,

@@ -95,9 +95,9 @@ def gradient_flow(
     reduction = coordinates_of_run(problem, weights, reduce)
     with computing(dtype, device) as run_dtype:
         objective = training_objective(problem, reduction, run_dtype)
-        run = pad_width(reduction) if reduce else reduction
-        test = test_losses(run, run_dtype)
-        params = initial_params(run, run_dtype)
+        padded = pad_width(reduction) if reduce else reduction
+        test = test_losses(padded, run_dtype)
+        params = initial_params(padded, run_dtype)
         layers = tuple(layers_of(params))
         check_fits(
             8 * len(save_times) * sum(layer.size for layer in layers),
@@ -110,7 +110,7 @@ def gradient_flow(
             _absolute_tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         )
         padded_times = flow_rounds.pad_times(save_times, entries=sum(layer.size for layer in layers))
-        own_share = reduction.weights.width / run.weights.width
+        own_share = reduction.weights.width / padded.weights.width
         settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share)
         remainder = FlowRemainder.from_problem(problem, reduction) if len(layers) == 2 else None
         states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, tolerance, remainder)
