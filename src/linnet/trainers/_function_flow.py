@@ -14,6 +14,7 @@ from linnet.trainers._compiling import ONE_PART_COMPILATION
 POWER_ITERATIONS = (
     15  # for the norm of the first kernel: they find 87% and more of that of a random one; 86% keep steps stable
 )
+SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 3.0  # of the next step in units of this one, by an error of second order
 FIRST_STEP = 0.01  # of the time in which the predictor would learn, or the gain act, at the pace of the start
 
 
@@ -111,8 +112,8 @@ def function_flow(
         good = (error <= tolerance) & (new_gain > 0)
         kernel = kernel + jnp.where(good, 0.5 * step, 0) * kernel_slopes
         state = FunctionState(jnp.where(good, new, p), jnp.where(good, new_gain, gain), kernel)
-        factor = jnp.clip(0.9 * jnp.sqrt(tolerance / jnp.maximum(error, 1e-30)), 0.2, 3.0)
-        factor = jnp.where(jnp.isfinite(error), factor, 0.2)
+        factor = jnp.clip(SAFETY * jnp.sqrt(tolerance / jnp.maximum(error, 1e-30)), SMALLEST, LARGEST)
+        factor = jnp.where(jnp.isfinite(error), factor, SMALLEST)
         # A last step cut short by `until` must not shorten those that could follow.
         return state, time + jnp.where(good, step, 0), step * factor, relative_loss(state.product), count + 1
 

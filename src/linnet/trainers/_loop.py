@@ -120,8 +120,8 @@ def divergence_threshold(objective: Objective, params: Params) -> Array:
 def judge(constants: RunConstants, state: State, *, plan: Plan) -> tuple[State, Seen]:
     """Return the state with its record up to date and the code of why it ends, 0 to go on; and what was seen of it.
 
-    A loss beyond `constants.max_loss` counts as divergence, before the stopping rule. Where neither rule nor record needs
-    the test loss, or there is none, they are given the training loss in its place.
+    A loss beyond `constants.max_loss` counts as divergence, before the stopping rule. Where neither rule nor record
+    needs the test loss, or there is none, they are given the training loss in its place.
     """
     test, max_loss = constants.test, constants.max_loss
     loss, seen = constants.objective.at(state.params)

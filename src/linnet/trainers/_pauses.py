@@ -20,8 +20,8 @@ def steps_per_call(layer: Array, operations: float) -> int:
 
 
 def operations_per_step(layers: Sequence[Array]) -> float:
-    """Return about how many operations one step of descent takes, of all members of a batch: three products of
-    matrices of two layers, six for each layer between them, and the elementwise work."""
+    """Return about how many operations one step of descent takes, of all members of a batch: three products for the
+    outer layers together, three for each layer between them, and the elementwise work."""
     first, last = layers[0], layers[-1]
     inner = sum(6.0 * layer.size * (first.shape[-1] + last.shape[-2]) for layer in layers[1:-1])
     return 8.0 * first.size * last.shape[-2] + inner

@@ -43,6 +43,6 @@ def largest_singular_value(matrix: jax.Array) -> jax.Array:
 
 
 def _normalized(matrix: jax.Array) -> jax.Array:
-    """Divide a matrix by its Frobenius norm; zero stays zero."""
+    """Return a matrix over its Frobenius norm; zero stays zero."""
     size = jnp.sqrt(jnp.sum(matrix * matrix))
     return matrix / jnp.where(size > 0, size, 1)

@@ -122,7 +122,8 @@ def paired_update(name: str) -> StepFunction:
 def _step_pair(
     sequential: bool, objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen
 ) -> Params:
-    """Step both networks: both layers at once, or of the network the first layer, then the second."""
+    """Step both networks by the residuals that `PairedObjective.at` has seen: both layers at once, or of the network
+    the first layer, then the second."""
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     first, second, narrow_first, narrow_second = (params[name] for name in NAMES)
     residual, narrow_residual = (hyper["learning_rate"] * residual for residual in seen[2:])

@@ -210,7 +210,8 @@ class _Workers:
                 process.kill()
 
     def _next_run(self, process: WorkerProcess | None) -> int | None:
-        """Return a run that waits; None if there is none, or if this thread has no process and others suffice."""
+        """Return a run that waits; None if there is none, or if this thread has no process and others suffice. A thread
+        that gets None counts as gone, and has to end."""
         with self.lock:
             superfluous = self.processes and process is None and self.active > self.threads
             if self.waiting and not self.cancelled and not superfluous:
@@ -219,7 +220,7 @@ class _Workers:
             return None
 
     def _train(self, run: int, process: WorkerProcess | None) -> None:
-        """Train one run, here or in a process, and keep its result."""
+        """Train one run, here or in a process, and keep its result in `ends`; where that fails nothing is kept."""
         with self.drawing:  # one at a time: the first may be compiled, and `start` is not asked to be thread-safe
             start = self.diagram.start(run)
         if process is None:
