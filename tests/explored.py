@@ -8,7 +8,7 @@ import re
 import time
 from typing import Any
 
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.controls import Control, State
 from linnet.explorer.layout import MAX_RADIO_CHOICES, view_id
 from linnet.explorer.page import Page
@@ -98,7 +98,7 @@ class Explored:
     @property
     def state(self) -> State:
         """The state that the address stands for."""
-        return control.parse(self.page.controls, self.query)
+        return controls.parse(self.page.controls, self.query)
 
     def error(self) -> str:
         """The sentences that say what is wrong, if anything is."""

@@ -12,8 +12,7 @@ import pytest
 
 pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
 
-from linnet.explorer import controls as control
-from linnet.explorer import create_app
+from linnet.explorer import controls, create_app
 from linnet.explorer.pages import PAGES
 from linnet.explorer.panels import measuring
 
@@ -170,7 +169,7 @@ def valid(ask: Any) -> list[dict[str, Any]]:
     """A payload for each callback of the server, with the controls at their defaults."""
     values: dict[str, Any] = {"url": "/claims", "claims-measured": "watanabe-eq9"}
     for page in PAGES:
-        state = control.defaults(page.controls)
+        state = controls.defaults(page.controls)
         values |= {f"{page.name}-{one.name}": one.write(state[one.name]) for one in page.controls}
     found = []
     for one in ask("GET", "/_dash-dependencies").get_json():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explored import Explored, another, expected
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
@@ -43,7 +43,7 @@ _known: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def wanted(page: Page, state: State) -> dict[str, Any]:
-    key = (page.name, control.query_string(page.controls, state))
+    key = (page.name, controls.query_string(page.controls, state))
     if key not in _known:
         _known[key] = expected(page, state)
     return _known[key]
@@ -51,7 +51,7 @@ def wanted(page: Page, state: State) -> dict[str, Any]:
 
 def begin(page: Page, one: Control) -> State:
     """A state in which the control is shown: its page's defaults but for what it waits for."""
-    state = control.parse(page.controls, WHERE.get((page.name, one.name), ""))
+    state = controls.parse(page.controls, WHERE.get((page.name, one.name), ""))
     if one.when and state[one.when[0]] not in one.when[1:]:
         state[one.when[0]] = one.when[1]
     return state
@@ -68,8 +68,8 @@ def begin(page: Page, one: Control) -> State:
 )
 def test_a_control_changes_what_it_should(page: Page, one: Control, opened: Callable[[Page], Explored]) -> None:
     seen, before = opened(page), begin(page, one)
-    if seen.query != control.query_string(page.controls, before):
-        seen.open(control.query_string(page.controls, before))
+    if seen.query != controls.query_string(page.controls, before):
+        seen.open(controls.query_string(page.controls, before))
     was = wanted(page, before)
     assert seen.shows(was) == [], seen.error()
     value = VALUES.get((page.name, one.name)) or another(one)
@@ -78,15 +78,15 @@ def test_a_control_changes_what_it_should(page: Page, one: Control, opened: Call
     now = wanted(page, after)
     assert seen.shows(now) == [], seen.error()
     assert now != was, "the control changes nothing"
-    seen.moved_to(control.query_string(page.controls, after))
+    seen.moved_to(controls.query_string(page.controls, after))
     assert seen.error() == ""
     if one.has_slider:  # back towards where it was
         seen.slide(one, "ArrowLeft" if float(str(after[one.name])) > float(str(before[one.name])) else "ArrowRight")
-        seen.moved_from(control.query_string(page.controls, after))
+        seen.moved_from(controls.query_string(page.controls, after))
         slid = seen.state
         assert {name for name in slid if slid[name] != after[name]} == {one.name}
         assert seen.shows(wanted(page, slid)) == [], seen.error()
     assert seen.said == []
     if seen.state[one.name] != before[one.name]:
         seen.set(one, one.write(before[one.name]))
-        seen.moved_to(control.query_string(page.controls, before))
+        seen.moved_to(controls.query_string(page.controls, before))

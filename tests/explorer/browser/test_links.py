@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.testing import assert_allclose
 
 from explored import Explored, another, expected
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.controls import State
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
@@ -23,7 +23,7 @@ EVERY = pytest.mark.parametrize(
 
 def elsewhere(page: Page) -> State:
     """A state in which the sliders of a page that cost nothing to move are not at their defaults."""
-    state = control.defaults(page.controls)
+    state = controls.defaults(page.controls)
     for one in page.controls:
         if one.kind in ("log", "switch") and not one.when and not one.hidden:
             state[one.name] = one.read(another(one))
@@ -35,7 +35,7 @@ def elsewhere(page: Page) -> State:
 @EVERY
 def test_a_link_restores_the_state(page: Page, visit: Callable[..., Explored]) -> None:
     state = elsewhere(page)
-    query = control.query_string(page.controls, state)
+    query = controls.query_string(page.controls, state)
     assert query, "the page has nothing to restore"
     seen = visit(page.name, query)
     wanted = expected(page, state)
@@ -55,7 +55,7 @@ def test_a_link_restores_the_state(page: Page, visit: Callable[..., Explored]) -
 @EVERY
 def test_the_files_hold_the_numbers_of_the_view(page: Page, address: str, tmp_path) -> None:
     state = elsewhere(page)
-    query = control.query_string(page.controls, state)
+    query = controls.query_string(page.controls, state)
     for part in page.parts:
         if any(not state[name] for name in part.needs):
             continue

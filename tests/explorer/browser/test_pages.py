@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explored import Explored, expected
-from linnet.explorer import controls as control
+from linnet.explorer import controls
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
 
@@ -26,14 +26,14 @@ EVERY = pytest.mark.parametrize(
 @EVERY
 def test_a_page_loads_without_a_word_and_nothing_leaves_the_machine(page: Page, visit: Visit, address: str) -> None:
     seen = visit(page.name)
-    assert seen.shows(expected(page, control.defaults(page.controls))) == [], seen.error()
+    assert seen.shows(expected(page, controls.defaults(page.controls))) == [], seen.error()
     seen.tab.wait_for_load_state("networkidle")
     assert seen.said == []
     assert [url for url in seen.asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
     assert seen.query == "" and seen.error() == ""
     offered = "Array.from(document.querySelectorAll('.modebar-btn'), one => one.dataset.title)"
     assert set(seen.tab.evaluate(offered)) == TOOLS  # Plotly's own have one that uploads the picture's numbers
-    assert page.script(control.defaults(page.controls)) == seen.tab.locator(f"#{page.name}-script").text_content()
+    assert page.script(controls.defaults(page.controls)) == seen.tab.locator(f"#{page.name}-script").text_content()
 
 
 @EVERY

@@ -77,8 +77,8 @@ def compute(**state: Any) -> Data:
 def script(state: State) -> str:
     """Write Python that computes the same; for an uploaded table, from the file that was uploaded."""
     settings = table_and_settings(state)[1]
-    changed = {one.name: getattr(settings, one.name) for one in fields(settings)}
-    changed = {one.name: changed[one.name] for one in fields(settings) if changed[one.name] != one.default}
+    chosen = {one.name: getattr(settings, one.name) for one in fields(settings)}
+    changed = {one.name: chosen[one.name] for one in fields(settings) if chosen[one.name] != one.default}
     reading = {name: state[name] for name in ("target", "drop", "missing") if state[name] not in ("", "refuse")}
     if state["table"] == UPLOADED:
         held = UPLOADS.get(state["upload"])
