@@ -176,7 +176,8 @@ def recorded_numbers(claim: Claim) -> dict[str, Any]:
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.name for claim in CLAIMS])
 def test_what_was_measured_last_is_what_the_rules_read(claim: Claim) -> None:
-    assert claim.name in record.last_measured(), f"record it: `linnet verify {claim.name} --quick --json FILE`"
+    commands = f"`linnet verify {claim.name} --quick --json FILE`, then `linnet docs --record FILE`"
+    assert claim.name in record.last_measured(), f"record it: {commands}"
     (outcome,) = verify([replace(claim, measure=lambda trial: recorded_numbers(claim))], Trial(quick=True))
     assert outcome.error is None, f"{outcome.error}; if the claim has changed since, record it anew"
     assert outcome.as_expected and outcome.measurement is not None

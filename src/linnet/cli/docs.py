@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from linnet.cli import claim_pages, terminal
-from linnet.reproduction import registry
+from linnet.cli import claim_pages, failures, terminal
+from linnet.reproduction import record, registry
 from linnet.reproduction.declaration import Trial
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper, Statement
@@ -21,8 +22,17 @@ Listed = TypeVar("Listed", Figure, Table)
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
 
-def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
+def docs(
+    folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs"),
+    to_record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Record what `verify --quick --json FILE` measured.")
+    ] = None,
+) -> None:
     """Write the lists of figures, tables and claims from the registries."""
+    if to_record is not None:
+        with failures.as_wrong_call():
+            rows = json.loads(to_record.read_text(encoding="utf-8"))
+            terminal.echo(f"{len(rows)} rows recorded in {record.merge(rows, list(registry.claims()))}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).parent.mkdir(exist_ok=True)

@@ -22,7 +22,7 @@ def as_wrong_call() -> Iterator[None]:
     try:
         yield
     except ValueError as reason:
-        raise WrongCallError(str(reason)) from None
+        raise WrongCallError(str(reason)) from reason  # whose traceback LINNET_TRACEBACK shows
 
 
 def line_and_status(reason: BaseException) -> tuple[str, int]:

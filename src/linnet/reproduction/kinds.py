@@ -26,7 +26,9 @@ def check_kinds(claim: Claim, templates: Iterable[str], numbers: object) -> None
         raise ValueError(f"the claim {name!r} must measure numbers by name, as a mapping: got {shown(numbers)}.")
     for number in claim.names:
         if number not in numbers:
-            raise ValueError(f"the claim {name!r} reads {number!r}, which its measurement does not return.")
+            raise ValueError(
+                f"the claim {name!r} reads {number!r}, which its measurement does not return: got {', '.join(numbers)}."
+            )
     leaves = [leaf for _, leaf in claim.limits()]
     _check_single_numbers(name, leaves, numbers)
     for leaf in leaves:
