@@ -11,7 +11,13 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import non_negative, real_array
-from linnet.forecasts.noise_levels import bulk_edge, bulk_misfit, conservative_level, noise_level, noise_profile
+from linnet.forecasts.noise_levels import (
+    bulk_misfit,
+    largest_noise_value,
+    level_by_largest_gap,
+    noise_level,
+    noise_profile,
+)
 from linnet.theories.denoising import SpectralRisk
 from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values
 from linnet.theories.spectral_bias import half_times
@@ -222,7 +228,7 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
     if misfit <= most:
         return replace(plain, noise_misfit=misfit)
     # how far such noise reaches is seen in the widest gap of the spectrum, not in the law of the bulk
-    careful = _apply_best_filter(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
+    careful = _apply_best_filter(data, max(level_by_largest_gap(plain.values, data.shape), plain.noise_std))
     rows, columns = noise_profile(data)
     evened = _apply_best_filter(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
@@ -309,7 +315,7 @@ class _RiskSearch:
 
     def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):
         self.values, self.noise, self.risk = values, noise, SpectralRisk(values, shape)
-        self.edge = bulk_edge(noise, shape)
+        self.edge = largest_noise_value(noise, shape)
 
     def grid(self) -> DenoisingPath:
         """Return the risk on a grid of thresholds and times."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet._arguments import matrix_shape, real_array, representable
-from linnet.theories.noise_bulk import bulk_quantile, ratio_of
+from linnet.theories.noise_bulk import bulk_edges, bulk_quantile, ratio_of
 
 # Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
 _SHARES = np.linspace(0.1, 0.75, 14)
@@ -69,14 +69,15 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))
 
 
-def bulk_edge(noise: float, shape: tuple[int, int]) -> float:
-    """Return the largest singular value of a large matrix of independent noise."""
-    return float(noise * (np.sqrt(shape[0]) + np.sqrt(shape[1])))
+def largest_noise_value(noise: float, shape: tuple[int, int]) -> float:
+    """Return the largest singular value of a large matrix of independent noise: the upper of `bulk_edges`, in the units
+    of the matrix. The sides are less than 1e15 apart, else `bulk_edges` refuses."""
+    return float(noise * np.sqrt(max(shape)) * bulk_edges(ratio_of(*shape))[1])
 
 
 def _number_beyond_bulk(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
     """Return the number of singular values beyond the edge of the bulk."""
-    return int((s > bulk_edge(noise, shape) * (1 + _EDGE_WIDTHS * s.size ** (-2 / 3) / 2)).sum())
+    return int((s > largest_noise_value(noise, shape) * (1 + _EDGE_WIDTHS * s.size ** (-2 / 3) / 2)).sum())
 
 
 def _levels_by_quantile(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
@@ -114,7 +115,7 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
         if outside is None:  # once: a quiet column that is taken for signal would look quieter at every turn
             level, _ = noise_level(values, data.shape)
-            beyond = int((values > 1.1 * bulk_edge(level, data.shape)).sum())  # the edge itself fluctuates
+            beyond = int((values > 1.1 * largest_noise_value(level, data.shape)).sum())  # the edge itself fluctuates
             outside = min(beyond, values.size // 3)  # enough must be left to see the noise in
         rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
         factor = root_mean_square(rest, 1)
@@ -124,10 +125,14 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows, columns
 
 
-def conservative_level(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """Return the noise whose bulk would end below the largest relative gap among the first third of the spectrum."""
+def level_by_largest_gap(values: np.ndarray, shape: tuple[int, int]) -> float:
+    """Return the noise whose bulk would end below the largest relative gap among the first third of the spectrum.
+
+    It is for noise that does not follow the law of the bulk and reaches beyond it. Below a gap deep in the spectrum it
+    is less than `noise_level`: who takes the larger of both errs high, and does not overestimate the rank.
+    """
     s = np.sort(values)[::-1]
     top = s[: max(2, s.size // 3) + 1]
     gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny)
     begins = int(np.argmax(gaps)) + 1
-    return float(s[begins] / bulk_edge(1.0, shape))
+    return float(s[begins] / largest_noise_value(1.0, shape))
