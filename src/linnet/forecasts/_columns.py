@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 COPIES = 4  # of a table, in float64, that are held at once while it is read, checked and scaled
 MAX_COLUMNS_NAMED = 6  # columns named in one message; more are counted
+MIN_NUMBERED_ROWS = 5  # of a column that is taken for row numbers: fewer may be 0, 1, 2 or 1, 2, 3 by chance
 LINE_INDEX = "linnet: line of the file"  # name of a frame's index that holds lines of a text file
 TAKE_FEWER = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are read), or fewer columns."
 
@@ -65,10 +66,16 @@ def drop_columns(value: Columns, names: list[str], drop: object) -> tuple[Column
     return left, [names[index] for index in keep], [f"Left out, as asked: {list_names(gone)}."]
 
 
-def float_matrix(name: str, value: Columns, names: list[str], drop_option: Callable[[list[str]], str]) -> np.ndarray:
-    """Return the columns as a matrix of numbers; text is refused by name, with the option that leaves it out."""
+def float_matrix(
+    name: str, value: Columns, names: list[str], drop_too: Callable[[list[str]], str], *, target: bool
+) -> np.ndarray:
+    """Return the columns as a matrix of numbers; text is refused by the names of its columns.
+
+    `name` is the argument that errors name. The error says how to leave text out (`drop_too` writes that option), or,
+    in a `target`, which is not to be left out, how to make numbers of it.
+    """
     if not isinstance(value, np.ndarray):
-        _refuse_text(value, names, drop_option, target=name == "Y")
+        _refuse_text(value, names, drop_too, target=target)
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
     array = value
     check_fits(COPIES * 8 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
@@ -82,50 +89,55 @@ def float_matrix(name: str, value: Columns, names: list[str], drop_option: Calla
     return array.astype(np.float64)
 
 
-def _refuse_text(
-    frame: pd.DataFrame, names: list[str], drop_option: Callable[[list[str]], str], *, target: bool
-) -> None:
-    """Refuse columns of text or dates, all at once, with the one command that leaves them out.
-
-    Columns that count the rows or are constant go with them: they would be the next to be noticed. Text in a `target`
-    is not to be left out; a table without rows has no types, and is refused as such.
-    """
+def _refuse_text(frame: pd.DataFrame, names: list[str], drop_too: Callable[[list[str]], str], *, target: bool) -> None:
+    """Refuse columns of text or dates, all at once; a table without rows has no types, and is refused as such."""
     wrong = [n for n, kind in zip(names, frame.dtypes, strict=True) if not _is_numeric_type(kind)]
     if not wrong:
         return
     if len(frame) == 0:
         raise ValueError("a table must have at least 2 rows to learn from: got 0.")
     examples = [f"{n!r} ({frame.iloc[0, names.index(n)]!r})" for n in wrong]
-    several = len(wrong) > 1
     if target:
+        hold = "hold" if len(wrong) > 1 else "holds"
         raise ValueError(
-            f"target {list_names(examples)} {'hold' if several else 'holds'} text or dates, and a network predicts "
-            "numbers: name another (`target`, --target), or make a column of 0 and 1 for each class "
-            "(`pandas.get_dummies`)."
+            f"target {list_names(examples)} {hold} text or dates, and a network predicts numbers: name another "
+            "(`target`, --target), or make a column of 0 and 1 for each class (`pandas.get_dummies`)."
         )
+    raise ValueError(_text_in_inputs_error(frame, names, wrong, examples, drop_too))
+
+
+def _text_in_inputs_error(
+    frame: pd.DataFrame, names: list[str], wrong: list[str], examples: list[str], drop_too: Callable[[list[str]], str]
+) -> str:
+    """Write the error about inputs of text (`wrong`, with `examples` of it), with the one command that leaves them out.
+
+    Columns that number the rows or are constant go with them: they would be the next to be noticed.
+    """
     more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
     held = f"columns {list_names(examples)} hold text or dates"
-    if not several:
+    if len(wrong) == 1:
         held = f"column {wrong[0]!r} holds text or dates ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
-    them = "them" if several else "it"
-    option = drop_option([*wrong, *more])
-    raise ValueError(f"{held}: turn {them} into numbers, or leave {them} out ({option}){also}.")
+    them = "it" if len(wrong) == 1 else "them"
+    return f"{held}: turn {them} into numbers, or leave {them} out ({drop_too([*wrong, *more])}){also}."
 
 
 def _reason_to_drop(column: pd.Series, name: str) -> str:
     """Say why a column has nothing to tell: it counts the rows, is empty or constant; "" if it may tell something."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if is_row_count(values):
+    if numbers_the_rows(values):
         return "it counts the rows"
     if name.startswith("Unnamed: ") and not np.isfinite(values).any():
         return "it is empty"
     return "it is constant" if np.ptp(values) == 0 else ""
 
 
-def is_row_count(values: np.ndarray) -> bool:
-    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ...: the number of the row that a spreadsheet or pandas wrote."""
-    return len(values) > 4 and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
+def numbers_the_rows(values: np.ndarray) -> bool:
+    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ...: the number of the row that a spreadsheet or pandas wrote.
+
+    Always false below `MIN_NUMBERED_ROWS` rows.
+    """
+    return len(values) >= MIN_NUMBERED_ROWS and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
 
 def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> tuple[DataTable, RowLabels]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.forecasts._columns import is_row_count, list_names, names_where, row_label
+from linnet.forecasts._columns import list_names, names_where, numbers_the_rows, row_label
 
 if TYPE_CHECKING:
     from linnet.forecasts._columns import RowLabels
@@ -17,9 +17,9 @@ OUTLIER_FACTOR = 1e4  # times the median distance from the median
 MAX_CLASSES = 20  # whole values that a target takes: more are counts, not classes
 
 
-def table_notes(table: DataTable, index: RowLabels, drop_option: Callable[[list[str]], str]) -> list[str]:
+def table_notes(table: DataTable, index: RowLabels, drop_too: Callable[[list[str]], str]) -> list[str]:
     """Write sentences on columns that are constant, equal, copies of the target, counts of the rows or classes, and on
-    outliers; `index` labels the rows, `drop_option` writes the option that leaves columns out."""
+    outliers; `index` labels the rows, `drop_too` writes the option that leaves columns out."""
     inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
     constant, constant_targets = np.ptp(inputs, axis=0) == 0, np.ptp(outputs, axis=0) == 0
     first_equal: dict[bytes, str] = {}
@@ -28,7 +28,7 @@ def table_notes(table: DataTable, index: RowLabels, drop_option: Callable[[list[
         first = first_equal.setdefault(inputs[:, i].tobytes(), input_names[i])
         if first != input_names[i]:
             equal.append(f"{input_names[i]} = {first}")
-    counting = [name for i, name in enumerate(input_names) if is_row_count(inputs[:, i])]
+    counting = [name for i, name in enumerate(input_names) if numbers_the_rows(inputs[:, i])]
     rows, targets = outputs.shape
     lists = {
         "Constant targets, which the intercept alone fits": names_where(output_names, constant_targets),
@@ -39,10 +39,10 @@ def table_notes(table: DataTable, index: RowLabels, drop_option: Callable[[list[
     }
     notes = [
         *(f"{what}: {list_names(names)}." for what, names in lists.items() if names),
-        f"{list_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
+        f"{list_names(counting)} counts the rows: leave it out ({drop_too(counting)})." if counting else "",
         _outlier_note(inputs, input_names, index),
         _outlier_note(outputs, output_names, index),
-        _copy_note(table, drop_option),
+        _copy_note(table, drop_too),
         _class_note(outputs, output_names),
         f"More targets ({targets}) than rows ({rows}): at most {rows} modes can be seen." if targets > rows else "",
     ]
@@ -67,7 +67,7 @@ def _outlier_note(values: np.ndarray, names: list[str], index: RowLabels) -> str
     )
 
 
-def _copy_note(table: DataTable, drop_option: Callable[[list[str]], str]) -> str:
+def _copy_note(table: DataTable, drop_too: Callable[[list[str]], str]) -> str:
     """Write a sentence on inputs that are the target itself, up to their units; "" without any."""
     if len(table.inputs) < 4:
         return ""
@@ -86,7 +86,7 @@ def _copy_note(table: DataTable, drop_option: Callable[[list[str]], str]) -> str
         return ""
     return (
         f"Inputs that are the target itself, up to its units: {list_names(pairs)}. The error says nothing then; leave "
-        f"them out ({drop_option(names_where(names, alike.any(axis=1)))})."
+        f"them out ({drop_too(names_where(names, alike.any(axis=1)))})."
     )
 
 

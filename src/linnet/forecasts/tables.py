@@ -216,8 +216,8 @@ def _build_table(
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
     drop_too = partial(drop_option, table_names, [*input_names, *output_names])
-    outputs = float_matrix("Y", Y, output_names, drop_too)
-    inputs = float_matrix("X", X, input_names, drop_too)
+    outputs = float_matrix("Y", Y, output_names, drop_too, target=True)
+    inputs = float_matrix("X", X, input_names, drop_too, target=False)
     table = DataTable(inputs, outputs, input_names, output_names, notes)
     table, index = handle_missing_values(table, getattr(X, "index", np.arange(len(X))), missing)
     if len(index) < 2:
