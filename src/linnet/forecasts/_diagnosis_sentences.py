@@ -16,6 +16,7 @@ from linnet.observables.mode_regimes import regimes
 if TYPE_CHECKING:
     import xarray as xr
 
+    from linnet.forecasts.curves import Curves
     from linnet.forecasts.diagnosis import Diagnosis
 
 MAX_LINES = 24  # of the findings; the command adds one more, where the page is
@@ -166,45 +167,66 @@ def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Say when to stop, and what the held-out error is then."""
-    c = diagnosis.curves
-    level, spread = (_format_error(part) for part in mean_and_standard_error(c.out_of_fold_error()))
-    error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
-    gain, doubt = diagnosis.gain_over_mean
-    if gain <= 0:
-        line = (
-            f"No step is better than the mean of the targets: {error}, that of the mean is {_format_error(-gain)} +- "
-            f"{_format_error(doubt)} lower (within folds). There is nothing here that the network can learn."
+    """Say when to stop, and what the held-out error is then; what is not certain of it; what Stein's estimate says."""
+    lines = [_when_to_stop(diagnosis)]
+    gain, standard_error = diagnosis.gain_over_mean
+    if 0 < gain <= SIGNIFICANT_STANDARD_ERRORS * standard_error:
+        lines.append(
+            f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {standard_error:.3f}."
         )
-    elif c.mean[c.best] < EXACT_ERROR:
-        first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
-        line = f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
-    elif c.still_falling:
-        fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
-        certain = fall > SIGNIFICANT_STANDARD_ERRORS * spread
-        advice = f"train longer (--steps {2 * c.step})" if certain else "that training longer helps is not certain"
-        line = (
-            f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
-            f"half of the run ({error}); {advice}."
-        )
-    elif c.flat_from is not None:
-        line = (
-            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its "
-            f"least until step {c.steps[-1]}: training longer changes nothing."
-        )
-    else:
-        (low, high), late = c.range, c.mean[-1] / c.mean[c.best] - 1
-        line = (
-            f"Stop at step {c.step}: {error}. By the differences within folds (paired, less noisy than the error "
-            f"itself) steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} "
-            "higher."
-        )
-    lines = [line]
-    if 0 < gain <= SIGNIFICANT_STANDARD_ERRORS * doubt:
-        lines.append(f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {doubt:.3f}.")
     if diagnosis.stein is not None:
         lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
     return lines
+
+
+def _when_to_stop(diagnosis: Diagnosis) -> str:
+    """Write the first case that applies: nothing is learned, or the error is zero, still falls, is flat, or rises."""
+    c = diagnosis.curves
+    level, standard_error = (_format_error(part) for part in mean_and_standard_error(c.out_of_fold_error()))
+    error = f"held-out error {level} +- {standard_error} of the variance, each fold at the step the others choose"
+    if diagnosis.gain_over_mean[0] <= 0:
+        return _nothing_learned_sentence(diagnosis, error)
+    if c.mean[c.best] < EXACT_ERROR:
+        first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
+        return f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
+    if c.still_falling:
+        return _still_falling_sentence(c, error)
+    if c.flat_from is not None:
+        return (
+            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its "
+            f"least until step {c.steps[-1]}: training longer changes nothing."
+        )
+    return _least_error_sentence(c, error)
+
+
+def _nothing_learned_sentence(diagnosis: Diagnosis, error: str) -> str:
+    """Say that the mean of the targets is better than the network at every step; `error` is the network's, in words."""
+    gain, standard_error = diagnosis.gain_over_mean
+    return (
+        f"No step is better than the mean of the targets: {error}, that of the mean is {_format_error(-gain)} +- "
+        f"{_format_error(standard_error)} lower (within folds). There is nothing here that the network can learn."
+    )
+
+
+def _still_falling_sentence(curves: Curves, error: str) -> str:
+    """Say that the held-out error still falls at the last step, by how much, and whether to train longer."""
+    fall, standard_error = (part / (curves.mean[-1] + curves.late_fall[0]) for part in curves.late_fall)
+    certain = fall > SIGNIFICANT_STANDARD_ERRORS * standard_error
+    advice = f"train longer (--steps {2 * curves.step})" if certain else "that training longer helps is not certain"
+    return (
+        f"Stopping: the held-out error still falls at step {curves.step}, by {fall:.1%} +- {standard_error:.1%} over "
+        f"the last half of the run ({error}); {advice}."
+    )
+
+
+def _least_error_sentence(curves: Curves, error: str) -> str:
+    """Say at which step the held-out error is least, which steps are as good, and what training to the end costs."""
+    (low, high), rise = curves.range, curves.mean[-1] / curves.mean[curves.best] - 1
+    return (
+        f"Stop at step {curves.step}: {error}. By the differences within folds (paired, less noisy than the error "
+        f"itself) steps {low} to {high} are within one standard error; at step {curves.steps[-1]} it is {rise:.1%} "
+        "higher."
+    )
 
 
 def _baselines_sentences(diagnosis: Diagnosis) -> list[str]:
