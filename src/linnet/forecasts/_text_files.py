@@ -80,23 +80,28 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
     first_line = [cell.replace(".", "").replace(",", ".") if comma else cell for cell in fields[0]]
     header = not all(map(is_number, first_line))
+    form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
+    return form, _format_notes(place, form, fields[0])
+
+
+def _format_notes(place: Path, form: TextFormat, first_fields: list[str]) -> list[str]:
+    """Tell the user what is unusual about the format of a file, or may be mistaken; `first_fields` are of line 1."""
     notes = []
-    if encoding.startswith("utf-16"):
+    if form.encoding.startswith("utf-16"):
         notes.append(f"{place.name} is read as UTF-16.")
-    if encoding == "latin-1":
+    if form.encoding == "latin-1":
         notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
-    if separator != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), separator):
-        notes.append(f"{place.name} is separated by {SEPARATOR_NAMES[separator]}.")
-    if comma:
+    if form.sep != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), form.sep):
+        notes.append(f"{place.name} is separated by {SEPARATOR_NAMES[form.sep]}.")
+    if form.decimal == ",":
         notes.append("Its numbers have a decimal comma.")
-    if not header:
-        first = ", ".join(fields[0][:4]) + (", ..." if len(fields[0]) > 4 else "")
+    if form.header is None:
+        first = ", ".join(first_fields[:4]) + (", ..." if len(first_fields) > 4 else "")
         notes.append(
             f"The first line ({first}) holds numbers alone: it is taken as data and columns are numbered from 0. If "
             "these are names, write a letter into one of them."
         )
-    form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
-    return form, notes
+    return notes
 
 
 def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
