@@ -54,19 +54,40 @@ def verify(
     """Measure every claim of the papers: claimed, measured, verdict."""
     with failures.as_wrong_call():
         chosen = select_claims(names or ())
-    piped = to_json == Path("-")
+    _check_options(to_json, seeds, workers, store)
+    if seeds is not None:
+        return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
+    trial = Trial(quick=quick, seed=seed or 0)
+    outcomes = _measure_and_print(chosen, trial, _process_count(chosen, workers, store), store, to_json)
+    if to_json != Path("-"):
+        _print_summary(outcomes)
+    wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+
+
+def _check_options(to_json: Path | None, seeds: int | None, workers: int | None, store: Path | None) -> None:
+    """Refuse options that exclude each other, and places that cannot be written to; make the folders of those."""
     if store is not None and workers:
         raise typer.BadParameter("--store keeps tables from this process alone: no --workers.")
     if seeds is not None and store is not None:
         raise typer.BadParameter("--seeds keeps no tables: no --store.")
-    if to_json is not None and not piped:
+    if to_json is not None and to_json != Path("-"):
         if to_json.is_dir():
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
         check_writable(to_json.parent)
-    if seeds is not None:
-        return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
     if store is not None:
         check_writable(store)
+
+
+def _measure_and_print(
+    chosen: list[Claim], trial: Trial, processes: int, store: Path | None, to_json: Path | None
+) -> list[Outcome]:
+    """Measure claims, here or in several `processes` (0 for here), and return the outcomes in the order they come.
+
+    Each is printed when it comes, unless JSON goes to standard output, and kept for `to_json`.
+    """
+    piped = to_json == Path("-")
     table = terminal.interactive() and terminal.width() >= _TABLE_COLUMNS
     if table and not piped:
         terminal.echo_row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
@@ -86,17 +107,12 @@ def verify(
                 _print_outcome(outcome, table)
             advance(1)
 
-        trial, several = Trial(quick=quick, seed=seed or 0), _process_count(chosen, workers, store)
-        if several:
-            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial, several), several):
+        if processes:
+            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial, processes), processes):
                 report(outcome)
         else:
             measure(chosen, trial, report)
-    if not piped:
-        _print_summary(outcomes)
-    wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
-    if wrong:
-        raise RuntimeError(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+    return outcomes
 
 
 def _process_count(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
@@ -178,7 +194,11 @@ class _Results:
             write_whole(self._file, text + "\n", settled=settled)
 
     def _write_on_interrupt(self) -> str:
-        """Write the results, and return the line about the interruption: how many there are, and where."""
+        """Write the results, and return the line about the interruption: how many there are, and where.
+
+        It runs in the thread of the interruption (`interrupts.on_interrupt`) while the main thread may still measure;
+        the line must begin with "interrupted after N of" (tests/fuzz/interrupts.py reads the number).
+        """
         self.write()
         place = f"; they are in {self._file}" if self._count and self._file is not None else ""
         return f"interrupted after {self._count} of {self._total} claims{place}{self._more}"
