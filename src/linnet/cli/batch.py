@@ -19,7 +19,7 @@ _COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
 
 
 def check_can_draw_and_write(out: Path) -> None:
-    """Refuse, before any work, to go on without matplotlib or with a folder that cannot be written."""
+    """Make the folder `out`; refuse, before any work, to go on without matplotlib or where it cannot be written."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
     runner.check_writable(out)

@@ -58,9 +58,9 @@ def diagnose(
     )
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
     new = not out.exists()
-    check_writable(out)  # before the work, which may take minutes
+    check_writable(out)  # before the work, which may take minutes; it makes the folder
     if new:
-        out.rmdir()  # it comes with the page, and not for a wrong call
+        out.rmdir()  # again: it comes with the page, and not for a wrong call that `diagnose_table` refuses
     diagnosis = diagnose_table(table, settings)
     for line in diagnosis.findings():
         terminal.echo(line)

@@ -129,7 +129,10 @@ def dataset(forecast: Forecast) -> xr.Dataset:
 
 
 def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
-    """Return a row of text for each of the strongest modes, by the names of the columns, as `html` prints them."""
+    """Return a row of text for each of the strongest modes, by the names of the columns, as `html` prints them.
+
+    `_mode_lines` makes its sentences of the same rows: it reads these names, `NEVER`, and the "±" of the threshold.
+    """
     r = forecast.regimes
     return [
         {

@@ -36,7 +36,7 @@ class Scaler:
 
     @representable
     def apply(self, values: np.ndarray) -> np.ndarray:
-        """Scaled columns."""
+        """Scaled columns, (..., column); whitened ones are (..., direction), which may be fewer than the columns."""
         centred = self._columns_array(values) - self.mean
         return centred / self.scale if self.matrix is None else centred @ self.matrix
 
