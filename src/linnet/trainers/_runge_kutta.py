@@ -94,12 +94,17 @@ def solve(
     end, members = times[-1], jnp.arange(start.shape[0])
 
     def next_index(time: Array) -> Array:
-        """Return the index of the first of the times that is still ahead."""
+        """Return the index of the first of the times that is still ahead: their number for a member at the last."""
         return jnp.searchsorted(times, time, side="right", method="compare_all")
 
+    def time_at(index: Array) -> Array:
+        """Return the time at an index of `next_index`: the last one where none is ahead."""
+        return times[jnp.minimum(index, times.size - 1)]
+
     def shortened_step(time: Array, length: Array) -> Array:
-        """Return the length of a step, shortened where it would pass the next time, or stretched to end there."""
-        left = times[next_index(time)] - time
+        """Return the length of a step, shortened where it would pass the next time, or stretched to end there; 0 for a
+        member at the last time."""
+        left = time_at(next_index(time)) - time
         return jnp.where(length >= (1 - STEP_STRETCH) * left, left, length)
 
     def try_step(walk: _SolverState) -> _SolverState:
@@ -120,7 +125,7 @@ def solve(
         kept = (scaled < 1) & under_way
         factor = jnp.clip(SAFETY * scaled ** (-1 / 8), jnp.where(kept, 1.0, SMALLEST), jnp.where(kept, LARGEST, SAFETY))
         index = next_index(walk.time)
-        ahead = times[jnp.minimum(index, times.size - 1)]
+        ahead = time_at(index)
         arrives = walk.length >= ahead - walk.time
         now = jnp.where(kept, jnp.where(arrives, ahead, walk.time + walk.length), walk.time)
         saved = walk.saved.at[members, jnp.where(kept & arrives, index, times.size)].set(reached, mode="drop")
