@@ -13,7 +13,7 @@ are not compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -34,13 +34,13 @@ from linnet.trainers._states import (
     Array,
     Arrays,
     Hyper,
+    MonitoredLoss,
     Objective,
     Params,
     Remembered,
     Seen,
     State,
     StepFunction,
-    TestedLoss,
     layer_names_in,
     layers_of,
 )
@@ -54,6 +54,7 @@ DIVERGED_CODE = 1  # codes above it are the stopping rule's own
 SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved
 PAUSE_OPERATIONS = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
+RunToEach = Callable[..., tuple[State, Arrays]]  # `_run_to_each`, compiled in one of three ways
 
 
 class Record(Protocol):
@@ -94,7 +95,7 @@ class RunConstants:
     beyond which a run has diverged (`divergence_threshold`)."""
 
     objective: Objective
-    test: TestedLoss | None
+    test: MonitoredLoss | None
     hyper: Hyper
     max_loss: Array
 
@@ -161,7 +162,8 @@ def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
 
 
 def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
-    """Return the canonical times after `used` steps: (time,), or (time, member) where members differ in their rate."""
+    """Return the canonical times after `used` steps: (time,), or (time, member) where members differ in their rate. The
+    rates are those of `_hyper_at_step`."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
         used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]
@@ -189,6 +191,11 @@ def run(
 ) -> Trajectory:
     """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for.
 
+    A third axis of `params["first"]`, in front, makes it a batch: all `params` have that axis then, and `NDIM` of
+    `objective` and `test` says which of their fields do. A run that diverges does not raise here: its status says so,
+    and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have ended wait
+    for the others (`take_step`).
+
     - `params`: of the padded network (`_start.pad_width`); `reduction` is that of the network itself
     - `hyper`: see `_states.Hyper`; the times of the trajectory are the sums of its learning rates
     - `title`: beside the progress bar
@@ -208,36 +215,10 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    if plan.optimized:
-        run_to_each: Callable[..., tuple[State, Arrays]] = _run_to_each_optimized
-    else:
-        run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
     state, max_loss, kept = _begin_runs(objective, test, params, plan=plan)
-    constants, parts = RunConstants(objective, test, hyper, max_loss), [kept]
-    until = np.zeros(1, dtype=np.int64)
+    constants = RunConstants(objective, test, hyper, max_loss)
     with bar(title, steps) as advance:
-        done = 0
-        operations = operations_per_step(layers_of(params))
-        for until, keep in _chunks_of_steps(
-            wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
-        ):
-            state, kept = run_to_each(constants, state, jnp.asarray(until), plan=plan)
-            count = int(keep.sum())
-            if count:
-                parts.append({name: np.asarray(value)[:count] for name, value in kept.items()})
-            advance(int(until[-1]) - done)
-            done = int(until[-1])
-            if np.all(np.asarray(state.code)):  # everything has stopped: the rest would repeat the last state
-                if not count:
-                    parts.append({name: np.asarray(value)[-1:] for name, value in kept.items()})
-                break
-    taken = np.asarray(state.step)
-    # The last state is judged as all others were before their next step: by the same program, and a step of no size.
-    still = replace(constants, hyper={**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))})
-    beyond = jnp.asarray(until * 0 + until[-1] + 1)
-    state, _ = run_to_each(still, state, beyond, plan=plan)
-    codes = np.asarray(state.code)
-    kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        taken, codes, kept = _run_and_save(constants, state, kept, wanted, plan=plan, advance=advance)
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
     kept = without_padding({name: value[:length] for name, value in kept.items()}, reduction)
@@ -248,9 +229,61 @@ def run(
     return Trajectory(_canonical_times(hyper, used), used, loss, status, reduction, kept, rest, attributes)
 
 
+def _run_and_save(
+    constants: RunConstants,
+    state: State,
+    kept: Arrays,
+    wanted: np.ndarray,
+    *,
+    plan: Plan,
+    advance: Callable[[int], None],
+) -> tuple[np.ndarray, np.ndarray, Arrays]:
+    """Run from the first to the last of the steps `wanted`, or until everything has stopped. Return of each run how
+    many steps it took and the code of why it ended; and what is kept of all saved states, the times in front.
+
+    - `state`, `kept`: those of the start, by `_begin_runs`
+    - `advance(n)`: called when n more steps are done
+    """
+    params, parts = state.params, [kept]
+    if plan.optimized:
+        run_to_each: RunToEach = _run_to_each_optimized
+    else:
+        run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
+    operations = operations_per_step(layers_of(params))
+    most, least = steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
+    done, untils = 0, np.zeros(1, dtype=np.int64)
+    for untils, keep in _chunks_of_steps(wanted, most, least):
+        state, reached = run_to_each(constants, state, jnp.asarray(untils), plan=plan)
+        count = int(keep.sum())
+        if count:
+            parts.append({name: np.asarray(value)[:count] for name, value in reached.items()})
+        advance(int(untils[-1]) - done)
+        done = int(untils[-1])
+        if np.all(np.asarray(state.code)):  # everything has stopped: the rest would repeat the last state
+            if not count:
+                parts.append({name: np.asarray(value)[-1:] for name, value in reached.items()})
+            break
+    codes = _codes_at_end(run_to_each, constants, state, untils, plan=plan)
+    return np.asarray(state.step), codes, {name: np.concatenate([part[name] for part in parts]) for name in kept}
+
+
+def _codes_at_end(
+    run_to_each: RunToEach, constants: RunConstants, state: State, untils: np.ndarray, *, plan: Plan
+) -> np.ndarray:
+    """Return the codes of all runs once their last states are judged, as all others were before their next step.
+
+    So that nothing more is compiled, the program of the run does it: asked for one step more, it judges the state
+    first, and where that step leads is dropped. `untils` are those of its last call: it is compiled for their number.
+    """
+    one_more = np.full_like(untils, untils[-1] + 1)
+    judged, _ = run_to_each(constants, state, jnp.asarray(one_more), plan=plan)
+    return np.asarray(judged.code)
+
+
 def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
+    `wanted` are the steps to save, from 0 to the last (`Saving.steps`); kept ones come first in their chunk.
     Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
     few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
     apart.
@@ -271,7 +304,7 @@ def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[
 
 
 def _state_bytes(params: Params, keep: str) -> int:
-    """Return the memory of one kept state of a run."""
+    """Return the memory of one kept state of a run, by what `_kept_of_state` keeps."""
     first, second = params["first"], params["second"]
     if keep == "losses":
         return 16 * max(1, first.size // (first.shape[-1] * first.shape[-2]))
@@ -299,8 +332,8 @@ def _begin_runs(
 
 
 def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
-    """Return what the trajectory keeps of one state, by the names that `Trajectory` knows. With "products", "second" is
-    the product of all layers above the first, which lifting needs."""
+    """Return what the trajectory keeps of one state, by the names that `Trajectory` knows; `run` gives it "loss" and
+    "rest" apart. With "products", "second" is the product of all layers above the first, which lifting needs."""
     kept = {**losses_at(objective, test, params), "rest": params["rest"]}
     if plan.keep == "weights":
         kept |= {name: params[name] for name in layer_names_in(params)}

@@ -42,7 +42,11 @@ def layers_of(params: Params) -> list[Array]:
 
 
 class Objective(Protocol):
-    """What a loop descends."""
+    """What a loop descends.
+
+    Where `_loop.run` carries a batch, it is a dataclass that JAX knows, whose `NDIM` says which fields belong to single
+    members (`_objective.batch_axes`). Slots (`diagrams/_slots`) bind one to each run, which needs neither.
+    """
 
     def at(self, params: Params) -> tuple[Array, Seen]:
         """Return the loss at a state, and what else the update, the test loss and the record need of it."""
@@ -51,11 +55,15 @@ class Objective(Protocol):
         """Return the size of usual losses, by which divergence is judged."""
 
 
-class TestedLoss(Protocol):
+class MonitoredLoss(Protocol):
     """A test loss that stopping rules and records look at."""
 
     def at(self, params: Params, seen: Seen) -> Array:
-        """Return the test loss at a state of which the objective has `seen` the product."""
+        """Return the test loss at a state of which the objective has `seen` the product.
+
+        The product is `seen[0]`. An objective that sees something else (`relu.ReluObjective`) must run without a test
+        loss.
+        """
 
 
 # A step of a run: from the objective, the hyperparameters of this step, the state's parameters, the number of the step

@@ -349,7 +349,9 @@ def going(pid):
 def test_there_are_as_many_workers_as_pay(monkeypatch):
     def chosen(dim, grid, most, room=(99, 99), fixed=False):
         hidden = np.minimum(np.repeat(dim ** np.linspace(0, 2.8, grid), grid), 2 * dim) + dim
-        return _workers._threads_and_processes(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
+        return _workers._threads_and_processes(
+            6 * dim**2 * hidden, 300, most, _workers.WorkerCounts(*room), fixed=fixed
+        )
 
     # As measured on 2 and on 16 cores.
     assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, 0)

@@ -24,7 +24,7 @@ from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import _loop as loop
 from linnet.trainers._compiling import QUICK_COMPILATION, JitByPlatform, Options
-from linnet.trainers._states import Array, Arrays, Objective, State, TestedLoss
+from linnet.trainers._states import Array, Arrays, MonitoredLoss, Objective, State
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
@@ -62,7 +62,7 @@ class RunKind:
 
     plan: loop.Plan
     draw: Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
-    bind: Callable[[Arrays, Arrays], tuple[Objective, TestedLoss | None, Arrays]]
+    bind: Callable[[Arrays, Arrays], tuple[Objective, MonitoredLoss | None, Arrays]]
     result: Callable[[State], Arrays]
 
 
@@ -165,7 +165,8 @@ class _Queue:
                 warnings.warn(f"{2 * slots} runs at once do not fit on {device}: going on with {slots}.", stacklevel=2)
 
     def _fit_slots(self, shared: Arrays, slots: int, device: jax.Device) -> int:
-        """Return how many slots the device's memory has room for, at most `slots`; say so in the summaries."""
+        """Return how many slots the device's memory has room for, at most `slots`; say so in the summaries. The caller
+        holds the lock."""
         run = self.waiting[0] if self.waiting else 0
         specs = {**self.specs([run]), "steps": self.limits[[run]]}
         arrays = jax.tree.leaves(_slot_shapes(shared, specs, self.kind))
@@ -186,37 +187,49 @@ class _Queue:
         `occupants` are the runs in the slots, -1 for a free one. It is kept up to date: where memory runs out, `work`
         reads there which runs have still to be trained.
         """
-        kind, held = self.kind, None
-        limits = np.zeros(occupants.size, dtype=np.int64)
+        held = None
         while True:
-            while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (
-                runs := self._take_waiting(free.size)
-            ):
-                free = free[: len(runs)]
-                occupants[free], limits[free] = runs, self.limits[runs]
-                filled = runs + runs[-1:] * (self.refill - len(runs))  # the last one again, into no slot
-                specs = {**self.specs(filled), "steps": self.limits[filled]}
-                held = _empty_slots(shared, specs, occupants.size, kind) if held is None else held
-                held = _fill_slots(shared, *held, self._pad_numbers(free, occupants.size), specs, kind=kind)
+            held = self._fill_free_slots(shared, held, occupants)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
             assert held is not None
             slot, state = held
             enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
-            ran, state = _step_slots(shared, slot, state, enough, kind=kind)
+            ran, state = _step_slots(shared, slot, state, enough, kind=self.kind)
             held = slot, state
-            over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
-            ended = np.flatnonzero(over & (occupants >= 0))
-            for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                results = _read_slots(shared, slot, state, self._pad_numbers(group, 0), kind=kind)
-                self._keep_results(
-                    occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()}
-                )
-                occupants[group] = -1
+            ended = self._empty_ended_slots(shared, slot, state, occupants)
             with self.lock:
                 self.executed += int(ran) * occupants.size
-            self.advance(ended.size)
+            self.advance(ended)
+
+    def _fill_free_slots(
+        self, shared: Arrays, held: tuple[Arrays, State] | None, occupants: np.ndarray
+    ) -> tuple[Arrays, State] | None:
+        """Put waiting runs into free slots, and into `occupants`; return the slots and their states.
+
+        `held` are those before, which are donated; None before the first run.
+        """
+        while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (runs := self._take_waiting(free.size)):
+            free = free[: len(runs)]
+            occupants[free] = runs
+            filled = runs + runs[-1:] * (self.refill - len(runs))  # the last one again, into no slot
+            specs = {**self.specs(filled), "steps": self.limits[filled]}
+            held = _empty_slots(shared, specs, occupants.size, self.kind) if held is None else held
+            held = _fill_slots(shared, *held, self._pad_numbers(free, occupants.size), specs, kind=self.kind)
+        return held
+
+    def _empty_ended_slots(self, shared: Arrays, slot: Arrays, state: State, occupants: np.ndarray) -> int:
+        """Keep the results of runs that have ended and take these out of `occupants`; return how many they are."""
+        over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= self.limits[occupants])
+        ended = np.flatnonzero(over & (occupants >= 0))
+        for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
+            results = _read_slots(shared, slot, state, self._pad_numbers(group, 0), kind=self.kind)
+            self._keep_results(
+                occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()}
+            )
+            occupants[group] = -1
+        return ended.size
 
     def _take_waiting(self, count: int) -> list[int]:
         """Take at most `count` runs from the queue."""

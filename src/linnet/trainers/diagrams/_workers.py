@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -40,6 +40,13 @@ THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T thr
 PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
 
+class WorkerCounts(NamedTuple):
+    """How many threads train runs, or could; and how many processes in their place."""
+
+    threads: int
+    processes: int
+
+
 def train_by_workers(
     diagram: Diagram, *, device: jax.Device, slots: int | None, advance: Callable[[int], None]
 ) -> RunResults:
@@ -61,7 +68,10 @@ def train_by_workers(
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
     able = bool(sys.executable) and can_be_sent(settings.rule)
-    room = int(MEMORY_SHARE * free / bytes_each), able * int(MEMORY_SHARE * free / (bytes_each + WORKER_BYTES))
+    room = WorkerCounts(
+        threads=int(MEMORY_SHARE * free / bytes_each),
+        processes=int(MEMORY_SHARE * free / (bytes_each + WORKER_BYTES)) if able else 0,
+    )
     threads, processes = _threads_and_processes(
         6 * in_dim * out_dim * hidden,
         min(settings.steps, USUAL_STEPS),
@@ -85,13 +95,15 @@ def train_by_workers(
 
 
 def _threads_and_processes(
-    operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool
-) -> tuple[int, int]:
+    operations: np.ndarray, steps: int, most: int, room: WorkerCounts, *, fixed: bool
+) -> WorkerCounts:
     """Return the number of threads that train runs, and of processes in their place: 0 if these would not be faster.
+
+    It looks at `IDLE_PROCESSES`: those that an earlier diagram has left need not be started.
 
     - `operations`: of a step of each run, (run,); `steps` is about how many steps a run takes
     - `most`: how many runs may be trained at once
-    - `room`: how many threads memory has room for, and how many processes
+    - `room`: how many of each memory has room for
     - `fixed`: whether there are to be `most`, where there is room, whatever they gain
     """
     work = steps * (PYTHON_SECONDS_PER_STEP + operations / BLAS_OPERATIONS_PER_SECOND).sum()
@@ -101,8 +113,8 @@ def _threads_and_processes(
         threads = min(threads, max(1, round(np.sqrt(work / waiting))))
     starting = PROCESS_START_SECONDS if len(IDLE_PROCESSES) < processes else 0.0
     if processes > 1 and starting + work / processes < work / threads + waiting * (threads - 1):
-        return threads, processes
-    return threads, 0
+        return WorkerCounts(threads, processes)
+    return WorkerCounts(threads, 0)
 
 
 @dataclass
