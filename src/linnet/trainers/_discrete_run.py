@@ -83,9 +83,11 @@ class DiscreteRun:
         """Train by `update` and return the trajectory; raise where it diverges, if `throw` asks for that.
 
         - `trainer`, `title`: its name in a dataset; beside a progress bar, and in errors
-        - `objective`: what is descended; by default the loss of the problem
+        - `objective`: what is descended, from the problem, the unpadded reduction and the number type; by default the
+          loss of the problem
         - `linear`: whether the network is: only then the problem's test losses and stable step size are its own
-        - `start(params)`: the layers with what the update carries besides them
+        - `start(params)`: the layers with what the update carries besides them; it sees a batch as a whole, with an
+          axis in front (`_states.Params`)
         - `hyper`: numbers by name, besides the learning rates; with a "momentum" the state carries velocities
         - `step_sizes`: of each member of a batch, by which a deep network is reduced; None where they are not known
         - `attributes`: of the dataset, besides those of every trainer

@@ -83,6 +83,7 @@ class FlowRun:
     def store_round(self, result: RoundResult, steps: int, steps_used_share: float) -> None:
         """Store the result of a round, without its batch axis, and decide whether another one follows.
 
+        A time is stored once: where `states` are NaN and those of the result are finite (not reached: infinite).
         `steps` are those allowed in a round, `steps_used_share` is the share of all allowed ones that are used now.
         """
         new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(result.saved[0]).all(axis=(-1, -2))
@@ -106,17 +107,18 @@ class FlowRun:
         """Fill in the rest of the flow if it has a closed form; return whether it has."""
         return self.remainder is not None and self._fill_in(self.remainder.closed_form)
 
-    def _try_implicit_solver(self, soon: float) -> bool:
-        """Fill in the rest of the flow by an implicit solver, unless at most the time `soon` is left; return whether it
+    def _try_implicit_solver(self, short_time: float) -> bool:
+        """Fill in the rest of the flow by an implicit solver, unless at most `short_time` is left; return whether it
         arrived. One that gave up is not tried again."""
         steps_left = self.settings.max_steps - self.taken
-        if self.remainder is None or self.time_left <= soon or not self.may_try_implicit or steps_left <= 0:
+        if self.remainder is None or self.time_left <= short_time or not self.may_try_implicit or steps_left <= 0:
             return False
         self.may_try_implicit = self._fill_in(partial(self.remainder.implicit, max_steps=steps_left))
         return self.may_try_implicit
 
     def _fill_in(self, layers_at: Callable[..., LaterLayers | None]) -> bool:
-        """Fill in the states that are still NaN by a method of `FlowRemainder`; return whether that had them."""
+        """Fill in the states that are still NaN by a method of `FlowRemainder`; return whether that had them. There are
+        two layers: deeper networks have no `remainder`."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
         times = np.maximum(self.settings.times[late] - self.time, 0.0)
         layers = (np.asarray(layer, np.float64) for layer in self.layers)
@@ -132,7 +134,8 @@ def pad_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarr
     """Return the times, padded with the last one to a power of two where there are at most `MAX_PADDED_TIMES`.
 
     So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make.
-    What is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries.
+    What is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries. `flow` cuts
+    the states of the padding off.
 
     >>> import numpy as np
     >>> from linnet.trainers._flow_rounds import pad_times

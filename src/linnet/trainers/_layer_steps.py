@@ -1,6 +1,7 @@
 """One step of the layers, written once for compiled code: gradients, weight decay, momentum, step size.
 
-NumPy's kernels (`diagrams/_numpy_run.py`, `torch/_affine_descent.py`) are tested against it.
+NumPy's kernels (`diagrams/_numpy_run.py`, `torch/_affine_descent.py`) are tested against it. All steps here but
+`step_along` are for linear networks: the residual is `seen[1]` of a `ProductObjective`.
 """
 
 from __future__ import annotations

@@ -171,7 +171,9 @@ class TestLosses:
 
 
 def batch_axes(tree: Any) -> Any:
-    """Return the `in_axes` of an objective: 0 for fields that carry a leading batch axis, None for shared ones."""
+    """Return the `in_axes` of an objective or of test losses: 0 for fields that carry a leading batch axis, None for
+    shared ones. Fields that `NDIM` does not name are looked into where they have an `NDIM`, and returned as they are
+    where not: so static ones stay."""
     if tree is None:
         return None
     axes = {}
@@ -185,7 +187,7 @@ def batch_axes(tree: Any) -> Any:
 
 
 def losses_at(objective: Objective, test: TestLosses | None, params: Params) -> Arrays:
-    """Return the losses that a trajectory keeps of one state, by name."""
+    """Return the losses that a trajectory keeps of one state, by the names that `Trajectory` knows."""
     loss, seen = objective.at(params)
     return {"loss": loss, **({} if test is None else test.losses(params, seen))}
 
@@ -198,7 +200,8 @@ def batch_member(tree: Any, index: int) -> Any:
 
 
 def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) -> ProductObjective:
-    """Return the loss to descend: in the coordinates of `reduction`, or as the problem was given."""
+    """Return the loss to descend: in the coordinates of `reduction`, or as the problem was given. Of a problem of
+    moments or a target in reduced coordinates it is a `SpectralObjective`, as `label_noise` expects."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:
         return CostObjective(problem.cost)
@@ -220,7 +223,10 @@ def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) 
 
 
 def test_losses(reduction: Reduction, dtype: np.dtype) -> TestLosses | None:
-    """Return the test loss, the held-out loss or both, in the coordinates of `reduction`; None without either."""
+    """Return the test loss, the held-out loss or both, in the coordinates of `reduction`; None without either.
+
+    `reduction` is that of the layers which the loop moves, padding included (`_start.pad_width`).
+    """
     test, validation = _test_loss(reduction, dtype), None
     if reduction.full_problem.validation is not None:
         root, target, floor = reduction.full_problem.validation.squares()

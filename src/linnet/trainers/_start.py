@@ -70,7 +70,12 @@ def pad_width(reduction: Reduction) -> Reduction:
     """Return the same network padded with hidden units at zero to one of a few widths; as it is where its width was
     reduced, or if it is deep.
 
-    A loop is given the padded one, a trajectory the one before: `without_padding` leads back.
+    Its `frame` (own unit, padded unit) embeds the network's own units among the padded ones. By it `untouched` of the
+    reduction has the padded width, and so have the test losses that read it.
+
+    The padded reduction goes to `initial_params` and `_objective.test_losses`, the unpadded one to everything else:
+    `_loop.run`, the trajectory, and `without_padding`, which leads back. An objective depends on inputs and outputs
+    alone, for which both are the same; `own_share` of a flow is the ratio of the two widths.
     """
     if isinstance(reduction, DeepReduction):
         return reduction

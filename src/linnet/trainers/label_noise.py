@@ -118,7 +118,8 @@ def label_noise_descent(
 
 
 def _population_step(objective: SpectralObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """Step once with noise of the law that many samples' labels give."""
+    """Step once with noise of the law that many samples' labels give: in reduced coordinates, where the covariance of
+    the inputs is diagonal."""
     A, residual = seen
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), residual.shape, A.dtype)
     spread = draw if objective.scales is None else draw * objective.scales

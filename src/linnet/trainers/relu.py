@@ -102,7 +102,8 @@ def relu_descent(
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class ReluObjective:
-    """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
+    """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers, which `_relu_step`
+    reads. They are no product, so it runs without test losses (`linear=False` of `DiscreteRun.train`)."""
 
     inputs: Array
     outputs: Array

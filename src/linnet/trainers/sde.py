@@ -41,6 +41,8 @@ class Decreasing(NamedTuple):
 def decreasing(first: float) -> Decreasing:
     r"""A schedule of decreasing steps for `noise_sde`: the n-th is the first over $\sqrt n$.
 
+    It is only for `noise_sde`: learning rates that fall are a `Schedule`.
+
     **Arguments:**
 
     - `first`: the first step

@@ -133,7 +133,11 @@ def with_keys(key: Key, params: Params) -> Params:
 
 @dataclass(frozen=True)
 class MinibatchUpdate:
-    """Step along the gradient of `size` samples drawn without replacement. Equal ones share a compiled loop."""
+    """Step along the gradient of `size` samples drawn without replacement. Equal ones share a compiled loop.
+
+    It draws by "key" of the parameters, which `with_keys` puts there. All samples are not drawn: `seen` has their
+    residual.
+    """
 
     size: int
 

@@ -16,7 +16,7 @@ from linnet.trainers.stopping import Rule
 class RunStart:
     """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g.
 
-    `_worker_process` sends these by name, arrays as they are.
+    `_worker_process` sends these by name, arrays as they are: a new one needs a place in its `serve`.
     """
 
     first: np.ndarray

@@ -98,5 +98,5 @@ def _bind(shared: Arrays, slot: Arrays) -> tuple[SpectralObjective, None, Hyper]
 
 
 def _final_layers(state: State) -> Arrays:
-    """Return what is kept of a finished run: its layers."""
+    """Return what is kept of a finished run: its layers, by the names that `train_independent_runs` reads."""
     return state.params

@@ -1,7 +1,8 @@
 """One run and its prediction on one core, by NumPy: BLAS products into arrays that are allocated once.
 
 For products of a few hundred rows BLAS is faster than compiled code. Stopping rules, record and divergence are those of
-the compiled loop, given numbers in place of arrays; the step is tested against the compiled one.
+the compiled loop, given numbers in place of arrays; the step is tested against the compiled one (`_paired_step`):
+change both.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ def train(
     start: RunStart, settings: DiagramSettings, *, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Any], int]:
     """Train a run to its end, unless it is cancelled; return what is kept of it (`_run_result`), and how many steps
-    were executed."""
+    were executed.
+
+    States are judged and steps are counted as by `take_step` and `judge_last` of the loop: change both.
+    """
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, plan = _PairedRun(start, settings.dtype), settings.plan

@@ -1,4 +1,9 @@
-"""The compiled step of a run: a network, and the narrow network that predicts it, at the same learning rate."""
+"""The compiled step of a run: a network, and the narrow network that predicts it, at the same learning rate.
+
+On a CPU runs are stepped by NumPy: `_step_network` has its twin in `_numpy_run._Network.step`, `PairedObjective` in
+`_PairedRun`, `TruthLoss` in `_NumpyTruthLoss` and `run_result` in `_run_result` there. Change both. The record alone
+serves both.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,11 @@ class PairedObjective:
     target: Array
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array, Array, Array]]:
-        """Return the loss, and what was seen: product, squared distance from the narrow one's, both residuals."""
+        """Return the loss, and what was seen: product, squared distance from the narrow one's, both residuals.
+
+        `BestRecord` reads the first two, which are all that `_numpy_run` has; `TruthLoss` reads the first, the step the
+        residuals.
+        """
         product = params["second"] @ params["first_transposed"].T
         predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
         seen = (product, _squared_distance(product, predicted), self.target - product, self.target - predicted)
@@ -55,7 +64,10 @@ class TruthLoss:
 
 @dataclass(frozen=True)
 class BestRecord:
-    """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
+    """The least test loss, when and where it was, the last loss, and how far apart the two networks have been.
+
+    Its keys are fields of `DiagramRuns`, but for "best_product", in whose place `run_result` has "stable_rank".
+    """
 
     def start(self, params: Params) -> Arrays:
         """Return the record before the first state."""
@@ -135,13 +147,22 @@ def _step_pair(
 _PAIRED_UPDATES = {"simultaneous": partial(_step_pair, False), "sequential": partial(_step_pair, True)}
 
 
-def _step_network(first: Array, second: Array, scaled_residual: Array, *, sequential: bool) -> tuple[Array, Array]:
-    """Return both layers of a network, the first one transposed, after a step for the residual times the rate."""
-    first_step, second_step = negative_gradients((first.T, second), scaled_residual)
+def _step_network(
+    first_transposed: Array, second: Array, scaled_residual: Array, *, sequential: bool
+) -> tuple[Array, Array]:
+    """Return both layers of a network, the first one transposed, after a step for the residual times the rate.
+
+    `sequential` moves the second layer along the first one as it is after this step, with the residual from before it;
+    otherwise each sees the other as it was.
+    """
+    first_step, second_step = negative_gradients((first_transposed.T, second), scaled_residual)
     if sequential:
-        first = first + first_step.T
-        return first, second + negative_gradients((first.T, second), scaled_residual)[1]
-    return first + _ordered_after(second_step, first_step.T), second + _ordered_after(first_step.T, second_step)
+        moved = first_transposed + first_step.T
+        return moved, second + negative_gradients((moved.T, second), scaled_residual)[1]
+    return (
+        first_transposed + _ordered_after(second_step, first_step.T),
+        second + _ordered_after(first_step.T, second_step),
+    )
 
 
 def _ordered_after(earlier: Array, later: Array) -> Array:

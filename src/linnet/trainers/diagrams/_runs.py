@@ -115,8 +115,11 @@ def on_cpu(device: str | None) -> bool:
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
-    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes; the others have there
-    the names that `BestRecord` and the stable rank have in the results of a run."""
+    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes.
+
+    All other keys of `outcome.results` are fields of `DiagramRuns` of the same name: a new key of `BestRecord` or
+    `run_result` needs a field there, and `_numpy_run._run_result` must have it too.
+    """
     results = dict(outcome.results)
     reason, steps = plan.reasons[results.pop("code")], results.pop("step")
     return DiagramRuns(reason, steps, **results, executed=outcome.executed, needed=outcome.needed, plan=outcome.summary)

@@ -199,7 +199,7 @@ def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]])
 
 
 def _read_settings(message: Mapping[str, np.ndarray]) -> DiagramSettings:
-    """Read the settings of the next runs from a message."""
+    """Read the settings of the next runs from a message of `WorkerProcess.configure`."""
     plain = json.loads(str(message["settings"]))
     plain |= {"rule": _rule_from_json(plain["rule"]), "dtype": np.dtype(plain["dtype"])}
     return DiagramSettings(**plain, schedule=message.get("schedule"))

@@ -169,7 +169,8 @@ def _one_per_run(name: str, values: object, total: int) -> np.ndarray:
 
 
 def _gaussian_layers(spec: Arrays, *, in_dim: int, out_dim: int, rows: int) -> tuple[Array, Array]:
-    """Draw both layers of a run in float64 from the numbers that describe it, with units at zero up to `rows`."""
+    """Draw both layers of a run in float64 from the numbers that describe it, with units at zero up to `rows`: for CPUs
+    (`_draw_layers`) and for slots (`DrawPair`), so that their runs start alike."""
     key = jax.random.wrap_key_data(spec["key"], impl="threefry2x32")
     roots, width, std = spec["roots"], spec["width"], jnp.sqrt(spec["variance"])
     return padded_gaussian(key, roots, in_dim=in_dim, out_dim=out_dim, rows=rows, width=width, std=std)
