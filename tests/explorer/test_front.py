@@ -15,7 +15,7 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 import linnet.explorer
 from linnet.explorer import serving
 from linnet.explorer.application import create_app
-from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, refusal_reason, sec_fetch_site
+from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, is_loopback, refusal_reason, sec_fetch_site
 from linnet.explorer.loading import ALL, TRAINING
 from linnet.explorer.pages import PAGES
 
@@ -72,6 +72,8 @@ def test_everything_else_waits_for_the_application(application):
     ("host", "origin"),
     [
         ("evil.example", None),
+        ("127.0.0.1.evil.example", None),
+        ("2130706433", None),
         ("", None),
         ("[", None),
         ("127.0.0.1:8050", "http://evil.example"),
@@ -91,6 +93,19 @@ def test_strangers_are_refused_by_the_front_and_by_the_application(host, origin,
     waiting.join(300)
     assert got[0][0][0].startswith(("400", "403"))
     assert refusal_reason("lab.example", "http://lab.example", only_local=False) == ""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.0.0.2", "127.3.2.1"])
+def test_a_server_on_this_machine_alone_answers_to_the_address_that_it_tells(host):
+    """What `serve` takes for this machine and what is refused there are one definition."""
+    assert is_loopback(host)
+    assert refusal_reason(f"{serving._shown_host(host)}:8050", None, only_local=True) == ""
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", "127.1", "localhost.example.org", ""])
+def test_other_hosts_are_not_this_machine_and_no_name_is_resolved(host, monkeypatch):
+    monkeypatch.setattr("socket.getaddrinfo", lambda *given, **named: pytest.fail("a name was resolved"))
+    assert not is_loopback(host)
 
 
 def test_an_application_that_cannot_be_made_ends_the_server(monkeypatch):

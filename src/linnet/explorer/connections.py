@@ -12,8 +12,9 @@ MAX_CONNECTIONS_OF_A_CLIENT = 60  # the oldest that is not being answered makes 
 def limit_connections(server: Any) -> None:
     """Make a server of waitress close connections that trickle, and the oldest ones of a client with too many.
 
-    It uses waitress's own names of version 3: `maintenance`, `active_channels`, and of channels `requests`, `request`,
-    `creation_time`, `will_close`.
+    It uses waitress's own names of version 3: `maintenance`, `active_channels`, `channel_class`, and of channels
+    `requests`, `request`, `creation_time`, `will_close`, `addr`, `received` and how they are made; `serving` uses
+    `trigger.pull_trigger` too. A new version may change any of them.
     """
     before = server.maintenance
 

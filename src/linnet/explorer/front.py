@@ -6,6 +6,7 @@ head of every page is the same and names Plotly; it is sent at once, the rest of
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_REQUEST_BYTES = MAX_BASE64_CHARACTERS + 2**20  # the largest upload, and a MiB for the rest of its request
 DATA_PATH = "/data/"  # where files of numbers are: PATH + PAGE/PART.ENDING, in assets/explorer.js too
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+LOOPBACK_NAMES = ("localhost",)  # beside the literal addresses: see `is_loopback`
 PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
 # The beginning of every page: `application.INDEX` begins with it too.
 HEAD = f"""<!DOCTYPE html>
@@ -44,6 +45,17 @@ HEADERS = {
 }
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether `host` is a literal loopback address (127.0.0.2, ::1) or a name that always means one.
+
+    It never resolves a name: a page of another site could let its own name resolve to this machine.
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in LOOPBACK_NAMES
+
+
 def refusal_reason(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
     """Return why a request to this host, from a page of this origin and site, is refused; empty if it is not.
 
@@ -52,11 +64,11 @@ def refusal_reason(host: str, origin: str | None, only_local: bool, site: str | 
     """
     # A page of another site must not reach this server by a name of its own that resolves to this machine.
     try:
-        name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
+        name, page = urlsplit(f"//{host}").hostname or "", urlsplit(origin or "").netloc
     except ValueError:  # half an IPv6 address
-        name, page = None, "nobody's"
-    if only_local and name not in LOOPBACK_NAMES:
-        return "This explorer answers only to 127.0.0.1 and localhost.\n"
+        name, page = "", "nobody's"
+    if only_local and not is_loopback(name):
+        return "This explorer answers only to localhost and to loopback addresses, as 127.0.0.1.\n"
     if origin and page != host:
         return "This explorer answers only to its own pages.\n"
     if site in ("cross-site", "same-site"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import ipaddress
 import logging
 import socket
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 from linnet import _extras as extras
 from linnet.explorer import connections, warming
-from linnet.explorer.front import MAX_REQUEST_BYTES, Front
+from linnet.explorer.front import MAX_REQUEST_BYTES, Front, is_loopback
 
 MAX_CONNECTIONS = 500  # in all; of one client, see `connections`
 THREADS = 8  # requests served at once; `Service` says how many are computed at once
@@ -75,19 +74,12 @@ def _load_application(front: Front, server: Any) -> None:
         app = create_app(service, only_local=front.only_local)
     except BaseException as reason:
         front.application.set_exception(reason)
-        server.trigger.pull_trigger(server.close)  # in the server's own thread, which may be waiting for what is closed
+        # In the server's own thread, which may be waiting for what is closed; waitress's own name, see `connections`.
+        server.trigger.pull_trigger(server.close)
         return
     front.application.set_result(app.server)
     warming.warm_first_page(service)
     warming.warm_other_pages(service)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach `host`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
