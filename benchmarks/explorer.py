@@ -122,9 +122,9 @@ def below(one: Control) -> str:
     low, high, step = one.slider_range
     if high - low < (MOVES + 1) * step:  # a slider that cannot move draws nothing, and would be waited for
         raise ValueError(f"{one.name} has fewer than {MOVES} values: move another slider of its page (MOVED).")
-    start = max(low, one.position(float(str(one.default))) - (MOVES // 2 + 1) * step)
+    start = max(low, one.slider_position(float(str(one.default))) - (MOVES // 2 + 1) * step)
     value = float(f"{10**start if one.kind == 'log' else start:.4g}")
-    return one.write(int(value) if one.whole else value)
+    return one.write(int(value) if one.is_whole else value)
 
 
 def claims(browser: Any, address: str, process: int, page: Page) -> None:
@@ -177,7 +177,7 @@ def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
         centre = float(str(state[one.name]))
         value = centre * 2 ** (2 * share - 1) if one.kind == "log" else low + share * (high - low)
         value = min(max(value, low), high)
-        state[one.name] = int(value) if one.whole else float(f"{value:.4g}")
+        state[one.name] = int(value) if one.is_whole else float(f"{value:.4g}")
     inputs = [{"id": f"{page.name}-frozen", "property": "data", "value": None}]
     inputs += [
         {"id": f"{page.name}-{c.name}", "property": "value", "value": c.write(state[c.name])} for c in page.controls

@@ -174,8 +174,8 @@ def another(one: Control) -> str:
     low, high = one.bounds
     value = float(one.default)  # type: ignore[arg-type]
     for candidate in (2 * value, value / 2, value + 1, value - 1, low, high):
-        if candidate == value or (one.whole and candidate != round(candidate)):
+        if candidate == value or (one.is_whole and candidate != round(candidate)):
             continue
         if low <= candidate <= high:
-            return one.write(int(candidate) if one.whole else float(candidate))
+            return one.write(int(candidate) if one.is_whole else float(candidate))
     raise ValueError(f"{one.name} has no other value")

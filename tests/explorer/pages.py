@@ -21,7 +21,7 @@ def edges(page: Page) -> Iterator[State]:
     for control in page.controls:
         values: list[Any] = [value for value, _ in control.choices]
         if control.kind in ("number", "whole", "log"):
-            values = [int(bound) if control.whole else float(bound) for bound in control.bounds]
+            values = [int(bound) if control.is_whole else float(bound) for bound in control.bounds]
         if control.kind == "numbers":
             low, high = control.bounds
             values = [(high,) * control.most, (low,), (high, low)]

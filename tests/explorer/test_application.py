@@ -10,7 +10,6 @@ import pytest
 
 from linnet.cli import failures
 from linnet.explorer import serving
-from linnet.explorer.serving import is_loopback
 
 pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
 
@@ -58,6 +57,15 @@ def test_an_address_sets_the_controls_and_a_wrong_one_is_said(app):
     assert "must be between" in told(content(service, "/train", "?width=1e99"))
     assert "no control 'widht'" in told(content(service, "/train", "?widht=3"))
     assert "No such page" in told(content(service, "/nowhere", ""))
+
+
+def test_everything_that_is_wrong_with_an_address_is_said(app):
+    service = app.server.extensions["linnet"]
+    made = content(service, "/train", "?width=1e99&seed=3&frozen=seed%3D-1")
+    by_id = {component.id: component for component in made._traverse() if getattr(component, "id", None)}
+    wrong = by_id["train-address-error"].children
+    assert wrong.startswith("Width") and "The rest of the address is kept. The frozen run is left out: Seed" in wrong
+    assert by_id["train-seed"].value == "3" and by_id["train-frozen"].data is None
 
 
 def test_files_are_the_page_s_numbers_and_wrong_ones_are_refused(client):
@@ -109,11 +117,6 @@ def test_payloads_that_no_page_sends_are_refused_in_a_line(client, payload):
 def test_a_request_that_is_too_large_is_refused(client):
     answer = client.post("/_dash-update-component", data=b"x" * (13 * 2**20), headers=HERE)
     assert 400 <= answer.status_code < 500
-
-
-def test_this_machine_is_told_from_others():
-    assert is_loopback("127.0.0.1") and is_loopback("::1") and is_loopback("localhost") and is_loopback("127.3.2.1")
-    assert not is_loopback("0.0.0.0") and not is_loopback("192.168.1.4") and not is_loopback("example.org")
 
 
 def test_what_is_missing_is_said_before_anything_starts(monkeypatch):

@@ -95,7 +95,7 @@ def _register_slider(app: Dash, page: Page, control: Control) -> None:
     ident = f"{page.name}-{control.name}"
     parts = [part.name for part in page.parts if page.part_follows(part, control)]
     low, high = control.bounds
-    value = {"log": control.kind == "log", "whole": control.whole, "low": low, "high": high}
+    value = {"log": control.kind == "log", "whole": control.is_whole, "low": low, "high": high}
     app.clientside_callback(
         browser_call("syncSlider", {"page": page.name, "parts": parts, "id": ident, **value}),
         Output(ident, "value"),

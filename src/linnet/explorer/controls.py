@@ -70,7 +70,7 @@ class Control:
     hidden: bool = False
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether its values are integers."""
         return self.kind == "whole" or (self.kind == "log" and isinstance(self.default, int))
 
@@ -82,17 +82,23 @@ class Control:
     @property
     def slider_range(self) -> tuple[float, float, float]:
         """The lowest and highest position of its slider, and the step between two; decades for "log"."""
-        low, high = map(self.position, self.bounds)
+        low, high = map(self.slider_position, self.bounds)
         if self.kind == "log":
             return low, high, self.step or 0.05
         return low, high, self.step or (1 if self.kind == "whole" else (high - low) / 100)
 
-    def position(self, value: float) -> float:
-        """Return where the slider stands for a value."""
+    def slider_position(self, value: float) -> float:
+        """Return where the slider stands for a value.
+
+        `syncSlider` and `textAtPosition` of assets/explorer.js have it and its inverse: change all three.
+        """
         return math.log10(value) if self.kind == "log" else float(value)
 
     def read(self, raw: object) -> Value:
-        """Return the value that `raw` (text of an address, or what an input of a page holds) stands for; checked."""
+        """Return the value that `raw` (text of an address, or what an input of a page holds) stands for.
+
+        Raises `ControlError`, the only error that `parse_leniently` collects; `write` is its inverse.
+        """
         if self.kind == "switch":
             return self._read_switch(raw)
         if raw is None or (isinstance(raw, (list, tuple, dict)) and self.kind != "numbers"):
@@ -140,9 +146,9 @@ class Control:
             raise self.refusal(
                 f"must be between {_number_text(low)} and {_number_text(high)}: got {_number_text(value)}"
             )
-        if self.whole and value != round(value):
+        if self.is_whole and value != round(value):
             raise self.refusal(f"must be a whole number: got {text[:40]}")
-        return int(value) if self.whole else value
+        return int(value) if self.is_whole else value
 
     def _read_numbers(self, text: str) -> tuple[float, ...]:
         """Return the numbers of a list with commas, semicolons or spaces between them; refuse too many."""

@@ -86,18 +86,25 @@ def content(service: Service, path: str | None, search: str | None, fragment: st
     page = service.pages.get(name)
     if page is None:
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
-    state, frozen, wrong = controls.defaults(page.controls), None, ""
-    try:
-        given = controls.query_fields(search or "")
-        frozen = given.pop(FROZEN, None)
-        state, refused = controls.parse_leniently(page.controls, given)
-        if refused:
-            wrong = " ".join([*map(str, refused), "The rest of the address is kept."])
-        if frozen is not None:
-            controls.parse(page.controls, frozen)
-    except ControlError as reason:
-        frozen, wrong = None, f"{reason} It is left out."
+    state, frozen, wrong = _read_address(page, search or "")
     return _page(page, state, frozen, wrong, step_number(fragment, page))
+
+
+def _read_address(page: Page, search: str) -> tuple[State, str | None, str]:
+    """Return the state and the query of a frozen run (None for none) of a query string, and what is wrong with it."""
+    try:
+        given = controls.query_fields(search)
+    except ControlError as reason:
+        return controls.defaults(page.controls), None, f"{reason} It is left out."
+    frozen = given.pop(FROZEN, None)
+    state, refused = controls.parse_leniently(page.controls, given)
+    wrong = [*map(str, refused), "The rest of the address is kept."] if refused else []
+    try:
+        controls.parse(page.controls, frozen or "")
+    except ControlError as reason:
+        frozen = None
+        wrong.append(f"The frozen run is left out: {reason}")
+    return state, frozen, " ".join(wrong)
 
 
 def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
@@ -191,7 +198,7 @@ def _box_and_slider(control: Control, ident: str, text: str) -> Component:
     if not control.has_slider:
         return _div("inputs", box)
     low, high, step = control.slider_range
-    place = {"min": low, "max": high, "step": step, "value": control.position(float(text))}
+    place = {"min": low, "max": high, "step": step, "value": control.slider_position(float(text))}
     slider = _div(
         "slider-holder",
         html.Label(f"{control.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
