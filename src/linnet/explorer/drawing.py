@@ -39,15 +39,26 @@ def rounded_list(values: ArrayLike) -> list[object]:
     return sent.tolist()
 
 
-def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
-    """Return a curve; `rest` are its `width` and further keywords of Plotly's scatter, here and below."""
-    look = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
+def line(
+    x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", width: float = 2, **rest: Any
+) -> Trace:
+    """Return a curve; `rest` are further keywords of Plotly's scatter, here and below."""
+    look = {"color": colour, "dash": dash, "width": width}
     return _scatter(x, y, name, {"mode": "lines", "line": look, **rest})
 
 
-def markers(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
-    """Return points; among `rest`, `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
-    look = {"color": colour, "size": size, **rest.pop("marker", {})}
+def markers(
+    x: ArrayLike,
+    y: ArrayLike,
+    name: str = "",
+    *,
+    colour: str,
+    size: float = 7,
+    marker: Options | None = None,
+    **rest: Any,
+) -> Trace:
+    """Return points; `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
+    look = {"color": colour, "size": size, **(marker or {})}
     return _scatter(x, y, name, {"mode": "markers", "marker": look, **rest})
 
 
@@ -57,9 +68,18 @@ def _scatter(x: ArrayLike, y: ArrayLike, name: str, rest: Options) -> Trace:
     return {"type": "scatter", **axes, "name": name, "showlegend": bool(name), **rest}
 
 
-def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
+def guide(
+    x: ArrayLike,
+    y: ArrayLike,
+    name: str = "",
+    *,
+    colour: str = GUIDE,
+    dash: str = "dot",
+    width: float = 1.5,
+    **rest: Any,
+) -> Trace:
     """Return a thin line that is no result: a threshold, a border, a cursor. A frozen run is drawn without it."""
-    return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta=GUIDE_MARK, **rest)
+    return line(x, y, name, colour=colour, dash=dash, width=width, meta=GUIDE_MARK, **rest)
 
 
 def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
@@ -67,9 +87,11 @@ def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = 
     return guide([x[0], x[-1]], [height] * 2, name, **rest)
 
 
-def trained_line(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+def trained_line(
+    x: ArrayLike, y: ArrayLike, name: str, colour: str, *, width: float = 5, opacity: float = 0.5, **rest: Any
+) -> Trace:
     """Return what was trained where a prediction lies on it: broad and pale."""
-    return line(x, y, name, colour=colour, **{"width": 5, "opacity": 0.5, **rest})
+    return line(x, y, name, colour=colour, width=width, opacity=opacity, **rest)
 
 
 def predicted_line(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
@@ -114,14 +136,22 @@ def ordered_colours(count: int) -> list[str]:
 
 
 def heatmap(
-    x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, hover: str, scale: str = SEQUENCE, **rest: Any
+    x: ArrayLike,
+    y: ArrayLike,
+    z: ArrayLike,
+    *,
+    bar: str,
+    hover: str,
+    scale: str = SEQUENCE,
+    bar_ticks: Options | None = None,
+    **rest: Any,
 ) -> Trace:
     """Return a map of one quantity over two axes, (y, x).
 
-    `bar` names the quantity beside its scale; `hover` is read under the pointer. Among `rest`, which are keywords of
-    Plotly's heatmap, `bar_ticks` are those of the ticks beside the scale.
+    `bar` names the quantity beside its scale, and `bar_ticks` are Plotly's keywords for the ticks there; `hover` is
+    read under the pointer. `rest` are further keywords of Plotly's heatmap.
     """
-    look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **rest.pop("bar_ticks", {})}
+    look = {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **(bar_ticks or {})}
     axes = {"x": rounded_list(x), "y": rounded_list(y), "z": rounded_list(z)}
     shown = {"colorscale": scale, "colorbar": look, "hovertemplate": f"{hover}<extra></extra>"}
     return {"type": "heatmap", **axes, **shown, **rest}
@@ -137,7 +167,10 @@ def error_heatmap(x: ArrayLike, y: ArrayLike, errors: np.ndarray, *, bar: str, h
 
 
 def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False) -> Trace:
-    """Return diagonal strokes over the cells (y, x) of a map for which `where` holds; `log` for logarithmic axes."""
+    """Return diagonal strokes over the cells (y, x) of a map for which `where` holds.
+
+    `x` and `y` are the centres of the cells, as `map_axis` needs them; `log` holds for both.
+    """
     across, up = (np.log10(v) if log else np.asarray(v, dtype=float) for v in (x, y))
     rows, columns = np.nonzero(where)
     half = np.array([across[1] - across[0], up[1] - up[0]]) / 2
@@ -148,7 +181,11 @@ def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False
 
 
 def map_axis(centres: np.ndarray, *, log: bool = False) -> Options:
-    """Return an axis that ends with the cells of a map, whatever lines leave them."""
+    """Return an axis that ends with the cells of a map, whatever lines leave them.
+
+    It needs two or more centres, ascending and equally far apart: with `log` in log10, and then the figure needs
+    `log_x` or `log_y` too, as Plotly reads the range of a logarithmic axis in decades.
+    """
     v = np.log10(centres) if log else centres
     half = (v[1] - v[0]) / 2
     return {"range": [float(v[0] - half), float(v[-1] + half)], "showgrid": False}

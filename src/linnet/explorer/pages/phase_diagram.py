@@ -46,6 +46,7 @@ HOVER = (
     "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"
     "%{customdata[2]:.0f} steps to it"
 )
+HOVERED = ("best_test", "stable_rank", "best_step", "error")  # variables, as `HOVER` numbers them
 WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colours that the browser makes lighter
 
 
@@ -79,12 +80,13 @@ def _largest_covered(data: Data, name: str) -> float:
 
 
 def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, **options: Any) -> Figure:
-    """Draw a map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
+    """Draw a map, hatched where its error bar is wide, with its borders and the cell that was clicked.
+
+    `heat` is `draw.heatmap` or `draw.error_heatmap`, which draws the variable `name`; `options` are its keywords.
+    """
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    shown = [
-        data[name].values for name in ("best_test", "stable_rank", "best_step", "error")
-    ]  # in the order of `HOVER`
-    under_pointer = {"hover": HOVER, "customdata": draw.rounded_list(np.stack(shown, axis=-1))}
+    hovered = np.stack([data[variable].values for variable in HOVERED], axis=-1)
+    under_pointer = {"hover": HOVER, "customdata": draw.rounded_list(hovered)}
     traces = [heat(x, y, data[name].values, **under_pointer, **options)]
     if not data["covered"].values.all():
         traces.append(draw.hatching(x, y, ~data["covered"].values))
