@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -112,13 +112,16 @@ def _top_level_names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
     return bound
 
 
-def _bound_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a function, a class or an assignment binds."""
+def _bound_names(statement: ast.stmt) -> list[str]:
+    """Return the names that a function, a class or an assignment binds; of other statements none."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        yield statement.name
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
-    for target in targets if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
-        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+        return [statement.name]
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
 def _statement_text(module: str, statement: ast.stmt) -> str:

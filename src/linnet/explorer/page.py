@@ -134,7 +134,10 @@ class Page:
         return not any(other.takes(control.name) for other in self.parts)
 
     def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
-        """Return what the part's `compute` takes of a state."""
+        """Return what the part's `compute` takes of a state, in the order of `controls`.
+
+        The values must be hashable: `Service.data` keeps datasets by them, `script` writes them out.
+        """
         return {control.name: state[control.name] for control in self.controls if part.takes(control.name)}
 
     def script(self, state: State) -> str:

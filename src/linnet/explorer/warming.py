@@ -48,16 +48,22 @@ def warm_other_pages(service: Service) -> threading.Thread:
 
     def compute() -> None:
         """Compute the first query of each page, then the second, ..., whenever the server is idle."""
-        queries = [
-            (place, page, query) for page in service.pages.values() for place, query in enumerate(page.prefetch_queries)
-        ]
-        for _, page, query in sorted(queries, key=lambda one: one[0]):
-            for part in page.parts:
-                while time.monotonic() - service.last_request < QUIET_SECONDS:
-                    time.sleep(QUIET_SECONDS / 4)
-                service.answer(page, part, controls.parse(page.controls, query), background=True)
+        pages = list(service.pages.values())
+        for turn in range(max(len(page.prefetch_queries) for page in pages)):
+            for page in pages:
+                if turn < len(page.prefetch_queries):
+                    state = controls.parse(page.controls, page.prefetch_queries[turn])
+                    for part in page.parts:
+                        _wait_until_idle(service)
+                        service.answer(page, part, state, background=True)
 
     return _start_thread(compute, "linnet-other-pages")
+
+
+def _wait_until_idle(service: Service) -> None:
+    """Wait until there has been no request for a while."""
+    while time.monotonic() - service.last_request < QUIET_SECONDS:
+        time.sleep(QUIET_SECONDS / 4)
 
 
 def _load_xarray() -> None:

@@ -121,11 +121,13 @@ class ClaimRunner:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all that it started, and wait for it."""
-    if process.poll() is None:
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+    """Kill a process and all that it started, and wait for it.
+
+    It must lead a process group of its own (`start_new_session` in `start`), or others would be killed with it. Where
+    there are no such groups (Windows), and where it has ended by itself, what it started lives on.
+    """
+    if os.name == "posix" and process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended just now; macOS: not permitted
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()  # whatever became of the group, so that the wait, with the runner's lock held, is short
     process.wait()
