@@ -94,7 +94,11 @@ _PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two
 
 @cache
 def _top_level_names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
-    """Return what a module binds at its top: each name with its module and its statement, or with its import."""
+    """Return what a module binds at its top: each name with its module and its statement, or with its import.
+
+    What is bound inside of an `if` is not seen, and `from ... import ... as ...` is not understood: modules of
+    `computing` do without.
+    """
     bound: dict[str, tuple[str, ast.stmt | str]] = {}
     with _PARSING:
         statements = ast.parse(_module_source(module)).body

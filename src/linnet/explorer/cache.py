@@ -13,7 +13,8 @@ T = TypeVar("T")
 class Cache(Generic[T]):
     """Values by key, the least recently used forgotten first; safe to use from several threads.
 
-    `size_of` says how much of `max_size` a value takes: one, unless it is given.
+    `size_of` says how much of `max_size` a value takes: one, unless it is given. It is asked again when the value is
+    forgotten: a kept value must not change. None cannot be kept: `get` returns it for what is not there.
     """
 
     def __init__(self, max_size: int, size_of: Callable[[T], int] = lambda value: 1) -> None:

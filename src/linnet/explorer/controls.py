@@ -212,7 +212,10 @@ def parse(controls: Sequence[Control], query: str | Mapping[str, object]) -> Sta
 
 
 def parse_leniently(controls: Sequence[Control], query: str | Mapping[str, object]) -> tuple[State, list[ControlError]]:
-    """Return the state of a query without what is wrong in it, and the errors: the rest of a link still counts."""
+    """Return the state of a query without what is wrong in it, and the errors: the rest of a link still counts.
+
+    A query string that has no fields to read (see `query_fields`) is an error that is raised.
+    """
     known = {control.name: control for control in controls}
     state, refused = defaults(controls), []
     for name, raw in (query_fields(query) if isinstance(query, str) else query).items():

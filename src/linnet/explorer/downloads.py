@@ -35,7 +35,7 @@ def as_csv(data: xr.Dataset) -> str:
 
 
 def as_netcdf(data: xr.Dataset) -> bytes:
-    """Write the dataset as netCDF 3, which SciPy writes and everything reads."""
+    """Write the dataset as netCDF 3, which SciPy writes and everything reads; `data`, which is kept, stays as it is."""
     plain = data.copy()
     plain.attrs = {str(name): _netcdf_attribute(value) for name, value in data.attrs.items()}
     names: list[Hashable] = [*plain.data_vars, *plain.coords]

@@ -1,5 +1,8 @@
 """Plotly figures as plain dictionaries, in the house's colours; the browser adds what is light or dark about them.
 
+That is `applyTheme` of assets/explorer.js: a new colour that is hard to see on a dark ground needs an entry in ON_DARK
+there.
+
 What was predicted is drawn dashed, as everywhere in the house (`linnet.style`); what was trained solid, and where a
 prediction lies on it (`comparison`) broad and pale below it.
 """
@@ -119,7 +122,11 @@ def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:
 
 
 def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> list[Trace]:
-    """Return the area between two curves, in a pale colour, as two traces; a frozen run is drawn without it."""
+    """Return the area between two curves, in a pale colour, as two traces; a frozen run is drawn without it.
+
+    `colour` is written as "#0072B2". The second trace fills the area down to the trace before it: nothing may come
+    between the two.
+    """
     edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": GUIDE_MARK}
     below, above = line(x, low, **edge), line(x, high, **edge)
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -216,7 +223,7 @@ def figure(
 
 
 def overlay_frozen(now: object, frozen: object) -> object:
-    """Return a figure with the lines of a frozen one behind its own, paler; neither its guides nor its maps.
+    """Return a figure with the lines and points of a frozen one behind its own, paler; neither its guides nor its maps.
 
     A view of kind "html" is returned as it is.
     """

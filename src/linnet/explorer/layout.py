@@ -6,6 +6,8 @@ Ids of a page begin with its name. Callbacks, assets/*.js and assets/*.css use t
 - PAGE-CONTROL, where its value is; -slider, -play, -tick, -label, -help, -wrong; -control is around all of them
 - PAGE-PART-answer, where the service's answer arrives; -error, -csv, -nc, -files; -part is around all of them
 - PAGE-view-VIEW, see `view_id`; -title; -view is around it
+
+So neither a control nor a part may be called like another one of its page, or like an ending in the first line.
 """
 
 from __future__ import annotations
@@ -165,7 +167,11 @@ def _controls(page: Page, state: State) -> list[Component]:
 
 
 def _control(page: Page, control: Control, state: State) -> Component:
-    """Lay out a control with its label, its help, and a place for what is wrong with its value."""
+    """Lay out a control with its label, its help, and a place for what is wrong with its value.
+
+    `markInvalid` and `describeInputs` of assets/explorer.js find the last two by the classes "error" and "help", both
+    right below the class "control".
+    """
     ident = f"{page.name}-{control.name}"
     text = control.write(state[control.name])
     if control.hidden:
@@ -217,7 +223,10 @@ def view_id(page: Page, view: View) -> str:
 
 
 def _part(page: Page, part: Part, state: State) -> Component:
-    """Lay out the views of a part, its files, and where its answers arrive; `callbacks` names the same ids."""
+    """Lay out the views of a part, its files, and where its answers arrive; `callbacks` names the same ids.
+
+    `showAnswer` of assets/explorer.js removes the class "empty" when the part has something to show, and adds "seen".
+    """
     key = f"{page.name}-{part.name}"
     what = f"Data of “{part.views[0].title}”:" if len(page.parts) > 1 else "Data:"
     views = [_view(page, view) for view in part.views]

@@ -38,7 +38,8 @@ class View:
 
     - `draw(dataset, state)`: a Plotly figure as a dictionary; for "html" a Dash component, or a list of them
     - `about`: one sentence below it; `height` in pixels; `wide`: takes the page's whole width
-    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "xy" (both), "customdata"
+    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "xy" (both, for a control of kind
+      "numbers"), "customdata" (`clickedValue` of assets/explorer.js reads it)
     """
 
     name: str
@@ -66,8 +67,9 @@ class Part:
 
     `compute` takes the controls that its arguments name, or all of the page if it takes `**state`. With `needs`, the
     part waits until these controls are not empty (a clicked cell). The first part of a page is called `MAIN`; names of
-    parts are in ids and in the addresses of files (see `layout`). The views of another part may read of the state only
-    those controls that it follows (`Page.part_follows`).
+    parts are in ids and in the addresses of files (see `layout`), and name the results in `Page.script`, as variables
+    of Python. The views of another part may read of the state only those controls that it follows
+    (`Page.part_follows`).
     """
 
     name: str

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 CACHE_BYTES = 16 * 2**20  # of datasets: some hundred states of most pages
 TIMEOUT_SECONDS = 30.0  # that a request waits for others to be computed
 BUSY = "Others are being computed for: try again in a moment."
-FROZEN = "frozen"  # the field of an address that holds the query of a frozen run; in assets/explorer.js too
+# The field of an address that holds the query of a frozen run, in assets/explorer.js too; no control may be called so.
+FROZEN = "frozen"
 
 _log = logging.getLogger("linnet.explorer")
 
@@ -126,7 +127,11 @@ class Service:
 
 
 def failure_answer(reason: Exception) -> Answer:
-    """Return the answer to a request that failed: one sentence; what no input is to blame for is logged in full."""
+    """Return the answer to a request that failed: one sentence; what no input is to blame for is logged in full.
+
+    The text of a ValueError, ArithmeticError or RuntimeError is what the reader sees: whoever raises one below a page
+    writes a sentence. Its attribute `control`, if it has one (`ControlError`), is the name of the control to mark.
+    """
     if isinstance(reason, (ValueError, ArithmeticError, RuntimeError)) and str(reason):
         return {"error": " ".join(str(reason).split())[:400], "control": getattr(reason, "control", "")}
     if isinstance(reason, MemoryError):

@@ -8,7 +8,7 @@
     light: { ink: "#1a1a1a", soft: "#5b5f66", grid: "#e4e6ea", line: "#b9bdc4", paper: "#ffffff" },
     dark: { ink: "#e9eaee", soft: "#a7abb5", grid: "#33363d", line: "#5b5f69", paper: "#17191d" },
   };
-  // Colours of the house that are not seen on a dark ground, and what stands for them there.
+  // Colours of the house (linnet.style) that are not seen on a dark ground, and what stands for them there.
   const ON_DARK = {
     "#1a1a1a": "#e9eaee", "#0072b2": "#4fa8e0", "#882255": "#d9679a", "#6e6e6e": "#a3a3a3", "#d55e00": "#f08237",
     "#009e73": "#2fc79a", "#cc79a7": "#e39cc4",
@@ -242,7 +242,7 @@
     return at;
   }
 
-  // The text of the value at a position of the slider.
+  // The text of the value at a position of the slider: the inverse of `slider_position` of controls.py.
   function textAtPosition(how, position) {
     let found = how.log ? Math.pow(10, position) : position;
     found = Math.min(how.high, Math.max(how.low, found));
@@ -302,6 +302,7 @@
     return String(Array.isArray(point[what]) ? point[what].join(",") : point[what]);
   }
 
+  // The claim of the button that was clicked: `_pick_button` of pages/claims.py writes it into the button's id.
   // A list of claims that is drawn anew has buttons that nobody clicked: they choose nothing.
   function chooseClaim() {
     const [one] = window.dash_clientside.callback_context.triggered;
@@ -311,7 +312,8 @@
     return JSON.parse(one.prop_id.slice(0, one.prop_id.lastIndexOf("."))).claim;
   }
 
-  // Too large a file does not even leave the browser.
+  // What is sent of a file, for `keep_upload` of panels/upload.py, and what is said of it; too large a file does not
+  // even leave the browser.
   function sendFile(limit, contents, file) {
     if (!contents) return [noUpdate(), ""];
     if (contents.length > limit.characters) return [noUpdate(), limit.refusal];

@@ -15,7 +15,9 @@ DEPTHS = (2, 3, 4, 5, 6)
 SIDE = 3  # inputs and outputs of the trained network: one compiled flow for each depth
 ORDER = 6  # letters of the longest word of the Krylov space that is kept, of the network and of the formula
 TIMES = 121  # points of a curve
-CELLS = 24  # of the map along each side, in powers of two: few couplings sqrt(w) sigma then differ
+# Of the map along each side, in powers of two: few couplings sqrt(w) sigma then differ, and `drawing.map_axis` needs
+# cells of one size.
+CELLS = 24
 MAP_STRENGTH, MAP_RATIO = 0.5, 0.95  # of the task's singular values: the largest over d, and each over the one before
 
 

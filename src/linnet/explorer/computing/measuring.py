@@ -23,7 +23,10 @@ UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
 
 @dataclass(frozen=True)
 class Progress:
-    """How a measurement stands: `state`, seconds passed, the share of the usual time, and the outcome or the reason."""
+    """How a measurement stands: `state`, seconds passed, the share of the usual time, and the outcome or the reason.
+
+    `outcome` is the claim's entry of `linnet verify --json`; `panels.measuring` shows some of its fields.
+    """
 
     claim: str
     state: str
@@ -87,7 +90,7 @@ class ClaimRunner:
         return command("verify", "--quick", name, "--json", "-")
 
     def _current_progress(self) -> Progress:
-        """Return how far the measurement under way is, by the time it took before."""
+        """Return how far the measurement under way is, by the time it took before; the lock is held."""
         from linnet.reproduction import record
 
         passed = time.monotonic() - self._began

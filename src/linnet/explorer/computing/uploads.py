@@ -131,5 +131,5 @@ def _check_columns(columns: int) -> None:
 
 
 def fingerprint(data: bytes, kind: str) -> str:
-    """Return a digest of the contents: the same file has the same one."""
+    """Return a digest of the contents: the same file has the same one, which addresses hold (the control `upload`)."""
     return hashlib.blake2b(kind.encode() + data, digest_size=12).hexdigest()

@@ -147,7 +147,7 @@ def _rows(data: Data) -> list[Row]:
 
 
 def _pick_button(name: str, where: str) -> Component:
-    """Return a button that chooses a claim; `where` it stands makes its id unique."""
+    """Return a button that chooses a claim, by a callback of `panels.measuring`; `where` makes its id unique."""
     ident = {"type": PICK, "claim": name, "where": where}
     return html.Button(name, id=ident, type="button", n_clicks=0, className="pick")
 

@@ -14,7 +14,9 @@ from linnet.explorer.service import failure_answer
 
 Shown: TypeAlias = "Component | list[Component | str]"  # what the panel shows of a measurement
 
-PICK = "claims-pick"  # the type in the ids of buttons that choose a claim: a dictionary with "claim" and "where"
+# The type in the ids of buttons that choose a claim: a dictionary with "claim", which `chooseClaim` of
+# assets/explorer.js reads, and "where".
+PICK = "claims-pick"
 CLAIM_RUNNER = ClaimRunner()  # of this server: one claim at a time, whoever asks
 TICK_MILLISECONDS = 500  # between two looks at how far it is
 

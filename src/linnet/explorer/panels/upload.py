@@ -66,6 +66,8 @@ def register(app: Dash) -> None:
 def keep_upload(sent: object) -> tuple[object, ...]:
     """Keep a table that the browser sent, and return what the page then shows.
 
+    `sent` has "contents" and "file", as `sendFile` of assets/explorer.js writes them, or whatever a stranger sends.
+
     **Returns** the values of the controls `table`, `upload`, `target` and `drop`, what is said of the file, and what is
     wrong with it, in the order of the outputs in `register`.
     """
