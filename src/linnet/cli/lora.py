@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linnet.lora import Adapter
 
 _COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
-OPTIMIZERS = ("sgd", "adam", "adamw")
+OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}  # as --optimizer and as `torch.optim` name them
 _MAX_SHOWN = 8  # adapters, one by one; the others are counted
 
 
@@ -117,7 +117,7 @@ def _print_equivalent(
         raise failures.WrongCallError(f"--to takes alpha=... or r=..., another than in --from: got {after!r}.")
     same = linnet.lora.equivalent(plain, alpha=new["alpha"])
     groups = same.groups
-    name = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}[optimizer]
+    name = OPTIMIZERS[optimizer]
     changed = {"lr": "rate", "weight_decay": "weight decay", "eps": "eps"}
     parts = [
         f"{changed[key]} times {value / groups['A'][key]:.6g}" for key, value in groups["B"].items() if groups["A"][key]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from linnet.forecasts.starts import INIT_NAMES
+
 if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
@@ -23,8 +25,8 @@ def count_active_modes(
 ) -> Int[np.ndarray, "scale width"]:
     """Count the modes that would be active at other `widths` and `scales` (times the chosen one) of the start."""
     critical, (first, second) = critical_thresholds(diagnosis), diagnosis.stds
-    # PyTorch's second layer shrinks as the width grows; given standard deviations stay
-    shrinks = diagnosis.settings["init"] in ("pytorch", "gaussian")
+    # the second layer of a start by name shrinks as the width grows (`layer_stds`); given standard deviations stay
+    shrinks = diagnosis.settings["init"] in INIT_NAMES
     seconds = second * np.sqrt(diagnosis.settings["width"] / widths) if shrinks else np.full_like(widths, second)
     threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2
     return (threshold[..., None] < critical).sum(axis=-1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 18  # looked at to detect the format of a file
 HEAD_LINES = 60  # of them
 SEPARATORS = ("\t", ";", "|", ",")  # in this order: where another one fits, commas may be decimal commas
+SEPARATOR_OF_ENDING = {".csv": ",", ".tsv": "\t"}  # expected, but not relied on
 SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  # 1,5 or 1.001,5
@@ -91,7 +92,7 @@ def _format_notes(place: Path, form: TextFormat, first_fields: list[str]) -> lis
         notes.append(f"{place.name} is read as UTF-16.")
     if form.encoding == "latin-1":
         notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
-    if form.sep != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), form.sep):
+    if form.sep != SEPARATOR_OF_ENDING.get(place.suffix.lower(), form.sep):
         notes.append(f"{place.name} is separated by {SEPARATOR_NAMES[form.sep]}.")
     if form.decimal == ",":
         notes.append("Its numbers have a decimal comma.")
@@ -168,7 +169,7 @@ def _detect_encoding(place: Path, head: bytes) -> str:
 def _detect_separator(lines: list[str], kind: str) -> str:
     """Return the separator that splits all lines into equally many fields, commas last; else that of the file's ending
     (`kind`), or the one that splits the first line into most."""
-    expected = {".csv": ",", ".tsv": "\t"}.get(kind)
+    expected = SEPARATOR_OF_ENDING.get(kind)
     counts = {
         mark: [len(row) for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=mark)] for mark in SEPARATORS
     }
