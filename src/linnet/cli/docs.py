@@ -1,4 +1,8 @@
-"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry, for developers."""
+"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry, for developers.
+
+The website finds papers by their titles in headings of these pages, and replaces the table of coverage
+(website/tables.py): change both together.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,10 @@ def docs(
 
 
 def pages() -> dict[str, str]:
-    """Write all pages of the registry; return their texts by file name."""
+    """Write all pages of the registry; return their texts by file name.
+
+    They are committed in docs/, and tests/cli/test_docs.py compares: run `linnet docs` after changes here or of claims.
+    """
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),

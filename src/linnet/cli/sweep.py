@@ -67,7 +67,10 @@ def sweep(
 
 
 def _find_sweep(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
-    """Return the sweep of a file, or else the sweep of the table of that name, and that table."""
+    """Return the sweep of a file, or else the sweep of the table of that name, and that table.
+
+    The folder of a file is appended to `sys.path`, so that its cells can be imported, and stays there.
+    """
     from linnet.reproduction.declaration import Trial
     from linnet.reproduction.registry import figures, find_table, tables
 

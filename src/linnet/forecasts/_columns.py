@@ -141,7 +141,8 @@ def numbers_the_rows(values: np.ndarray) -> bool:
 
 
 def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> tuple[DataTable, RowLabels]:
-    """Return a table without gaps, and the labels of its rows: gaps are refused, dropped or filled, by `missing`."""
+    """Return a table without gaps, and the labels of its rows: gaps are refused, dropped or filled, by `missing` (of
+    `tables.MISSING_CHOICES`, which the caller checks)."""
     both, names = np.concatenate([table.inputs, table.outputs], axis=1), [*table.input_names, *table.output_names]
     infinite, gaps = np.isinf(both), ~np.isfinite(both)
     if not gaps.any():
@@ -188,7 +189,11 @@ def row_label(index: RowLabels, row: int) -> str:
 
 
 def resolve_columns(what: str, value: object, names: list[str]) -> list[str]:
-    """Return the names of the columns that a user gives for `what`: names or numbers, one, several, or with commas."""
+    """Return the names of the columns that a user gives for `what`: names or numbers, one, several, or with commas.
+
+    A column whose name is a number, or has a comma, is found by that name before anything else is tried. Numbers are
+    places in `names`, from 0; negative ones count from the end.
+    """
     if not isinstance(value, (str, int, np.integer, Iterable)):
         raise ValueError(f"`{what}` must name columns, by names or numbers: got {type(value).__name__}.")
     parts = [value] if isinstance(value, (str, int, np.integer)) else list(value)

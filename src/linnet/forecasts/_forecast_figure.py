@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.forecasting import Forecast
 
 MAX_MODES_DRAWN = 10  # of the strongest: more lines cannot be told apart
+# by the words of `Forecast.learned`
 COLOUR_OF_ADVERB = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
 
 

@@ -28,7 +28,7 @@ class Decomposition(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Scaled inputs and targets of a table, whose SVD is computed once."""
+    """Scaled inputs and targets of a table, whose SVD is computed once: do not write into them."""
 
     inputs: Float[np.ndarray, "sample input"]
     outputs: Float[np.ndarray, "sample output"]

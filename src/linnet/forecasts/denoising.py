@@ -355,7 +355,8 @@ class _RiskSearch:
 
 
 def _kept_shares(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares that the filter keeps, and their singular values, both increasing."""
+    """Return the shares that the filter keeps, and their singular values, both increasing, as `np.interp` needs them:
+    the filter keeps a larger share of a larger value."""
     kept = values > 0
     order = np.argsort(values[kept])
     return (filtered[kept] / values[kept])[order], values[kept][order]

@@ -150,7 +150,7 @@ def diagnose_table(
         advance(1)
     stein = stein_stop(problem, run, settings.scale)
     stds = layer_stds(settings.init, in_dim=problem.in_dim, width=settings.width, scale=settings.init_scale)
-    used = {
+    used = {  # these names are read by sentences and page, and are attributes of the dataset
         "rows": rows,
         "inputs": data.shape[1],
         "targets": problem.out_dim,

@@ -269,7 +269,8 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
 def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
-    A mode whose residual is zero at the start counts as learned from the start: its share there is 1.
+    A mode without a residual at the start counts as learned from the start, with a share of 1; a residual that it gets
+    later is taken off that in its own units, as there is none to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

@@ -9,7 +9,7 @@ from linnet.theories.noise_bulk import bulk_edges, bulk_quantile, ratio_of
 
 # Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
 _SHARES = np.linspace(0.1, 0.75, 14)
-_MISFIT_SHARES = np.linspace(0.2, 0.95, 16)
+_MISFIT_SHARES = np.linspace(0.2, 0.95, 16)  # at which its shape is compared with the law, nearly to its upper end
 # Sampling error of the estimate in units of 1/sqrt(entries of the matrix), measured on pure noise (docs/denoising.md).
 _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).

@@ -100,7 +100,11 @@ class StartRegimes:
         return factor if set(self.labels_at(factor)) == {wanted} else None
 
     def _factors_of_movement(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
-        """Find for each mode the factor of the start below which its kernel moves by more than `moved`."""
+        """Find for each mode the factor of the start below which its kernel moves by more than `moved`.
+
+        It bisects, as kernels move less from larger starts; where there is no border, it ends near an end of
+        `FACTOR_RANGE`.
+        """
         low, high = np.full(len(moved), FACTOR_RANGE[0]), np.full(len(moved), FACTOR_RANGE[1])
         for _ in range(BISECTIONS):
             middle = np.sqrt(low * high)

@@ -246,6 +246,7 @@ def read_frame(place: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(place) if kind == ".parquet" else read_text(place)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
+        # in the words of pandas; in others, its message is passed on
         ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(reason))
         if ragged:
             expected, line, fields = ragged.groups()
