@@ -50,11 +50,15 @@ class Widths(Flows):
 
 
 def read(networks: Dataset) -> Widths:
-    """Return the flows of the sweep; the target is drawn again from the sweep's seed."""
+    """Return the flows of the sweep; the target is drawn again from the sweep's seed.
+
+    The times are those of the first network: `width_cells` saves all of them at the same ones.
+    """
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
     problem, threshold = task_and_threshold(networks.sizes["input"], int(networks.attrs["seed"]))
     weights = ln.Weights(ordered["first"].values, ordered["second"].values)
-    return Widths(ordered["times"].values[:, 0, 0], weights, threshold, problem, ordered["ratio"].values)
+    times = ordered["times"].values[:, 0, 0]
+    return Widths(times, weights, threshold, problem, ordered["ratio"].values)
 
 
 def columns(networks: Dataset) -> Columns:

@@ -22,7 +22,10 @@ class PlaneSettings(PairSettings):
 
 
 def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
-    """Train the network on samples and on the population; the field and the nullclines are those of (18)-(19)."""
+    """Train the network on samples and on the population; the field and the nullclines are those of (18)-(19).
+
+    `panels` is not used: the figure has none.
+    """
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     times = np.linspace(0, 1.6 * theory.later_time(settings.scale, settings.delta), settings.points)
     run = figure_runs.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)
@@ -54,9 +57,17 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
         "along": ("along", side, "along the spike"),
         "across": ("across", side, "across the spike"),
     }
-    attrs = {name: getattr(settings, name) for name in ("spike", "alignment", "samples", "scale", "dim")}
-    attrs |= {"panels": "", "u0": run.u0, "learning_rate": run.learning_rate}
-    return labelled(data, coords, attrs | {"plateau": theory.plateau})
+    attrs = {
+        "spike": settings.spike,
+        "alignment": settings.alignment,
+        "samples": settings.samples,
+        "scale": settings.scale,
+        "dim": settings.dim,
+        "u0": run.u0,
+        "learning_rate": run.learning_rate,
+        "plateau": theory.plateau,
+    }
+    return labelled(data, coords, attrs)
 
 
 def plot(ds: Dataset) -> style.Picture:

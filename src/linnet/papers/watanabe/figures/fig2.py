@@ -13,7 +13,10 @@ from linnet.reproduction.datasets import Dataset, labelled
 
 
 def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
-    """Train the network; eq. (17) starts from the network's own u(0)."""
+    """Train the network; eq. (17) starts from the network's own u(0).
+
+    `panels` is not used: the figure has none.
+    """
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     first, second = theory.early_time(settings.scale), theory.later_time(settings.scale, settings.delta)
     times = np.linspace(0, 1.6 * second, settings.points)
@@ -30,9 +33,19 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
         "time": ("time", times, "time t", "canonical"),
         "component": ("component", [1, 2], "number of the direction v₁ or v₂"),
     }
-    attrs = {name: getattr(settings, name) for name in ("spike", "alignment", "samples", "delta")}
-    attrs |= {"panels": "", "early_time": first, "later_time": second, "plateau": theory.plateau, "u0": run.u0}
-    attrs |= {"learning_rate": run.learning_rate, "limit_1": theory.fixed_point[0], "limit_2": theory.fixed_point[1]}
+    attrs = {
+        "spike": settings.spike,
+        "alignment": settings.alignment,
+        "samples": settings.samples,
+        "delta": settings.delta,
+        "early_time": first,
+        "later_time": second,
+        "plateau": theory.plateau,
+        "u0": run.u0,
+        "learning_rate": run.learning_rate,
+        "limit_1": theory.fixed_point[0],
+        "limit_2": theory.fixed_point[1],
+    }
     return labelled(data, coords, attrs)
 
 

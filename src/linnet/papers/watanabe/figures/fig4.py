@@ -23,7 +23,10 @@ class MapSettings(Settings):
 
 
 def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
-    """Return the theory itself: the paper's figure is one of the formula, not of networks."""
+    """Return the theory itself: the paper's figure is one of the formula, not of networks.
+
+    `panels` is not used: the figure has none.
+    """
     spike = np.linspace(0, settings.largest_spike, settings.spikes)
     alignment = np.linspace(0, 1, settings.alignments)
     error = ln.theories.spiked.generalization_error
@@ -38,7 +41,7 @@ def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
             "spike": ("spike", spike, "spike ρ"),
             "alignment": ("alignment", alignment, "alignment A of spike and target"),
         },
-        {"panels": "", "ratio": settings.ratio},
+        {"ratio": settings.ratio},
     )
 
 

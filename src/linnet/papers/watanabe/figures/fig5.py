@@ -11,7 +11,7 @@ import linnet as ln
 from linnet import style
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.figures.fig3 import VARIED, panel_title
-from linnet.papers.watanabe.networks.few_samples import FewSamples
+from linnet.papers.watanabe.networks.few_samples import FewSamples, error_cells
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.drawing import panel_axes
 from linnet.reproduction.figure import Check, Figure, Settings
@@ -61,7 +61,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
         axes["alignment"], fixed["spike"] = list(settings.alignments), settings.spike
     return ln.sweeps.Sweep(
         name=f"watanabe-fig5{panel}",
-        function="linnet.papers.watanabe.networks.few_samples:error_cells",
+        function=error_cells,
         axes=axes,
         seeds=settings.trials,
         seed=settings.seed + (panel == "b"),
@@ -77,8 +77,16 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
     import xarray as xr
 
     panels = panels or FIGURE.panels
-    ds = xr.Dataset(attrs={"panels": ",".join(panels), "dim": settings.dim, "width": settings.width})
-    ds.attrs.update(trials=settings.trials, spike=settings.spike, alignment=settings.alignment, scale=settings.scale)
+    attrs = {
+        "panels": ",".join(panels),
+        "dim": settings.dim,
+        "width": settings.width,
+        "trials": settings.trials,
+        "spike": settings.spike,
+        "alignment": settings.alignment,
+        "scale": settings.scale,
+    }
+    ds = xr.Dataset(attrs=attrs)
     fine = np.geomspace(min(settings.ratios) / 1.1, max(settings.ratios) * 1.1, 80)
     for panel in panels:
         grid = ln.sweeps.run(sweep(settings, panel))

@@ -85,7 +85,9 @@ class FewSamples:
 def error_cells(points: Points, seeds: np.ndarray, *, dtype: str, **fixed: float) -> Block:
     """Networks on fewer samples than inputs, each on its own data from its own start: what `flow_end` returns.
 
-    `points` has `ratio`, the inputs per sample, and `spike` and `alignment` unless they are fixed.
+    `points` has `ratio`, the inputs per sample, and `spike` and `alignment` unless they are fixed; `fixed` are the
+    other fields of `FewSamples`. `dtype` is named here, outside the decorated function, because a sweep hands its
+    own to those functions alone that name it.
     """
     return _error_cells(points, seeds, dtype=dtype, **fixed)
 

@@ -42,7 +42,8 @@ def figure_run(
     problem = ln.problems.spiked_covariance(settings.dim, spike=spike, alignment=alignment, samples=samples, key=key)
     weights = gaussian_start(settings.seed + 1, settings.dim, settings.width, settings.scale)
     flow = ln.gradient_flow(problem, weights, times=times)
-    gap, largest = times[1] - times[0], STEP / (1 + spike)
+    gap = times[1] - times[0]
+    largest = STEP / (1 + spike)
     between = int(np.ceil(gap / largest))  # steps from one saved time to the next
     descent = ln.gradient_descent(
         problem, weights, learning_rate=gap / between, steps=between * (times.size - 1), save_every=between

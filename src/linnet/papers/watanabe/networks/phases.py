@@ -162,7 +162,8 @@ def paper_starts(seed: int, scale: float) -> ln.Weights:
 
 def phase_grid(moments: Moments, scale: float) -> np.ndarray:
     """Return times that resolve both phases: half of them to twice the early time, half over `LATER_PHASE_TIME`."""
-    early, half = 2 * moments.early_time(scale), POINTS // 2
+    early = 2 * moments.early_time(scale)
+    half = POINTS // 2
     return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER_PHASE_TIME, half + 1)[1:]])
 
 
@@ -199,8 +200,9 @@ def runs_by_scale(trial: Trial, largest: float = 1e-2) -> dict[float, Networks]:
 def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> Numbers:
     """Return the power of the start's scale that a size follows, `slope`; the `least` between neighbouring scales and
     at the corners of the plane of spike and alignment; and its `last` value, at the smallest `scale`."""
-    sizes, small = {scale: size(run) for scale, run in runs_by_scale(trial).items()}, (1e-3, 1e-5)
+    sizes = {scale: size(run) for scale, run in runs_by_scale(trial).items()}
     slope, least = slopes(list(sizes), list(sizes.values()))
+    small = (1e-3, 1e-5)
     corners = [
         slopes(small, [size(trained_networks(trial, pair, scale=scale)) for scale in small])[0]
         for pair in CORNERS[: 2 if trial.quick else 4]
@@ -219,9 +221,14 @@ def train_batch(
     rtol: float = 1e-10,
 ) -> Networks:
     """Train a batch of networks by gradient flow at a spike and alignment, and write their first layers in the adapted
-    basis; on the population, or on samples drawn with the key."""
+    basis; on the population, or on `samples` samples drawn with `key`, which is not used without them.
+
+    With samples, `moments` and the basis are still the population's; the growth directions `r` and their starts `u0`
+    are the sampled problem's own.
+    """
     spike, alignment = pair
-    dim, drawn = weights.first.shape[-1], None if samples is None else key
+    dim = weights.first.shape[-1]
+    drawn = None if samples is None else key
     problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment, samples=samples, key=drawn)
     # The moments alone, without a test covariance of their own: one compiled flow then serves every run of these
     # claims.

@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
+from linnet.papers.watanabe.networks.few_samples import error_cells
 from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of, fixed_of
 from linnet.reproduction.table import trial_sweep
@@ -20,9 +21,16 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     dim, trials = (240, 30) if trial.quick else (1200, 20)
     axes = {"ratio": RATIOS, "spike": SPIKES[: 3 if trial.quick else 4], "alignment": ALIGNMENTS}
     fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
-    cells = "linnet.papers.watanabe.networks.few_samples:error_cells"
-    options = {"seeds": trials, "fixed": fixed, "dtype": "float32"}
-    return trial_sweep(trial, "watanabe-errors", cells, axes, together="seed", **options)
+    return trial_sweep(
+        trial,
+        "watanabe-errors",
+        error_cells,
+        axes,
+        seeds=trials,
+        fixed=fixed,
+        dtype="float32",
+        together="seed",
+    )
 
 
 def read(networks: Dataset) -> Dataset:
