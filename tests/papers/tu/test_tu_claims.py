@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from linnet.papers.tu import PAPER, misprints
-from linnet.reproduction import Estimate, Trial, Verdict
+from linnet.reproduction import Estimate, Table, Trial, Verdict
 from linnet.reproduction.numbers import entries
 from linnet.theories import mixed
 
@@ -63,6 +64,18 @@ def test_every_claim_covers_a_statement_and_nearly_all_are_covered() -> None:
 
 def judged(name: str, **numbers: object) -> Verdict:
     return ALL[name].verdict(numbers)
+
+
+@pytest.mark.parametrize(("spoilt", "verdict"), [(False, Verdict.HOLDS), (True, Verdict.REFUTED)])
+def test_one_network_without_an_error_turns_the_verdict(
+    spoilt: bool, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = np.full((2, 3), 0.6)
+    if spoilt:
+        error[1, 2] = np.nan  # xarray would leave it out of the minimum
+    lazy = xr.Dataset({"best_test": (("case", "replicate"), error), "signal": 1.0, "noise": 1.1, "dim": 30})
+    monkeypatch.setattr(Table, "rows", lambda table, trial: {"lazy": lazy})
+    assert ALL["thm2-lazy"].measurement(QUICK).verdict == verdict
 
 
 def test_rules_judge_numbers_by_themselves() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
@@ -9,7 +10,7 @@ from linnet.papers.watanabe.claims import alignment, bound, curves, early, equat
 from linnet.papers.watanabe.networks.figure_runs import directed_hausdorff
 from linnet.papers.watanabe.networks.phases import moments, pair_moments
 from linnet.papers.watanabe.tables.phase_times import allowed_from, settling_time
-from linnet.reproduction import Verdict
+from linnet.reproduction import Table, Trial, Verdict
 from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error
 
 
@@ -96,6 +97,18 @@ def test_the_printed_error_has_no_spike_in_it():
 def test_rules_do_not_pass_over_a_number_that_is_nan(claim):
     numbers = dict.fromkeys(claim.names, float("nan"))
     assert claim.verdict(numbers) == Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("spoilt", "verdict"), [(False, Verdict.HOLDS), (True, Verdict.REFUTED)])
+def test_one_network_without_an_error_turns_the_verdict(spoilt, verdict, monkeypatch):
+    axes = {"ratio": [2.0, 6.0], "spike": [0.0, 4.0, 20.0], "alignment": [0.0, 0.5, 1.0], "seed": range(30)}
+    ratio, spike, alignment_, seed = np.meshgrid(*axes.values(), indexing="ij")
+    measured = generalization_error(spike, alignment_, ratio) * (1 + 1e-3 * np.cos(seed))
+    if spoilt:
+        measured[1, 1, 2, 0] = np.nan  # xarray would leave it out of the mean, and `dropna` its spike out of the grid
+    points = xr.Dataset({"error": (tuple(axes), measured), "dim": 240}, axes)
+    monkeypatch.setattr(Table, "rows", lambda table, trial: points)
+    assert error.normalised_error.measurement(Trial(quick=True)).verdict == verdict
 
 
 def test_a_bound_without_pairs_inside_its_hypothesis_says_nothing():

@@ -158,7 +158,9 @@ FOLLOWS = AtMost(EXACT, what="distance of the network from eq. (1)", form=".0e")
     "{printed:.2f} from the printed -sigma^2 w + Chat1",
 )
 def isotropic_imbalance(trial: Trial) -> Numbers:
-    draw, threshold, times = generator(key=trial.seed), 0.3, [0.3, 1.0, 4.0]
+    draw = generator(key=trial.seed)
+    threshold = 0.3
+    times = [0.3, 1.0, 4.0]
     gaps, printed, right = [], [], []
     for shape, sign in (((5, 3), 1), ((3, 5), -1)):
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)

@@ -133,9 +133,11 @@ def stuck_modes(trial: Trial) -> Numbers:
 def balanced_flow(trial: Trial) -> Numbers:
     from scipy.linalg import polar
 
-    grams, apart, step = [], [], 1e-4
+    step = 1e-4
+    grams, apart = [], []
     targets, starts = generator(key=trial.seed).normal(size=(2, 3, 6, 4))
-    problem, times = ln.Problem.from_target(targets), [0.3 - step, 0.3, 0.3 + step]
+    problem = ln.Problem.from_target(targets)
+    times = [0.3 - step, 0.3, 0.3 + step]
     run = ln.gradient_flow(problem, ln.inits.balanced(starts), times=times, rtol=1e-10)
     for i, target in enumerate(targets):
         before, product, after = run.products[:, i]
@@ -174,7 +176,8 @@ def balanced_flow(trial: Trial) -> Numbers:
 def monotone_modes(trial: Trial) -> Numbers:
     goals, shares = np.meshgrid(np.arange(1.0, 5.0), [-2.0, -1.0, -0.1, 0.01, 0.5, 1.0, 2.0])
     goals, starts = goals.ravel(), (shares * goals).ravel()
-    problem, weights = ln.Problem.from_target(np.diag(goals)), ln.inits.balanced(np.diag(starts))
+    problem = ln.Problem.from_target(np.diag(goals))
+    weights = ln.inits.balanced(np.diag(starts))
     run = ln.gradient_descent(problem, weights, learning_rate=0.005, steps=1400, save_every=10)
     modes = np.einsum("tii->ti", run.products)
     left = np.abs(modes - np.where(starts > 0, goals, 0.0)) / goals

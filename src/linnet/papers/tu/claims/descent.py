@@ -46,16 +46,18 @@ def descent_near_flow(trial: Trial) -> Numbers:
             printed.append(gap - misprints.descent_bound(step, k))
             right.append(gap / misprints.descent_bound(step, k + 1))  # k in place of k - 1
     draw = generator(key=trial.seed)
-    target, start = draw.normal(size=(6, 6)), 0.3 * draw.normal(size=(6, 6))
+    target = draw.normal(size=(6, 6))
+    start = 0.3 * draw.normal(size=(6, 6))
     exact = mixed.self_consistent(target, start, 0.2, [1.0])[0]
-    problem, weights = ln.Problem.from_target(target), ln.inits.balanced(start, 0.4)
-    ends = [end_of_descent(problem, weights, steps).product for steps in (200, 400)]
+    problem = ln.Problem.from_target(target)
+    weights = ln.inits.balanced(start, 0.4)
+    ends = [descent_to_time_one(problem, weights, steps).product for steps in (200, 400)]
     order = np.log2(np.linalg.norm(ends[0] - exact) / np.linalg.norm(ends[1] - exact))
     return {"printed": highest(printed), "right": highest(right), "value": order}
 
 
-def end_of_descent(problem: ln.Problem, weights: ln.Weights, steps: int) -> ln.Weights:
-    """Return the weights at t = 1, reached in so many steps."""
+def descent_to_time_one(problem: ln.Problem, weights: ln.Weights, steps: int) -> ln.Weights:
+    """Return the weights at t = 1, reached in so many steps: the learning rate is 1/steps."""
     return ln.gradient_descent(problem, weights, learning_rate=1 / steps, steps=steps, save_every=steps).weights[-1]
 
 
@@ -73,7 +75,8 @@ def bounded_descent(trial: Trial) -> Numbers:
     task = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed, spectrum=[1.0, 0.5])
     truth = np.asarray(task.truth)
     limit = 10 * ((truth**2).sum() + ((task.cross - truth) ** 2).sum())
-    size, shares = np.linalg.norm(task.cross, 2), {}
+    size = np.linalg.norm(task.cross, 2)
+    shares = {}
     for name, gammas in (("active", (-1.85, 2.25)), ("lazy", (-1.25, 2.4))):
         weights = active_start(dim, gammas, key=trial.seed + 1)
         fastest = np.hypot(size, threshold_of(dim, gammas))  # the leading mode converges below a rate of one over this
@@ -98,11 +101,18 @@ def bounded_descent(trial: Trial) -> Numbers:
 )
 def distance_to_equation(trial: Trial) -> Numbers:
     wide = regions.TABLE.rows(trial)["powers"]
-    squared, powers = wide.distance.median("replicate").values, wide.gamma_width.values
+    squared = wide.distance.median("replicate", skipna=False).values
+    powers = wide.gamma_width.values
     rate, error = exponent(wide.dim.item() ** powers, squared)
     relative = np.sqrt(squared / 2)  # |Y|^2/d^2 is about 2
-    numbers = {"dim": wide.dim.item(), "powers": powers, "relative": relative, "widest": relative[-1]}
-    return {**numbers, "value": rate, "uncertainty": error}
+    return {
+        "dim": wide.dim.item(),
+        "powers": powers,
+        "relative": relative,
+        "widest": relative[-1],
+        "value": rate,
+        "uncertainty": error,
+    }
 
 
 @claim(
@@ -119,7 +129,10 @@ def distance_to_equation(trial: Trial) -> Numbers:
     "sigma^2 sqrt(w): {printed:.3f}; it grows like w^{rate:.3f}",
 )
 def variance_of_the_start(trial: Trial) -> Numbers:
-    dim, std, draws, widths = 8, 0.3, 200, np.array([100, 1000, 10_000])
+    dim = 8
+    std = 0.3
+    draws = 200
+    widths = np.array([100, 1000, 10_000])
     starts = [gaussian_start(dim, w, std=std, key=[trial.seed, w], batch=draws) for w in widths.tolist()]
     variances = np.array([(weights.product**2).mean() for weights in starts])
     return {
@@ -153,10 +166,11 @@ def variance_of_the_start(trial: Trial) -> Numbers:
     "d), median {medians.lowest:.2f} to {medians.highest:.2f}, at w = 10 d and 1000 d",
 )
 def values_of_the_start(trial: Trial) -> Numbers:
+    std = 0.01
     edges, medians = [], []
     for dim in (50, 100) if trial.quick else (100, 200, 400):
         for ratio in (10, 1000):
-            width, std = dim * ratio, 0.01
+            width = dim * ratio
             weights = gaussian_start(dim, width, std=std, key=[trial.seed, dim, ratio])
             values = np.linalg.svd(weights.product, compute_uv=False) / (std**2 * np.sqrt(width * dim))
             edges.append(values[0])
@@ -207,8 +221,9 @@ def lazy_at_first(trial: Trial) -> Numbers:
 def imbalance_under_descent(trial: Trial) -> Numbers:
     target = generator(key=trial.seed).normal(size=(6, 5))
     weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=6, width=9, first_std=0.5, second_std=0.5)
-    problem, steps = ln.Problem.from_target(target), np.array([50, 100, 200, 400])
-    ends = [end_of_descent(problem, weights, count) for count in steps.tolist()]
+    problem = ln.Problem.from_target(target)
+    steps = np.array([50, 100, 200, 400])
+    ends = [descent_to_time_one(problem, weights, count) for count in steps.tolist()]
     changes = [relative_distance(end.imbalance, weights.imbalance) for end in ends]
     rate, error = exponent(1 / steps, changes)
     return {"changes": changes, "value": rate, "uncertainty": error}
@@ -233,7 +248,8 @@ def lazy_throughout(trial: Trial) -> Numbers:
     for gammas in ((-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)):
         for dim in (40, 80) if trial.quick else (50, 100, 200):
             task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, dim], spectrum=[1.0, 0.5])
-            weights, threshold = active_start(dim, gammas, key=[trial.seed, dim, 1]), threshold_of(dim, gammas)
+            weights = active_start(dim, gammas, key=[trial.seed, dim, 1])
+            threshold = threshold_of(dim, gammas)
             rate = 1 / (25 * threshold)
             run = ln.gradient_descent(task, weights, learning_rate=rate, steps=400, save_every=10, keep="products")
             place = f"{gammas}, d = {dim}"

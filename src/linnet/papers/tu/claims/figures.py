@@ -49,13 +49,14 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
 )
 def errors_of_the_regions(trial: Trial) -> Numbers:
     cells = plane.TABLE.rows(trial)
-    error = cells.best_test / cells.best_test[cells.region == "lazy"].median()
-    active, deep = error[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
+    error = cells.best_test / cells.best_test[cells.region == "lazy"].median(skipna=False)
+    active = error[cells.region == "active"]
+    deep = cells.gap[cells.region == "active"] >= DEEP
     return {
         "dim": cells.dim.item(),
         "cells": active.size,
         "deep": (active[deep] < 0.5).mean().item(),
-        "band": active[~deep].median().item(),
+        "band": active[~deep].median(skipna=False).item(),
         "value": (active < 0.5).mean().item(),
     }
 
@@ -80,14 +81,15 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
     cells = plane.TABLE.rows(trial)
     own = ln.observables.stable_rank(np.asarray(task(cells.dim.item(), 0, trial.seed).truth))
     rank = cells.stable_rank / own
-    active, deep = rank[cells.region == "active"], cells.gap[cells.region == "active"] >= DEEP
+    active = rank[cells.region == "active"]
+    deep = cells.gap[cells.region == "active"] >= DEEP
     right = abs(active - 1) < 0.35
     return {
         "dim": cells.dim.item(),
         "cells": active.size,
         "own": own,
         "deep": right[deep].mean().item(),
-        "most": active[~deep].max().item(),
+        "most": active[~deep].max(skipna=False).item(),
         "lazy": rank[cells.region == "lazy"].values,
         "value": right.mean().item(),
     }
@@ -109,13 +111,14 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
 def equation_below_d(trial: Trial) -> Numbers:
     cells = plane.TABLE.rows(trial)
     strip = cells.isel(cell=(cells.gamma_width > 0.5) & (cells.gamma_width < 1))
-    share, small = strip.distance / np.sqrt(2), strip.gamma_variance <= -1  # |Y|^2/d^2 is about 2
+    share = strip.distance / np.sqrt(2)  # |Y|^2/d^2 is about 2
+    small = strip.gamma_variance <= -1
     return {
         "dim": cells.dim.item(),
         "cells": share.size,
         "small": (share[small] < 0.2).mean().item(),
-        "most": share[small].max().item(),
-        "far": share[~small].max().item(),
+        "most": share[small].max(skipna=False).item(),
+        "far": share[~small].max(skipna=False).item(),
         "value": (share < 0.2).mean().item(),
     }
 
@@ -140,12 +143,13 @@ def equation_below_d(trial: Trial) -> Numbers:
 def distance_outside(trial: Trial) -> Numbers:
     cells = plane.TABLE.rows(trial)
     outside, inside = cells.distance[~cells.inside], cells.distance[cells.inside]
+    # `~(... <= ...)`: a distance that is NaN counts as a large one
     return {
         "dim": cells.dim.item(),
-        "inside": (inside > DISTANCE).mean().item(),
-        "median": outside.median().item(),
-        "far": (outside > np.exp(-1)).mean().item(),
-        "value": (outside > DISTANCE).mean().item(),
+        "inside": (~(inside <= DISTANCE)).mean().item(),
+        "median": outside.median(skipna=False).item(),
+        "far": (~(outside <= np.exp(-1))).mean().item(),
+        "value": (~(outside <= DISTANCE)).mean().item(),
     }
 
 
@@ -165,8 +169,13 @@ def errors_of_figure_one(trial: Trial) -> Numbers:
     dim = 60 if trial.quick else 200
     errors = fig1.compute(fig1.TuFig1(dim=dim, seed=trial.seed), ("a",))["error"]
     predicted = errors.sel(side="self-consistent")
-    gaps = (abs(errors - predicted).max("step") / predicted.max("step")).max("kind")
-    return {"dim": dim, "sequential": gaps.sel(side="sequential").item(), "value": gaps.sel(side="simultaneous").item()}
+    sizes = predicted.max("step", skipna=False)
+    gaps = (abs(errors - predicted).max("step", skipna=False) / sizes).max("kind", skipna=False)
+    return {
+        "dim": dim,
+        "sequential": gaps.sel(side="sequential").item(),
+        "value": gaps.sel(side="simultaneous").item(),
+    }
 
 
 @claim(
@@ -192,7 +201,8 @@ def errors_of_figure_one(trial: Trial) -> Numbers:
     "= {dims}",
 )
 def values_of_figure_one(trial: Trial) -> Numbers:
-    dims, leading, following = (60, 120, 240) if trial.quick else (100, 200, 500), [], []
+    dims = (60, 120, 240) if trial.quick else (100, 200, 500)
+    leading, following = [], []
     for dim in dims:
         runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(2)]
         shares = [ln.observables.singular_values(run.products[run.test_loss.argmin()]) / goals for run, goals in runs]
@@ -200,8 +210,14 @@ def values_of_figure_one(trial: Trial) -> Numbers:
         following.append(np.mean([share[RANK] for share in shares]))
     slow, goals = descent_of_figure_one(trial, dims[0], 0, c=10 * FAST, steps=600, save_every=3)
     speeds = speed_ups(ln.observables.singular_values(slow.products), goals, dims[0] ** sum(GAMMAS))
-    numbers = {"dims": dims, "speeds": speeds, "leading": leading, "following": following}
-    return {**numbers, "next": following[-1], "value": leading[-1]}
+    return {
+        "dims": dims,
+        "speeds": speeds,
+        "leading": leading,
+        "following": following,
+        "next": following[-1],
+        "value": leading[-1],
+    }
 
 
 def descent_of_figure_one(

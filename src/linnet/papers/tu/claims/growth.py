@@ -37,10 +37,13 @@ BOTH = timeline.followed("(1) and (1, 1/2)")
     "at the start: {noise:.2f} sigma^2 w",
 )
 def growth_of_lazy_values(trial: Trial) -> Numbers:
-    means = timeline.stages(trial, *timeline.SPECTRA).mean("seed")
+    means = timeline.stages(trial, *timeline.SPECTRA).mean("seed", skipna=False)
     largest = means.isel(dim=-1)
-    numbers = {"noise": by_place(largest.noise), "behind": by_place(largest.noise_behind)}
-    return {**numbers, "grown": by_place(means.noise_grown)}
+    return {
+        "noise": by_place(largest.noise),
+        "behind": by_place(largest.noise_behind),
+        "grown": by_place(means.noise_grown),
+    }
 
 
 @claim(
@@ -61,9 +64,12 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
     constants = {}
     for place, gammas in timeline.PLACES.items():
         for dim in (30, 90) if trial.quick else (50, 100, 200):
-            ratios, threshold, width = [], threshold_of(dim, gammas), round(dim ** gammas[1])
+            threshold = threshold_of(dim, gammas)
+            width = round(dim ** gammas[1])
+            ratios = []
             for seed, task in enumerate(rank_two_tasks(trial, dim, 2)):
-                weights, rate = active_start(dim, gammas, key=[trial.seed, seed, 1]), 1 / (400 * dim)
+                weights = active_start(dim, gammas, key=[trial.seed, seed, 1])
+                rate = 1 / (400 * dim)
                 run = ln.gradient_descent(task, weights, learning_rate=rate, steps=300, save_every=10, keep="products")
                 theory = mixed.self_consistent(task.cross, weights.product, threshold, run.times)
                 network, equation, apart = np.linalg.norm([run.products, theory, run.products - theory], 2, axis=(2, 3))
@@ -92,11 +98,16 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
 )
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
     stages = timeline.stages(trial, *timeline.SPECTRA)
-    sizes = by_place(stages.second.isel(dim=-1).mean("seed"))
+    sizes = by_place(stages.second.isel(dim=-1).mean("seed", skipna=False))
     slopes = [exponent_in_dim(cell.second) for cell in cells_of(stages, "place", "spectrum")]
     powers = dict(zip(sizes, slopes, strict=True))
     mean, error = zip(*(power for name, power in powers.items() if timeline.TWO in name))
-    return {"sizes": sizes, "powers": powers, "value": np.mean(mean), "uncertainty": np.linalg.norm(error) / len(error)}
+    return {
+        "sizes": sizes,
+        "powers": powers,
+        "value": np.mean(mean),
+        "uncertainty": np.linalg.norm(error) / len(error),
+    }
 
 
 @claim(
@@ -114,7 +125,7 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
     "{shares.lowest:.2f} to {shares.highest:.2f}",
 )
 def beyond_the_signal(trial: Trial) -> Numbers:
-    return {"shares": by_place(timeline.stages(trial, *timeline.SPECTRA).rest.max("seed"))}
+    return {"shares": by_place(timeline.stages(trial, *timeline.SPECTRA).rest.max("seed", skipna=False))}
 
 
 @claim(
@@ -146,14 +157,21 @@ def beyond_the_signal(trial: Trial) -> Numbers:
     "square) from a_i d at d = {dims}: the distance changes like d^{value:.2f} (mean shift {shift:.2f}; 1/a_i = 1, 2)",
 )
 def settled_values(trial: Trial) -> Numbers:
-    dims, gaps = (40, 80, 160) if trial.quick else (50, 100, 200), []
+    dims = (40, 80, 160) if trial.quick else (50, 100, 200)
+    gaps = []
     for dim in dims:
         values = ln.observables.singular_values([task.cross for task in rank_two_tasks(trial, dim, 20)])
         gaps.append(values[:, :2] - dim * np.array(timeline.SPECTRA[timeline.TWO]))
     sizes = [np.sqrt((gap**2).mean()) for gap in gaps]
     rate, error = exponent(dims, sizes)
-    arrived, shift = timeline.stages(trial).left.max().item(), gaps[-1].mean(axis=0)
-    return {"arrived": arrived, "dims": dims, "sizes": sizes, "shift": shift, "value": rate, "uncertainty": error}
+    return {
+        "arrived": timeline.stages(trial).left.max(skipna=False).item(),
+        "dims": dims,
+        "sizes": sizes,
+        "shift": gaps[-1].mean(axis=0),
+        "value": rate,
+        "uncertainty": error,
+    }
 
 
 @claim(
@@ -176,9 +194,12 @@ def settled_values(trial: Trial) -> Numbers:
     reads="T3 - T1 over d log(a_K d/sigma^2 w)/a_K: {printed:.2f}, and {own:.2f} of the ODE's own time",
 )
 def time_of_growth(trial: Trial) -> Numbers:
-    means = timeline.stages(trial, "(1)").squeeze("spectrum").mean("seed")
-    ratios, own = by_place(means.printed_share.isel(dim=-1)), by_place(means.own_share.isel(dim=-1))
-    return {"printed": by_place(means.printed_share), "ratios": ratios, "own": own}
+    means = timeline.stages(trial, "(1)").squeeze("spectrum").mean("seed", skipna=False)
+    return {
+        "printed": by_place(means.printed_share),
+        "ratios": by_place(means.printed_share.isel(dim=-1)),
+        "own": by_place(means.own_share.isel(dim=-1)),
+    }
 
 
 @claim(
@@ -192,7 +213,7 @@ def time_of_growth(trial: Trial) -> Numbers:
     "{shares.highest:.2f}; with the printed maximum the bound is {longer:.2f} times as long",
 )
 def time_of_settling(trial: Trial) -> Numbers:
-    shares = by_place(timeline.stages(trial, *timeline.SPECTRA).settling.max("seed"))
+    shares = by_place(timeline.stages(trial, *timeline.SPECTRA).settling.max("seed", skipna=False))
     gaps = [1 - sum(gammas) for gammas in timeline.PLACES.values()]
     return {"shares": shares, "longer": highest(misprints.final_alignment(gap) / min(1.0, 2 * gap) for gap in gaps)}
 
@@ -216,5 +237,5 @@ def time_of_settling(trial: Trial) -> Numbers:
     "time to the learned signal",
 )
 def short_transition(trial: Trial) -> Numbers:
-    near = timeline.stages(trial).near.mean("seed")
+    near = timeline.stages(trial).near.mean("seed", skipna=False)
     return {"shares": by_place(near.isel(dim=-1)), "shrinks": by_place(near.isel(dim=-1) / near.isel(dim=0))}

@@ -49,7 +49,7 @@ RECURSION = AllOf(
 def lazy_recursion(trial: Trial) -> Numbers:
     dim, draws, steps = (10, 8, 30) if trial.quick else (30, 8, 30)
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
-    size, truth = float(np.linalg.norm(problem.cross, 2)), np.asarray(problem.truth)
+    size = float(np.linalg.norm(problem.cross, 2))
     gaps = []
     for share in (10.0, 100.0):
         threshold = share * size
@@ -58,12 +58,20 @@ def lazy_recursion(trial: Trial) -> Numbers:
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
         lazy = [mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps) for start in weights.product]
         gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
-    noise, remaining = problem.cross - truth, (1 - 2 * rate * threshold) ** np.arange(steps + 1)
+    truth = np.asarray(problem.truth)
+    noise = problem.cross - truth
+    remaining = (1 - 2 * rate * threshold) ** np.arange(steps + 1)  # at the larger threshold, the last
     floors = mixed.lazy_error_floor(truth, noise, remaining), misprints.lazy_mean(truth, noise, remaining)
-    # at the larger threshold, the last
     right, printed = (np.abs(2 * run.test_loss.mean(axis=1) / floor - 1)[1:].max() for floor in floors)
-    numbers = {"right": right, "printed": printed, "ratio": printed / right, "draws": draws}
-    return {**numbers, "gaps": gaps, "order": np.log10(gaps[0] / gaps[1]), "value": gaps[1]}
+    return {
+        "right": right,
+        "printed": printed,
+        "ratio": printed / right,
+        "draws": draws,
+        "gaps": gaps,
+        "order": np.log10(gaps[0] / gaps[1]),
+        "value": gaps[1],
+    }
 
 
 @claim(
@@ -92,7 +100,8 @@ def lazy_recursion(trial: Trial) -> Numbers:
 def frozen_grams(trial: Trial) -> Numbers:
     dim = 10 if trial.quick else 30
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
-    size, shares = float(np.linalg.norm(problem.cross, 2)), np.array([10.0, 30.0, 100.0])
+    size = float(np.linalg.norm(problem.cross, 2))
+    shares = np.array([10.0, 30.0, 100.0])
     changes, moved = [], []
     for share in shares:
         threshold = share * size
@@ -122,7 +131,8 @@ def step_of_the_product(trial: Trial) -> Numbers:
     problem = ln.Problem.from_target(generator(key=trial.seed).normal(size=(5, 4)))
     weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, first_std=0.5, second_std=0.5)
     kernel = ln.observables.ntk_operator(weights, problem.cross - weights.product)
-    rates, rest = [0.04, 0.02, 0.01, 0.005], []
+    rates = [0.04, 0.02, 0.01, 0.005]
+    rest = []
     for rate in rates:
         start, end = ln.gradient_descent(problem, weights, learning_rate=rate, steps=1).products
         rest.append(np.linalg.norm(end - start - rate * kernel))

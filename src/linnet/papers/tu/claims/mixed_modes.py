@@ -100,12 +100,18 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     weights = wide_flow(runs)
     left, values, right = np.linalg.svd(weights.product)
-    first, second = weights.first @ right.swapaxes(1, 2), weights.second.swapaxes(1, 2) @ left
+    first = weights.first @ right.swapaxes(1, 2)
+    second = weights.second.swapaxes(1, 2) @ left
     cosine = values / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
     expected = mixed.predicted_alignment(values, runs.threshold)
     off, printed = (np.abs(one - expected).max() for one in (cosine, misprints.mode_cosine(values, weights, left)))
-    numbers = {"printed": printed, "ratio": printed / off, "value": off}
-    return {**numbers, "start": cosine[0].max(), "end": cosine[-1].max()}
+    return {
+        "printed": printed,
+        "ratio": printed / off,
+        "value": off,
+        "start": cosine[0].max(),
+        "end": cosine[-1].max(),
+    }
 
 
 @claim(
@@ -134,18 +140,22 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     "{mended.highest:.2f}; at 1e10 it changes like (sigma^2 w)^{value:.2f}",
 )
 def distance_from_linear(trial: Trial) -> Numbers:
-    dim, times = 10 if trial.quick else 20, np.linspace(0.05, 4.0, 20)
+    dim = 10 if trial.quick else 20
+    times = np.linspace(0.05, 4.0, 20)
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
-    ratios, shares = 10.0 ** np.array([4, 6, 8, 10]), (3.0, 10.0, 30.0)
+    ratios = 10.0 ** np.array([4, 6, 8, 10])
+    shares = (3.0, 10.0, 30.0)
     apart, mended, grows = {}, {}, {}
     for share in shares:
-        threshold, name = share * dim, f"sigma^2 w = {share:g} d"
+        threshold = share * dim
+        name = f"sigma^2 w = {share:g} d"
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
         lazy = [mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
         distances = np.linalg.norm(run.products - np.stack(lazy, axis=1), axis=(2, 3)).max(axis=0) / dim
         printed = distances / misprints.lazy_distance(dim, ratios * dim, threshold)
-        apart[name], grows[name] = distances.tolist(), printed[-1] / printed[0]
+        apart[name] = distances.tolist()
+        grows[name] = printed[-1] / printed[0]
         for one, ratio in zip(distances, ratios, strict=True):
             mended[f"{name}, w/d = {ratio:.0e}"] = one / (ratio**-0.5 + share**-2.0)
     rate, error = exponent(shares, [distances[-1] for distances in apart.values()])

@@ -30,7 +30,11 @@ REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 def lazy_bound(trial: Trial) -> Numbers:
     lazy = regions.TABLE.rows(trial)["lazy"]
     share = lazy.best_test / np.minimum(lazy.signal, lazy.noise)
-    return {"dim": lazy.dim.item(), "median": share.median().item(), "value": share.min().item()}
+    return {
+        "dim": lazy.dim.item(),
+        "median": share.median(skipna=False).item(),
+        "value": share.min(skipna=False).item(),
+    }
 
 
 @claim(
@@ -62,8 +66,9 @@ def lazy_bound(trial: Trial) -> Numbers:
     "d^{growth:.2f}",
 )
 def error_at_the_end(trial: Trial) -> Numbers:
-    means = active_region.TABLE.rows(trial).mean("seed")
-    dims, largest = means["dim"].values.tolist(), means.isel(dim=-1)
+    means = active_region.TABLE.rows(trial).mean("seed", skipna=False)
+    dims = means["dim"].values.tolist()
+    largest = means.isel(dim=-1)
     terms = [sum(mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
     growth = [exponent(dims, errors / terms)[0] for errors in means.end.values.T]
     return {
@@ -72,8 +77,8 @@ def error_at_the_end(trial: Trial) -> Numbers:
         "shorts": by_label(largest.short, "a = {spectrum}"),
         "change": by_label(largest.end - means.end.isel(dim=0), "a = {spectrum}"),
         "growth": highest(growth),
-        "least": largest.least.max().item(),
-        "value": largest.end.max().item(),
+        "least": largest.least.max(skipna=False).item(),
+        "value": largest.end.max(skipna=False).item(),
     }
 
 
@@ -101,7 +106,7 @@ def error_at_the_end(trial: Trial) -> Numbers:
 )
 def lazy_border(trial: Trial) -> Numbers:
     borders = border.TABLE.rows(trial)
-    shares = borders.share.mean("seed")
+    shares = borders.share.mean("seed", skipna=False)
     return {
         "dims": borders["dim"].values,
         "shares": dict(zip(border.TARGETS, shares.values, strict=True)),
@@ -136,13 +141,19 @@ def error_against_time(trial: Trial) -> Numbers:
     from scipy.stats import spearmanr
 
     deep = regions.TABLE.rows(trial)["depths"].isel(case=slice(None, None, -1))
-    medians, depths = deep.median("replicate"), -deep.gamma_variance.values
+    medians = deep.median("replicate", skipna=False)
+    depths = -deep.gamma_variance.values
     falls, rises = (
         np.mean([spearmanr(depths, column).statistic for column in values.T])
         for values in (deep.best_test.values, deep.best_step.values)
     )
-    tests, steps = medians.best_test.values, medians.best_step.values
-    return {"ends": -depths, "tests": tests, "steps": steps, "falls": falls, "value": rises}
+    return {
+        "ends": -depths,
+        "tests": medians.best_test.values,
+        "steps": medians.best_step.values,
+        "falls": falls,
+        "value": rises,
+    }
 
 
 @claim(

@@ -21,12 +21,16 @@ FIT = Limit(0.15, "of an exponent, from three tasks at two or three dimensions: 
 def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float]]) -> Numbers:
     """Return how x falls with d at each moment and place, beside the claimed exponents; `value` is the largest excess,
     in standard errors, `excess` its mean over the places at each moment."""
-    x, found, wanted, sizes = timeline.stages(trial).defect, {}, {}, {}
+    x = timeline.stages(trial).defect
+    found, wanted, sizes = {}, {}, {}
     excess: dict[str, list[float]] = {moment: [] for moment in claimed}
     for place, (_, width) in timeline.PLACES.items():
         for moment, power in claimed.items():
-            name, own = f"{moment} at {place}", x.sel(place=place, moment=moment)
-            found[name], wanted[name], sizes[name] = exponent_in_dim(own), power(width), own[-1].mean().item()
+            name = f"{moment} at {place}"
+            own = x.sel(place=place, moment=moment)
+            found[name] = exponent_in_dim(own)
+            wanted[name] = power(width)
+            sizes[name] = own[-1].mean(skipna=False).item()
             excess[moment].append(found[name].value + wanted[name])
     return {
         "claimed": wanted,
@@ -62,11 +66,11 @@ def alignment_exponents(trial: Trial, claimed: dict[str, Callable[[float], float
 )
 def lazy_stage(trial: Trial) -> Numbers:
     stages = timeline.stages(trial)
-    first = stages.reached.sel(stage="T1").mean("seed")
+    first = stages.reached.sel(stage="T1").mean("seed", skipna=False)
     return {
         "first": dict(zip(timeline.PLACES, first.values, strict=True)),
-        "linear": by_place(stages.linear.mean("seed")),
-        "spread": by_place(first.max("dim") / first.min("dim")),
+        "linear": by_place(stages.linear.mean("seed", skipna=False)),
+        "spread": by_place(first.max("dim", skipna=False) / first.min("dim", skipna=False)),
     }
 
 
@@ -118,7 +122,7 @@ def early_alignment(trial: Trial) -> Numbers:
 )
 def kept_alignment(trial: Trial) -> Numbers:
     claimed = {"T2": lambda width: (width - 1) / 2, timeline.LATER: lambda width: min(0.25, (width - 1) / 8)}
-    means = timeline.stages(trial).mean("seed")
+    means = timeline.stages(trial).mean("seed", skipna=False)
     return {
         **alignment_exponents(trial, claimed),
         "ratios": by_place(means.defect.sel(moment="T3") / means.defect.sel(moment="T1")),
@@ -139,16 +143,19 @@ def kept_alignment(trial: Trial) -> Numbers:
     reads="from x of {starts:.2f} K to within a tenth of its end: {shares:.3f} of the bound",
 )
 def alignment_stage(trial: Trial) -> Numbers:
-    draw, starts, shares = generator(key=trial.seed), [], {}
+    draw = generator(key=trial.seed)
+    starts, shares = [], {}
     for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4)):
         for dim in (30, 60) if trial.quick else (50, 100):
-            rank, taken = len(spectrum), []
+            rank = len(spectrum)
             bound = mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
             truth = np.diag(np.append(spectrum, np.zeros(dim - rank))) * dim
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
+            taken = []
             for _ in range(5):
                 left, right = (small_rotation(draw, dim, rank) for _ in range(2))
-                target, start = truth + draw.normal(size=truth.shape), 0.5 * left @ truth @ right.T
+                target = truth + draw.normal(size=truth.shape)
+                start = 0.5 * left @ truth @ right.T
                 products = mixed.self_consistent(target, start, dim**0.4, times)
                 x = mixed.alignment_defect(products, truth, rank)
                 aligned = x <= 1.1 * mixed.alignment_defect(target, truth, rank)
@@ -189,13 +196,15 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
     "{gaps:g}",
 )
 def final_alignment(trial: Trial) -> Numbers:
-    dims, draws = (40, 80, 160) if trial.quick else (50, 100, 200, 400), 6
+    dims = (40, 80, 160) if trial.quick else (50, 100, 200, 400)
+    draws = 6
     defects = [
         [mixed.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
         for dim in dims
     ]
     rate, error = exponent(dims, defects)
-    gaps, ends = (0.6, 1.0, 2.0), timeline.stages(trial).defect.sel(moment=timeline.END)
+    gaps = (0.6, 1.0, 2.0)
+    ends = timeline.stages(trial).defect.sel(moment=timeline.END)
     return {
         "dims": dims,
         "x": np.mean(defects, axis=1),

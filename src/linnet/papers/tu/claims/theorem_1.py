@@ -110,7 +110,9 @@ def flows_over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
     "smaller: {active:.2f}; over |C1| it changes like (|C1|/sigma^2 w)^{value:.2f}",
 )
 def bound_at_other_scales(trial: Trial) -> Numbers:
-    lazy, active, sizes, shares = dict[str, float](), {}, [], []
+    lazy: dict[str, float] = {}
+    active: dict[str, float] = {}
+    sizes, shares = [], []
     for (dim, share), run in flows_over_scales(trial).items():
         apart, size = run.distances[:, -1], run.relative_gram_norms[:, -1]
         scaled = apart / size * np.sqrt(RATIOS)[:, None]

@@ -36,7 +36,8 @@ def active_cells(
     The curve is on a geometric grid of times, from the first step on. The step is 1/(15 d).
     """
     dim, name = one_of_each(points, "dim", "spectrum")
-    spectrum, rate = list(spectra[name]), 1 / (15 * dim)
+    spectrum = list(spectra[name])
+    rate = 1 / (15 * dim)
     steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
     tasks = ln.Problem.stack(
         [
@@ -70,7 +71,8 @@ def timeline_cells(
     Descent with a small step, 1/(40 |A*|), seen often while the signal grows (`SEEN`) and seldom later. `goals` are
     the leading singular values of A* + E, `rest` is the Frobenius norm of what is beyond the signal's.
     """
-    values, gammas = list(spectra[spectrum]), places[place]
+    values = list(spectra[spectrum])
+    gammas = places[place]
     rank = len(values)
     task = ln.problems.low_rank_plus_noise(dim, rank=rank, key=[key, 0], spectrum=values)
     weights = active_start(dim, (gammas[0], gammas[1]), key=[key, 1])
@@ -96,7 +98,9 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
     """
     matrix = target_of(target, dim, key)
     left, values, right = np.linalg.svd(matrix)
-    problem, thresholds, ahead = ln.Problem.from_target(matrix), np.asarray(levels) * values[0], []
+    problem = ln.Problem.from_target(matrix)
+    thresholds = np.asarray(levels) * values[0]
+    ahead = []
     for i, threshold in enumerate(thresholds.tolist()):
         weights = threshold_start(dim, dim**3, threshold, key=[key, 1, i])
         rate = 0.05 / max(values[0], threshold)

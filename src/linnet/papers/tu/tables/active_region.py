@@ -20,7 +20,8 @@ SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in u
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
-    axes, fixed = {"dim": dims, "spectrum": SPECTRA}, {"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS}
+    axes = {"dim": dims, "spectrum": SPECTRA}
+    fixed = {"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS}
     return trial_sweep(trial, "tu-active-region", active_cells, axes, seeds=seeds, fixed=fixed, together="seed")
 
 
@@ -32,8 +33,10 @@ def read(networks: Dataset) -> Dataset:
 
 def read_network(network: Dataset) -> Numbers:
     """Return one curve at the times the theory names."""
-    dim, spectrum = int(network["dim"]), SPECTRA[network["spectrum"].item()]
-    threshold, smallest = threshold_of(dim, GAMMAS), min(spectrum) * dim
+    dim = int(network["dim"])
+    spectrum = SPECTRA[network["spectrum"].item()]
+    threshold = threshold_of(dim, GAMMAS)
+    smallest = min(spectrum) * dim
     third = float(mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
     end = mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
     short = end - mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]

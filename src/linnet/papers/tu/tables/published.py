@@ -36,7 +36,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 def read(networks: Dataset) -> dict[str, list[Any]]:
     """Return by name, an entry for each cell: its place, its `printed` test error at its last step, the mean of ours
     over the tasks, `trained`, and this over the printed one, `share`."""
-    printed, rows = phase_diagram_cells()["test_error"], []
+    printed = phase_diagram_cells()["test_error"]
+    rows = []
     for name in networks["cell"].values.tolist():
         variance, width, step = (float(word) for word in name.split())
         theirs = float(printed.sel(gamma_variance=variance, gamma_width=width))

@@ -10,7 +10,7 @@ from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Estimate, Numbers, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset, by_label, cells_of, read_cells
-from linnet.reproduction.fits import exponent, last_crossing
+from linnet.reproduction.fits import exponent, highest, last_crossing
 from linnet.reproduction.table import trial_sweep
 from linnet.theories import mixed
 
@@ -58,8 +58,12 @@ def read_network(network: Dataset) -> Numbers:
     - `left`: how far the signal's singular values end from those of A* + E, relative to these
     - `settling`: from T3 until they are within log(d)/d of them, over its bound
     """
-    dim, spectrum, gammas = int(network["dim"]), SPECTRA[network["spectrum"].item()], PLACES[network["place"].item()]
-    rank, ratio, threshold = len(spectrum), dim ** (gammas[1] - 1), threshold_of(dim, gammas)
+    dim = int(network["dim"])
+    spectrum = SPECTRA[network["spectrum"].item()]
+    gammas = PLACES[network["place"].item()]
+    rank = len(spectrum)
+    ratio = dim ** (gammas[1] - 1)  # w/d
+    threshold = threshold_of(dim, gammas)
     smallest = min(spectrum) * dim
     times, defect, goals, rest = (network[what].values for what in ("times", "defect", "goals", "rest"))
     values = network["singular_values"].transpose("state", "mode").values
@@ -77,7 +81,8 @@ def read_network(network: Dataset) -> Numbers:
     def at(stage: str, values: np.ndarray) -> float:
         return float(np.interp(reached[stage], times, values))
 
-    growth, half_noise = reached["T3"] - reached["T1"], at("T3", noise)
+    growth = reached["T3"] - reached["T1"]
+    half_noise = at("T3", noise)
     own_growth = mixed.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
     begun, passed = (last_rise_time(times, leading, threshold * share) for share in (1 / NEAR, NEAR))
     settled = last_rise_time(times, -apart, -np.log(dim) / dim) - reached["T3"]
@@ -93,7 +98,7 @@ def read_network(network: Dataset) -> Numbers:
         "noise_grown": half_noise / noise[0],
         "noise_behind": half_noise / (0.5 * smallest),
         "noise_later": (noise[after] / last[after]).max(),
-        "rest": max(at("T3", rest), rest[~after].max())
+        "rest": highest(at("T3", rest), rest[~after].max())
         / (threshold * (dim / np.sqrt(round(dim ** gammas[1])) + np.log(dim))),
         "left": apart[-1],
         "settling": settled / mixed.stage_lengths(spectrum, *gammas, dim=dim)["settling"],

@@ -28,7 +28,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 def read(networks: Dataset) -> list[Numbers]:
     """Return a row for each step size and order, medians over the replicates: beside what was trained, the root mean
     square `distance` to eq. (1), and how many `times` that of both layers at once it is."""
-    middle = networks.squeeze("dim").median("replicate")
+    middle = networks.squeeze("dim").median("replicate", skipna=False)
     middle = middle.assign(distance=np.exp(middle["log_distance"] / 2))
     middle = middle.assign(times=middle["distance"] / middle["distance"].sel(update=SAME, drop=True))
     return [scalars(cell) for cell in cells_of(middle, "c", "update")]

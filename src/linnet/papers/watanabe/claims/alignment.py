@@ -64,7 +64,8 @@ def one_direction(trial: Trial) -> Numbers:
     reads="part of da/dt across the span, over the largest |da/dt|: {shares:.1e} for s = {scales:g}",
 )
 def span(trial: Trial) -> Numbers:
-    runs, shares = runs_by_scale(trial), []
+    runs = runs_by_scale(trial)
+    shares = []
     for s, run in runs.items():
         late = run.times >= run.moments.early_time(s)
         speed = run.velocities[0][late]
@@ -158,7 +159,8 @@ def sampled(trial: Trial) -> Numbers:
 def aligned_error(trial: Trial, excess: float) -> float:
     """Return the distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
     |a| = `excess` |w|."""
-    moments, random = pair_moments(*PAIR), generator(trial.seed)
+    moments = pair_moments(*PAIR)
+    random = generator(trial.seed)
     w = 0.01 * random.standard_normal((SEEDS, 2))
     r = random.standard_normal((SEEDS, WIDTH))
     r /= np.linalg.norm(r, axis=1, keepdims=True)

@@ -9,7 +9,7 @@ import numpy as np
 from linnet.papers.watanabe.networks.phases import trained_networks
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, comma_list, theory_of
+from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, comma_list, mean_of, theory_of
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest
@@ -44,17 +44,18 @@ def pairs_text(rows: list[Dataset]) -> str:
 )
 def later_bound(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    met, tight = phase_times.inside_hypothesis(rows), phase_times.inside_hypothesis(phase_times.tight_cells(trial))
+    met = phase_times.inside_hypothesis(rows)
+    tight = phase_times.inside_hypothesis(phase_times.tight_cells(trial))
     over = [cell for cell in met if (cell.length > theory_of(cell).later_bound(DELTA)).any()]
     return {
-        "value": highest(cell.share.max() for cell in met + tight) if met else float("nan"),
-        "attained": highest(cell.share.max() for cell in tight) if tight else float("nan"),
+        "value": highest(cell.share.max(skipna=False) for cell in met + tight) if met else float("nan"),
+        "attained": highest(cell.share.max(skipna=False) for cell in tight) if tight else float("nan"),
         "pairs": len(rows),
         "inside": len(met),
         "literal": sum(bool((cell.allowed <= cell.early).all()) for cell in met),
         "over": pairs_text(over),
         "from half": len(over),
-        "w2": highest(cell.w2_there.max() for cell in met) if met else float("nan"),
+        "w2": highest(cell.w2_there.max(skipna=False) for cell in met) if met else float("nan"),
     }
 
 
@@ -92,7 +93,9 @@ def rate_bound(trial: Trial) -> Numbers:
     excess, ratios, states = [], [], []
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
         run = trained_networks(trial, pair)
-        speed, right, limit = run.w2_velocity, least_rate(run.theory, run.w2), run.moments.limit
+        speed = run.w2_velocity
+        right = least_rate(run.theory, run.w2)
+        limit = run.moments.limit
         met = (run.w1 >= limit[0]) & (run.w2 <= limit[1])
         excess.append((right - speed)[met].max() / speed.max())
         ratios.append((right / speed)[met & (run.w2 < 0.95 * limit[1])].max())
@@ -165,5 +168,5 @@ def limits(trial: Trial) -> Numbers:
 )
 def tight(trial: Trial) -> Numbers:
     cells = phase_times.tight_cells(trial)
-    changes, slacks = ([cell[name].mean().item() for cell in cells] for name in ("change", "slack"))
+    changes, slacks = ([mean_of(cell, name) for cell in cells] for name in ("change", "slack"))
     return {"value": abs(slacks[-1] - 1), "changes": changes, "excess": [slack - 1 for slack in slacks]}

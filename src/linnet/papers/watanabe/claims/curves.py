@@ -8,7 +8,7 @@ from linnet.papers.watanabe.figures.fig3 import LossSettings
 from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, DELTA, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, pair_of, settling_time, theory_of
+from linnet.papers.watanabe.tables.phase_times import GRID, mean_of, neighbours, pair_of, settling_time, theory_of
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
@@ -61,11 +61,13 @@ def direction(trial: Trial) -> Numbers:
     for path in run.components.swapaxes(0, 1):
         steps = np.diff(path, axis=0)
         lengths = np.linalg.norm(steps, axis=1)
-        grown, peak = int((path[:, 0] >= 0.9 * run.moments.plateau).argmax()), int(path[:, 0].argmax())
+        grown = int((path[:, 0] >= 0.9 * run.moments.plateau).argmax())
+        peak = int(path[:, 0].argmax())
         first.append(mean_cosine(steps[:grown], 0))
         second.append(mean_cosine(steps[peak:], 1))
         angles = np.degrees(np.arctan2(steps[:, 1], steps[:, 0]))
-        begun, done = int((lengths * (angles > 30) > 1e-6).argmax()), int((lengths * (angles > 60) > 1e-6).argmax())
+        begun = int((lengths * (angles > 30) > 1e-6).argmax())
+        done = int((lengths * (angles > 60) > 1e-6).argmax())
         turns.append(lengths[begun:done].sum() / lengths.sum())
     ends = np.abs(run.components[-1] - run.moments.limit[:2])
     return {"first": first, "second": second, "turn": turns, "end": ends.max()}
@@ -112,7 +114,8 @@ def direction(trial: Trial) -> Numbers:
 )
 def loss_drops(trial: Trial) -> Numbers:
     run = trained_networks(trial)
-    limit, early = run.moments.limit[1], run.moments.early_time(SCALE)
+    limit = run.moments.limit[1]
+    early = run.moments.early_time(SCALE)
 
     def of_network(i: int) -> Numbers:
         loss, w1, w2 = run.loss[:, i] / run.loss[0, i], run.w1[:, i], run.w2[:, i]
@@ -150,7 +153,8 @@ def loss_drops(trial: Trial) -> Numbers:
 )
 def onset(trial: Trial) -> Numbers:
     run = trained_networks(trial)
-    at, speed = (run.w1.argmax(0), np.arange(SEEDS)), run.w2_velocity
+    at = (run.w1.argmax(0), np.arange(SEEDS))
+    speed = run.w2_velocity
     shares = run.w2[at] / run.moments.limit[1]
     return {
         "value": lowest(shares),
@@ -178,7 +182,8 @@ def onset(trial: Trial) -> Numbers:
 )
 def mark(trial: Trial) -> Numbers:
     run = trained_networks(trial)
-    shares, at = run.w2 / run.moments.limit[1], run.theory.later_time(SCALE, DELTA)
+    shares = run.w2 / run.moments.limit[1]
+    at = run.theory.later_time(SCALE, DELTA)
     deltas = {"95%": DELTA, "99%": np.log(100), "99.5%": np.log(200)}
     times = {n: np.mean([settling_time(run.times, x, delta) for x in shares.T]) for n, delta in deltas.items()}
     late = {name: at / time - 1 for name, time in times.items()}
@@ -257,7 +262,7 @@ def order(trial: Trial) -> Numbers:
 def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
     steps = neighbours(cells, "spike") + neighbours(cells, "alignment")
-    rises = {pair_of(*step): float(step[1].left.mean() - step[0].left.mean()) for step in steps}
+    rises = {pair_of(*step): mean_of(step[1], "left") - mean_of(step[0], "left") for step in steps}
     identity = []
     for cell in cells:
         moments = pair_moments(float(cell.spike), float(cell.alignment))
@@ -268,7 +273,7 @@ def early_share(trial: Trial) -> Numbers:
         "rises": rises,
         "beyond": [rises[pair_of(*step)] for step in steps if past_maximum(*step)],
         "identity": identity,
-        "left": [float(cell.left.mean()) for cell in shown],
+        "left": [mean_of(cell, "left") for cell in shown],
         "wanted": [theory_of(cell).early_loss for cell in shown],
     }
 

@@ -42,7 +42,9 @@ def growing(run: Networks) -> np.ndarray:
     reads="error of (35) for t <= 0.3: slope {slope:.3f} in s; change of w_i, i >= 2: slope {others:.3f}",
 )
 def linearised(trial: Trial) -> Numbers:
-    used, times, sizes, others = [1e-2, 3e-3, 1e-3], np.linspace(0, 0.3, POINTS), [], []
+    used = [1e-2, 3e-3, 1e-3]
+    times = np.linspace(0, 0.3, POINTS)
+    sizes, others = [], []
     for s in used:
         run = train_batch(PAIR, paper_starts(trial.seed, s), times, rtol=1e-12)
         w, a = run.first[..., 0], run.second
@@ -50,7 +52,8 @@ def linearised(trial: Trial) -> Numbers:
         sums, differences = (w[0] + a[0]) / 2 * grow, (w[0] - a[0]) / 2 / grow
         sizes.append(np.abs([w - sums - differences, a - sums + differences]).max())
         others.append(np.abs(run.first[..., 1:] - run.first[0, ..., 1:]).max())
-    (slope, least), (rest, least_rest) = slopes(used, sizes), slopes(used, others)
+    slope, least = slopes(used, sizes)
+    rest, least_rest = slopes(used, others)
     return {"least": [least, least_rest], "slope": slope, "others": rest}
 
 
@@ -64,7 +67,8 @@ def linearised(trial: Trial) -> Numbers:
     reads="slope in s of the exponential's error up to {slopes:.2f}",
 )
 def linear_growth(trial: Trial) -> Numbers:
-    runs, sizes = runs_by_scale(trial), dict[float, list[float]]()
+    runs = runs_by_scale(trial)
+    sizes: dict[float, list[float]] = {}
     for s, run in runs.items():
         grown = run.predicted(run.theory.growth)[..., None] * run.r
         gaps = np.abs(np.stack([run.first[..., 0] - grown, run.second - grown])).max((0, 2, 3))
@@ -121,13 +125,20 @@ def sigmoid_solution(trial: Trial) -> Numbers:
     "the error is {last error:.2%} of the plateau and w2 = {last w2:.3f}",
 )
 def sigmoid(trial: Trial) -> Numbers:
-    runs, errors, others = runs_by_scale(trial, largest=1e-3), [], []
+    runs = runs_by_scale(trial, largest=1e-3)
+    errors, others = [], []
     for run in runs.values():
         errors.append((np.abs(run.w1 - run.predicted(run.theory.early)) * growing(run)).max() / run.moments.plateau)
         others.append((np.abs(run.w2) * growing(run)).max())
     error, other = (exponent(list(runs), sizes)[0] for sizes in (errors, others))
-    last = {"scale": min(runs), "last error": errors[-1], "last w2": others[-1]}
-    return {"value": lowest(error, other), "error": error, "other": other, **last}
+    return {
+        "value": lowest(error, other),
+        "error": error,
+        "other": other,
+        "scale": min(runs),
+        "last error": errors[-1],
+        "last w2": others[-1],
+    }
 
 
 @claim(
@@ -154,7 +165,8 @@ def symmetry(trial: Trial) -> Numbers:
         return (np.abs(a - run.w1) * growing(run)).max()
 
     runs = runs_by_scale(trial, largest=1e-3)
-    gaps, alike = [largest_gap(run) for run in runs.values()], largest_gap(trained_networks(trial, (0.0, 0.5))) / SCALE
+    gaps = [largest_gap(run) for run in runs.values()]
+    alike = largest_gap(trained_networks(trial, (0.0, 0.5))) / SCALE
     return {"value": exponent(list(runs), gaps)[0], "gaps": gaps, "scales": list(runs), "alike": alike}
 
 
@@ -211,8 +223,11 @@ def projection(trial: Trial) -> Numbers:
     along = np.linalg.norm(np.einsum("sh,tshi->tsi", run.r, run.first[late][..., 2:]), axis=-1)
     power = (run.second[late] ** 2).sum(-1)
     decay = np.exp(-run.theory.variance * cumulative_trapezoid(power, run.times[late], axis=0, initial=0))
-    gap, rise = np.abs(along / along[0] / decay - 1).max(), np.diff(along, axis=0).max() / along.max()
-    return {"value": gap, "rise": rise, "left": decay[-1].max()}
+    return {
+        "value": np.abs(along / along[0] / decay - 1).max(),
+        "rise": np.diff(along, axis=0).max() / along.max(),
+        "left": decay[-1].max(),
+    }
 
 
 @claim(

@@ -98,10 +98,12 @@ def label_power(spike: float, alignment: float) -> float:
 )
 def flow(trial: Trial) -> Numbers:
     X = spiked_inputs(generator(trial.seed, 6), 200, SPIKE)
-    y, weights = X @ target(ALIGNMENT), gaussian_start(trial.seed + 1, DIM, WIDTH, 0.3)
+    y = X @ target(ALIGNMENT)
+    weights = gaussian_start(trial.seed + 1, DIM, WIDTH, 0.3)
     covariance, cross = empirical_moments(X, y)
     data = ln.Problem.from_moments(covariance, cross[None], truth=target(ALIGNMENT)[None])
-    rates, gaps = [0.002, 0.001, 0.0005], []
+    rates = [0.002, 0.001, 0.0005]
+    gaps = []
     for eta, number in zip(rates, (200, 400, 800), strict=True):
         first, second = sample_descent(X, y, weights, eta, number)
         end = ln.gradient_flow(data, weights, times=[0.0, number / time_constant(eta)], rtol=1e-11).weights
@@ -143,7 +145,8 @@ def flow(trial: Trial) -> Numbers:
     "{exponents:.2f}",
 )
 def many_samples(trial: Trial) -> Numbers:
-    random, sizes = generator(trial.seed, 8), [100, 1000, 10_000]
+    random = generator(trial.seed, 8)
+    sizes = [100, 1000, 10_000]
     exponents, away = {}, []
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (5.0, 0.0)):
         moments = pair_moments(spike, alignment, dim=6)
@@ -187,7 +190,8 @@ def many_samples(trial: Trial) -> Numbers:
     reads="(9)-(12) against minus half the numerical gradient of the loss (5), at {states} states and pairs",
 )
 def adapted_flow(trial: Trial) -> Numbers:
-    random, errors = generator(trial.seed, 5), []
+    random = generator(trial.seed, 5)
+    errors = []
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (100.0, 0.1)):
         moments = pair_moments(spike, alignment, dim=8)
         first, second = random.standard_normal((10, 8)) / 3, random.standard_normal(10) / 3

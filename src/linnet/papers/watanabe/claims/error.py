@@ -23,8 +23,8 @@ IDENTITY = Limit(1e-12, "an algebraic identity, up to rounding")
 
 def t_statistics(points: Dataset, predicted: DataArray) -> DataArray:
     """Return |t| of every point, for the distance beyond what the finite size explains."""
-    gap = abs(points.error.mean("seed") - predicted) - FINITE_SIZE / points.dim * predicted
-    return np.maximum(gap, 0) / (points.error.std("seed", ddof=1) / np.sqrt(points.sizes["seed"]))
+    gap = abs(points.error.mean("seed", skipna=False) - predicted) - FINITE_SIZE / points.dim * predicted
+    return np.maximum(gap, 0) / (points.error.std("seed", ddof=1, skipna=False) / np.sqrt(points.sizes["seed"]))
 
 
 @claim(
@@ -43,7 +43,7 @@ def t_statistics(points: Dataset, predicted: DataArray) -> DataArray:
 def generalization_error(trial: Trial) -> Numbers:
     points = errors_table.TABLE.rows(trial)
     right, printed = (t_statistics(points, points[law]) for law in ("right", "printed"))
-    there = points.sel(ratio=2.0, spike=20.0, alignment=0.5).mean("seed") / 6  # over 1 + rho A^2
+    there = points.sel(ratio=2.0, spike=20.0, alignment=0.5).mean("seed", skipna=False) / 6  # over 1 + rho A^2
     return {
         "value": right.values.max(),
         "printed": printed.values.max(),
@@ -102,12 +102,14 @@ def normalised_error(trial: Trial) -> Numbers:
     law = spiked.generalization_error(rho, A, gamma, normalized=True)
     points = errors_table.TABLE.rows(trial)
     shares = points.error / (1 + points.spike * points.alignment**2)
-    means, variances = shares.mean("seed"), shares.var("seed", ddof=1) / shares.sizes["seed"]
+    means = shares.mean("seed", skipna=False)
+    variances = shares.var("seed", ddof=1, skipna=False) / shares.sizes["seed"]
     rises = []
     for axis in ("spike", "alignment"):
-        before, spread = means.shift({axis: 1}), np.sqrt(variances + variances.shift({axis: 1}))
+        before = means.shift({axis: 1})
+        spread = np.sqrt(variances + variances.shift({axis: 1}))
         rise = (means - before - FINITE_SIZE / points.dim * before) / spread
-        rises.append(rise.dropna(axis).values.ravel())
+        rises.append(rise.isel({axis: slice(1, None)}).values.ravel())  # the first point has none before it
     return {
         "value": np.abs(law - monotone_form(rho, A, gamma)).max(),
         "rise": np.concatenate(rises),
@@ -133,7 +135,8 @@ def normalised_error(trial: Trial) -> Numbers:
     "); by the law it rises up to rho = {peaks.first:.2f} for A = 0.2 and {peaks.last:.2f} for A = 1",
 )
 def plain_error(trial: Trial) -> Numbers:
-    errors, ratio = errors_table.TABLE.rows(trial).error.sel(ratio=6.0, alignment=1.0), 6.0
+    ratio = 6.0
+    errors = errors_table.TABLE.rows(trial).error.sel(ratio=ratio, alignment=1.0)
     without, spiked_error = (Estimate.of_mean(errors.sel(spike=spike).values) for spike in (0.0, 4.0))
     share = Estimate(spiked_error.value / 5, spiked_error.error / 5)  # of the signal's power 1 + rho A^2
     spikes = np.linspace(0, 50, 5001)

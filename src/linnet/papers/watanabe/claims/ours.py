@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import gaussian_start, trained_networks
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, PAIR, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import by_pair, pair_of, theory_of
+from linnet.papers.watanabe.tables.phase_times import by_pair, mean_of, pair_of, theory_of
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 from linnet.theories import spiked
@@ -32,7 +32,8 @@ from linnet.theories import spiked
     reads="rates of the networks {rates:.4f}, eigenvalues {wanted:.4f}",
 )
 def late_rate(trial: Trial) -> Numbers:
-    random, rates, wanted = generator(trial.seed, 20), [], []
+    random = generator(trial.seed, 20)
+    rates, wanted = [], []
     for size in (0.5, 1.0, 2.0):
         frame = np.linalg.qr(random.standard_normal((5, 5)))[0]
         covariance = (frame * [8.0, 4.0, 2.0, 1.0, 0.4]) @ frame.T
@@ -70,7 +71,7 @@ def late_rate(trial: Trial) -> Numbers:
 )
 def strong_spikes(trial: Trial) -> Numbers:
     cells = [cell for cell in phase_times.strong_cells(trial) if cell.spike > 20 or cell.alignment >= 0.3]
-    lengths = by_pair(cells, lambda cell: cell.length.mean())
+    lengths = by_pair(cells, lambda cell: mean_of(cell, "length"))
     wanted = by_pair(cells, lambda cell: theory_of(cell).strong_spike_length(DELTA))
     errors = {pair: abs(lengths[pair] / wanted[pair] - 1) for pair in lengths}
     return {
@@ -100,15 +101,18 @@ def strong_spikes(trial: Trial) -> Numbers:
     reads="w2 of the networks {measured:.4f}, by the formula {wanted:.4f}",
 )
 def early_second(trial: Trial) -> Numbers:
-    measured, wanted, errors = {}, {}, dict[float, list[float]]()
+    measured, wanted = {}, {}
+    errors: dict[float, list[float]] = {}
     for spike, alignment in (PAIR, (5.0, 0.8)):
         run = trained_networks(trial, (spike, alignment))
         for share in (0.5, 0.9):
-            u, name = np.sqrt(share) * run.moments.plateau, f"{spike:g}, {alignment:g}, {share:.0%}"
+            u = np.sqrt(share) * run.moments.plateau
+            name = f"{spike:g}, {alignment:g}, {share:.0%}"
             logs = [
                 np.interp(ln.observables.crossing_time(run.times, w1, u), run.times, np.log(np.maximum(w2, 1e-12)))
                 for w1, w2 in zip(run.w1.T, run.w2.T, strict=True)
             ]
-            measured[name], wanted[name] = np.exp(logs).mean(), run.theory.early_second(u, [0.0])[0]
+            measured[name] = np.exp(logs).mean()
+            wanted[name] = run.theory.early_second(u, [0.0])[0]
             errors.setdefault(share, []).append(abs(measured[name] / wanted[name] - 1))
     return {"value": highest(errors[0.9]), "half": highest(errors[0.5]), "measured": measured, "wanted": wanted}

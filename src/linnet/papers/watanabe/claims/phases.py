@@ -8,7 +8,7 @@ from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, neighbours, theory_of
+from linnet.papers.watanabe.tables.phase_times import GRID, mean_of, neighbours, theory_of
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -40,8 +40,8 @@ from linnet.reproduction.fits import highest, lowest
 )
 def early_time(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    errors = [abs(cell.early.mean().item() / theory_of(cell).early_time(SCALE) - 1) for cell in rows]
-    own = [np.abs(cell.own_early - 1).max().item() for cell in rows]
+    errors = [abs(mean_of(cell, "early") / theory_of(cell).early_time(SCALE) - 1) for cell in rows]
+    own = [np.abs(cell.own_early - 1).max(skipna=False).item() for cell in rows]
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
     for s in used:
         run = trained_networks(trial, scale=s)
@@ -78,7 +78,7 @@ def early_speed(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
     steps = neighbours(rows, "spike") + neighbours(rows, "alignment")
     return {
-        "value": highest(np.abs(cell.rate / theory_of(cell).correlation - 1).max() for cell in rows),
-        "least step": lowest(stronger.rate.mean() / weaker.rate.mean() for weaker, stronger in steps),
-        "rates": [cell.rate.mean().item() for cell in rows],
+        "value": highest(np.abs(cell.rate / theory_of(cell).correlation - 1).max(skipna=False) for cell in rows),
+        "least step": lowest(mean_of(stronger, "rate") / mean_of(weaker, "rate") for weaker, stronger in steps),
+        "rates": [mean_of(cell, "rate") for cell in rows],
     }

@@ -166,7 +166,8 @@ def growth_bound(trial: Trial) -> Numbers:
     reads="the largest value of the sum along the runs: {sizes:.1e} for s = {scales:g}",
 )
 def rest_of_the_bound(trial: Trial) -> Numbers:
-    runs, sizes = runs_by_scale(trial), []
+    runs = runs_by_scale(trial)
+    sizes = []
     for run in runs.values():
         _, first = run.deviations
         sizes.append(0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1).max())
@@ -198,17 +199,24 @@ def rest_of_the_bound(trial: Trial) -> Numbers:
 def gronwall(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
-    runs, early, end, energies, shares = runs_by_scale(trial), [], [], [], []
+    runs = runs_by_scale(trial)
+    early, end = [], []  # the bound's factor: the largest up to `FINITE`, and of the whole run
+    energies, shares = [], []
     for run in runs.values():
         factors = np.exp(cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0))
-        finite, energy = run.times <= FINITE, run.energy
+        finite = run.times <= FINITE
+        energy = run.energy
         early.append(factors[finite].max())
         end.append(factors.max())
         energies.append(energy[finite].max())
         shares.append((energy / (energy[0] * factors))[finite].max())
     used = list(runs)
-    numbers = {"energy": slopes(used, energies)[1], "share": shares, "end": exponent(used, end)[0]}
-    return {**numbers, "value": exponent(used[-2:], early[-2:])[0]}
+    return {
+        "energy": slopes(used, energies)[1],
+        "share": shares,
+        "end": exponent(used, end)[0],
+        "value": exponent(used[-2:], early[-2:])[0],
+    }
 
 
 @claim(
@@ -222,7 +230,8 @@ def gronwall(trial: Trial) -> Numbers:
     reads="(dL/dt)/|grad L|^2 = {ratio:.5f} in units of 1/tau, with a numerical gradient",
 )
 def loss_rate(trial: Trial) -> Numbers:
-    run, nudge = trained_networks(trial, scale=LARGE), 1e-4
+    run = trained_networks(trial, scale=LARGE)
+    nudge = 1e-4
     turn, push = run.velocities
     ratios = []
     for i in (1, POINTS // 8, POINTS // 4):  # before, in and after the growth of w1

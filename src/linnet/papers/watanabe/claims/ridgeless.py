@@ -85,7 +85,8 @@ def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
     reads="the closed form is {last:.0e} from the minimum-norm solution at lambda = 1e-5",
 )
 def ridgeless(trial: Trial) -> Numbers:
-    used, gaps, slants = [1e-2, 1e-3, 1e-4, 1e-5], [], []
+    used = [1e-2, 1e-3, 1e-4, 1e-5]
+    gaps, slants = [], []
     X, y = small_sample(trial, SAMPLES)
     ends = ln.Problem.from_data(X, y).min_norm_solution().ravel()
     for strength in used:
@@ -105,18 +106,22 @@ def ridgeless(trial: Trial) -> Numbers:
 )
 def ridge_risk(trial: Trial) -> Numbers:
     dim, trials = (150, 60) if trial.quick else (500, 100)
-    n, ranks, scored = dim // 2, np.arange(1.0, dim + 1), []
+    n = dim // 2
+    ranks = np.arange(1.0, dim + 1)
+    scored = []
     one_spike = np.where(ranks == 1, 21.0, 1.0), np.where(ranks == 1, 0.25, np.where(ranks == 2, 0.75, 0.0))
     power_law = ranks**-1.2, 1 / ranks / (1 / ranks).sum()
     for place, (values, overlaps) in enumerate((one_spike, power_law)):
-        target, random = np.sqrt(overlaps), generator(trial.seed, 9, place)
+        target = np.sqrt(overlaps)
+        random = generator(trial.seed, 9, place)
         for strength in (0.05, 0.5):
             risks = []
             for _ in range(trials):
                 X = random.standard_normal((n, dim)) * np.sqrt(values)
                 fit = X.T @ np.linalg.solve(X @ X.T + strength * n * np.eye(n), X @ target)
                 risks.append(values @ (fit - target) ** 2)
-            wanted, mean = float(ridge.risk(values, overlaps, n, ridge=strength)), Estimate.of_mean(risks)
+            wanted = float(ridge.risk(values, overlaps, n, ridge=strength))
+            mean = Estimate.of_mean(risks)
             scored.append(max(abs(mean.value - wanted) - FINITE_SIZE / dim * wanted, 0) / mean.error)
     return {"value": highest(scored), "limit": joint_limit(len(scored), trials)}
 
@@ -151,7 +156,9 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
     "off at d = 10 000",
 )
 def kappa_limits(trial: Trial) -> Numbers:
-    dims, step, misses = [100, 1000, 10_000], 1e-4, []
+    dims = [100, 1000, 10_000]
+    step = 1e-4
+    misses = []
     for dim in dims:
         errors = []
         for ratio in (1.5, 2.0, 6.0):

@@ -7,7 +7,15 @@ from itertools import groupby
 import numpy as np
 
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, by_pair, inside_hypothesis, neighbours, pair_of, theory_of
+from linnet.papers.watanabe.tables.phase_times import (
+    GRID,
+    by_pair,
+    inside_hypothesis,
+    mean_of,
+    neighbours,
+    pair_of,
+    theory_of,
+)
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest
@@ -40,17 +48,18 @@ PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half o
 )
 def later_speed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    steps, strongest = neighbours(cells, "alignment"), [cell for cell in cells if cell.spike == cells[-1].spike]
+    steps = neighbours(cells, "alignment")
+    strongest = [cell for cell in cells if cell.spike == cells[-1].spike]
     return {
-        "value": highest(stronger.late_rate.mean() / weaker.late_rate.mean() for weaker, stronger in steps),
+        "value": highest(mean_of(stronger, "late_rate") / mean_of(weaker, "late_rate") for weaker, stronger in steps),
         "variances": highest(theory_of(stronger).lambda2 / theory_of(weaker).lambda2 for weaker, stronger in steps),
         "falls": {
-            pair_of(stronger): float(stronger.length.mean() / weaker.length.mean() - 1)
+            pair_of(stronger): mean_of(stronger, "length") / mean_of(weaker, "length") - 1
             for weaker, stronger in steps
             if len(inside_hypothesis((weaker, stronger))) == 2
         },
-        "rates": by_pair(strongest, lambda cell: cell.late_rate.mean()),
-        "lengths": by_pair(strongest, lambda cell: cell.length.mean()),
+        "rates": by_pair(strongest, lambda cell: mean_of(cell, "late_rate")),
+        "lengths": by_pair(strongest, lambda cell: mean_of(cell, "length")),
     }
 
 
@@ -80,8 +89,8 @@ def later_speed(trial: Trial) -> Numbers:
 )
 def governed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    ratios = by_pair(inside_hypothesis(cells), lambda cell: cell.late_rate.mean() / theory_of(cell).lambda2)
-    errors = by_pair(cells, lambda cell: abs(cell.late_rate.mean() / theory_of(cell).late_rate - 1))
+    ratios = by_pair(inside_hypothesis(cells), lambda cell: mean_of(cell, "late_rate") / theory_of(cell).lambda2)
+    errors = by_pair(cells, lambda cell: abs(mean_of(cell, "late_rate") / theory_of(cell).late_rate - 1))
     return {
         "errors": errors,
         "factors": {pair: max(ratio, 1 / ratio) for pair, ratio in ratios.items()},
@@ -93,7 +102,7 @@ def changes(steps: list[tuple[Dataset, Dataset]]) -> dict[str, float]:
     """Return how much t2 - t1 changes from a cell to its neighbour, over how much t1 does, in logarithms."""
     shares = {}
     for weaker, stronger in steps:
-        later, early = (np.log(stronger[name].mean() / weaker[name].mean()).item() for name in ("length", "early"))
+        later, early = (np.log(mean_of(stronger, name) / mean_of(weaker, name)) for name in ("length", "early"))
         shares[pair_of(weaker, stronger)] = abs(later / early)
     return shares
 
@@ -111,7 +120,7 @@ def changes(steps: list[tuple[Dataset, Dataset]]) -> dict[str, float]:
 def spike_speed(trial: Trial) -> Numbers:
     steps = neighbours(phase_times.TABLE.rows(trial), "spike") + neighbours(phase_times.corner_cells(trial), "spike")
     strong = [step for step in steps if (1 + step[0].spike) * step[0].alignment >= 1.5]
-    falls = [float(weaker.early.mean() / stronger.early.mean()) for weaker, stronger in steps]
+    falls = [mean_of(weaker, "early") / mean_of(stronger, "early") for weaker, stronger in steps]
     return {"shares": changes(steps), "strong": changes(strong), "falls": falls}
 
 
@@ -134,7 +143,7 @@ def spike_speed(trial: Trial) -> Numbers:
 def contrast(trial: Trial) -> Numbers:
     early, later = {}, {}
     for spike, cells in groupby(phase_times.TABLE.rows(trial), key=lambda cell: float(cell.spike)):
-        times = np.array([(cell.early.mean(), cell.length.mean()) for cell in cells])
+        times = np.array([(mean_of(cell, "early"), mean_of(cell, "length")) for cell in cells])
         early[f"spike {spike:g}"], later[f"spike {spike:g}"] = times.max(axis=0) / times.min(axis=0)
     return {
         "shares": {name: np.log(later[name]) / np.log(early[name]) for name in early},

@@ -10,7 +10,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.observables import crossing_time
-from linnet.papers.watanabe.networks.phases import pair_moments
+from linnet.papers.watanabe.networks.phases import pair_moments, phase_cells
 from linnet.papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of, read_cells
@@ -37,9 +37,9 @@ TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {comma_list(TIGHT_ALIGNMENTS)}"
 
 def pair_sweep(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
     """Return the sweep of `SEEDS` networks for every pair, those of one pair in a block."""
-    cells, axes = "linnet.papers.watanabe.networks.phases:phase_cells", {"spike": spikes, "alignment": alignments}
+    axes = {"spike": spikes, "alignment": alignments}
     fixed = {"dim": DIM, "width": WIDTH, "scale": SCALE}
-    return trial_sweep(trial, name, cells, axes, seeds=SEEDS, fixed=fixed, together="seed")
+    return trial_sweep(trial, name, phase_cells, axes, seeds=SEEDS, fixed=fixed, together="seed")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -81,6 +81,11 @@ def pair_of(*cells: Dataset) -> str:
     return " to ".join(f"({cell.spike:g}, {cell.alignment:g})" for cell in cells)
 
 
+def mean_of(cell: Dataset, name: str) -> float:
+    """Return the mean of what `name` is of the networks of a cell; NaN where one network's is."""
+    return float(cell[name].mean(skipna=False))
+
+
 def by_pair(cells: Iterable[Dataset], of: Callable[[Dataset], float]) -> dict[str, float]:
     """Return what `of` says of each cell, under the name of its pair of spike and alignment."""
     return {pair_of(cell): float(of(cell)) for cell in cells}
@@ -117,7 +122,8 @@ def read_network(network: Dataset) -> Numbers:
     - `change`: by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit
     - `left`: the share of the loss where $w_1$ has 90% of its plateau
     """
-    theory, moments = theory_of(network), pair_moments(float(network["spike"]), float(network["alignment"]))
+    theory = theory_of(network)
+    moments = pair_moments(float(network["spike"]), float(network["alignment"]))
     times, w1, w2, loss = (network[name].values for name in ("times", "w1", "w2", "loss"))
     share = w2 / moments.limit[1]
     settled = {delta: settling_time(times, share, delta) for delta in DELTAS}
@@ -142,7 +148,8 @@ def read_network(network: Dataset) -> Numbers:
 
 def growth_rate(times: np.ndarray, w1: np.ndarray, plateau: float) -> float:
     """d log w1/dt from 30 s, where the start's decaying part is a thousandth, to a hundredth of the plateau."""
-    logs, levels = np.log(np.clip(w1, 1e-30, None)), np.log([30 * SCALE, 0.01 * plateau])
+    logs = np.log(np.clip(w1, 1e-30, None))
+    levels = np.log([30 * SCALE, 0.01 * plateau])
     early, late = (crossing_time(times, logs, float(level)) for level in levels)
     return float((levels[1] - levels[0]) / (late - early))
 
