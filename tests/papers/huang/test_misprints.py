@@ -69,7 +69,7 @@ def test_the_printed_end_of_the_proxy_has_the_share_for_its_root():
     loss = 0.01 * (stages.outputs**2).mean() / 2
     share = 2 * loss / (stages.outputs**2).mean()
     right = np.sqrt((1 - np.sqrt(share)) / np.sqrt(share) * stages.limit)
-    assert misprints.proxy_end(stages, loss) > 2 * right
+    assert misprints.final_proxy(stages, loss) > 2 * right
 
 
 def test_the_printed_assumption():

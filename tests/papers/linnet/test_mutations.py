@@ -7,7 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet.papers.linnet import PAPER
-from linnet.papers.linnet.claims import diagram, over_time, start_scale, stories
+from linnet.papers.linnet.claims import depth_of_the_papers, diagram, over_time, start_scale
 from linnet.papers.linnet.tables import dimensions
 from linnet.reductions._trial_descent import TrialDescent
 from linnet.reproduction import Trial
@@ -82,9 +82,13 @@ MUTATIONS = {
         scaled(deep, "deep_diagram", lambda told: replace(told, error=0.2 * told.error)),
     ],
     "depth-borders": [scaled(deep, "threshold", lambda told: told**1.1)],
-    "depth-phases": [replaced(stories, "descent_products", weighted=lambda error: 6 * error)],  # both at once
-    "depth-stages": [changed(stories, "_start", lambda args: (*args[:3], 1.0, *args[4:]))],  # a start that is not small
-    "depth-rank": [changed(stories, "_start", lambda args: (*args[:3], max(args[3], 0.6), *args[4:]))],
+    "depth-phases": [
+        replaced(depth_of_the_papers, "descent_products", weighted=lambda error: 6 * error)
+    ],  # both at once
+    "depth-stages": [
+        changed(depth_of_the_papers, "_start", lambda args: (*args[:3], 1.0, *args[4:]))
+    ],  # a start that is not small
+    "depth-rank": [changed(depth_of_the_papers, "_start", lambda args: (*args[:3], max(args[3], 0.6), *args[4:]))],
     "depth-buys": [scaled(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2))],
     "flattest": [
         keyword(ln, "label_noise_descent", "noise_std", 0.7),

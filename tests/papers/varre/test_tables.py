@@ -106,6 +106,19 @@ def test_what_theory_says_is_not_in_the_cells(monkeypatch):
     assert min(float(entry) for entry in after["singular values to Corollary 3.1"]) > 1e-5
 
 
+def test_a_flow_that_keeps_its_loss_is_an_error(monkeypatch):
+    monkeypatch.setattr(flows, "LONGEST_TIME", 50.0)
+    monkeypatch.setattr(flows, "LEFT_LOSS", 1e-300)
+    words = r"regression flow with key \[0, 1\] and gamma = 0.5 has .* of its loss left at the time 50, where less than"
+    with pytest.raises(RuntimeError, match=words):
+        flows.flow_to_end("regression", [0, 1], 0.5)
+
+
+def test_lifted_states_begin_and_end_with_the_flow():
+    assert flows.LIFTED == (0, 33, 66, 99)
+    assert flows.LIFTED[-1] == STATES - 1
+
+
 def test_one_output_moves_alone():
     results = ONE_OUTPUT.results(QUICK)
     assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
@@ -206,7 +219,7 @@ def test_statistics_are_those_of_the_paths():
     """Two inputs from a tilted start, three batches: areas are determinants, singular values come from the Gram
     matrix."""
     seed, batch = 5, 40
-    found = noise_process.statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
+    found = noise_process.path_statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
     a = np.random.default_rng(np.random.SeedSequence([seed], spawn_key=(7,))).standard_normal((1, 2))
     start = ln.Weights(np.eye(2), a / np.linalg.norm(a))
     runs = [ln.noise_sde(None, start, times=TIMES, step=0.05, key=[seed, number], paths=batch) for number in range(3)]
@@ -304,7 +317,7 @@ def test_growth_of_lengths_is_that_of_long_paths():
 
 def test_paths_come_in_whole_batches():
     with pytest.raises(ValueError, match="`paths` must be a multiple of `batch` = 6: got 10"):
-        noise_process.statistics(2, False, 0, paths=10, step=0.05, batch=6)
+        noise_process.path_statistics(2, False, 0, paths=10, step=0.05, batch=6)
 
 
 def test_paths_are_read_by_their_kind():

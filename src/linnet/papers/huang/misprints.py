@@ -23,7 +23,8 @@ def linear(stages: Stages, overlaps: ArrayLike, magnitudes: ArrayLike, steps: Ar
 
     **Returns** $\rho_r$ and $v_r$, (2, time, neuron).
     """
-    step, c = stages.learning_rate / stages.samples, np.asarray(overlaps, dtype=float)
+    step = stages.learning_rate / stages.samples
+    c = np.asarray(overlaps, dtype=float)
 
     def advance(state: np.ndarray) -> np.ndarray:
         rho, v = state
@@ -38,7 +39,8 @@ def plane(stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: A
 
     **Returns** $\rho_r$ and $v_r$, (2, time, neuron).
     """
-    step, damping = stages.learning_rate / stages.samples, stages.phi / stages.gamma**2
+    step = stages.learning_rate / stages.samples
+    damping = stages.phi / stages.gamma**2
 
     def advance(state: np.ndarray) -> np.ndarray:
         rho, v = state
@@ -50,7 +52,8 @@ def plane(stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: A
 
 def scalar(stages: Stages, alignments: ArrayLike, steps: ArrayLike) -> np.ndarray:
     r"""Eq. (11): the neuron's own $\rho_r^2$ where the mean over neurons belongs; $\rho_r$, (time, neuron)."""
-    a, saturation = stages.learning_rate * stages.rate, 1 / stages.limit
+    a = stages.learning_rate * stages.rate
+    saturation = 1 / stages.limit
     return _iterate(lambda rho: rho + a * rho * (1 - saturation * rho**2), alignments, steps)
 
 
@@ -60,7 +63,8 @@ def appendix_proxy(alignments: ArrayLike, *, gamma: float, trace: float) -> np.n
     NaN for a neuron above the limit of the mean. Section 5 has $\phi/\gamma^{5/2}$ for
     $\mathrm{tr}(\Sigma)/\gamma^{3/2}$.
     """
-    square, limit = np.asarray(alignments, dtype=float) ** 2, gamma**1.5 / trace
+    square = np.asarray(alignments, dtype=float) ** 2
+    limit = gamma**1.5 / trace
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(square / (1 - square / limit))
 
@@ -92,10 +96,11 @@ def second_time(loss: float, *, samples: int, signal: float, trace: float) -> fl
     return float(np.sqrt(samples) / (signal * np.sqrt(trace)) * np.log(ratio))
 
 
-def proxy_end(stages: Stages, loss: float) -> float:
+def final_proxy(stages: Stages, loss: float) -> float:
     r"""Section 5: the proxy's last value, $\sqrt{(1-\epsilon)|y|^2/(n\epsilon\phi/\gamma^{5/2})}$.
 
-    By the proxy's own definition it is $\sqrt{(1-e)/(e\phi/\gamma^{5/2})}$ with $e$ the root of the loss's share.
+    `loss` is the paper's $\epsilon$, absolute, below 1. By the proxy's own definition the value is
+    $\sqrt{(1-e)/(e\phi/\gamma^{5/2})}$ with $e$ the root of the loss's share.
     """
     return float(np.sqrt((1 - loss) * (stages.outputs**2).mean() / loss * stages.limit))
 
@@ -113,7 +118,9 @@ def assumption(data: Regression, *, epsilon: float, **scales: Unpack[Scales]) ->
 def _iterate(advance: Callable[[np.ndarray], np.ndarray], start: ArrayLike, steps: ArrayLike) -> np.ndarray:
     """Return the states of a recursion at whole steps, (..., time, neuron); what diverges is infinite or NaN, not an
     error."""
-    state, kept, done = np.array(start, dtype=float), [], 0
+    state = np.array(start, dtype=float)
+    kept = []
+    done = 0
     for step in np.asarray(steps, dtype=int).tolist():
         for _ in range(step - done):
             state = advance(state)

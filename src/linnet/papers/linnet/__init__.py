@@ -4,6 +4,7 @@ from pathlib import Path
 
 from linnet.papers.linnet.claims import (
     depth,
+    depth_of_the_papers,
     diagram,
     flattest,
     label_noise,
@@ -11,7 +12,6 @@ from linnet.papers.linnet.claims import (
     over_time,
     start_scale,
     stopping,
-    stories,
 )
 from linnet.papers.linnet.figures import depth as depth_figure
 from linnet.papers.linnet.figures import over_time as over_time_figure
@@ -27,6 +27,6 @@ PAPER = Paper(
     subject="predictions without training",
     figures=[published, depth_figure, over_time_figure, start_scale_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest, label_noise, over_time, start_scale, depth, stories],
+    claims=[diagram, stopping, one_start, flattest, label_noise, over_time, start_scale, depth, depth_of_the_papers],
     statements=Path(__file__).with_name("statements.toml"),
 )

@@ -45,14 +45,19 @@ def least_errors(
     start = np.concatenate([first, np.swapaxes(second, 1, 2)], axis=2)
     before, time, ended = _coarse_runs(start, target, truth, steps, np.broadcast_to(horizon, steps.shape))
     for level in range(1, LEVELS + 1):  # from the state before the least one, over two steps, by shorter ones
-        by, begun, state = steps / FINER**level, time, before
-        least, best = state, _squared_distances(_products(state, target), truth)
+        by = steps / FINER**level
+        begun = time
+        state = before
+        least = state
+        best = _squared_distances(_products(state, target), truth)
         for number in range(2 * FINER):
             moved = _runge_kutta_step(state, target, by)
             test = _squared_distances(_products(moved, target), truth)
             better = test < best
-            time, best = np.where(better, begun + number * by, time), np.minimum(test, best)
-            before, least = (np.where(better[:, None, None], *pair) for pair in ((state, before), (moved, least)))
+            time = np.where(better, begun + number * by, time)
+            best = np.minimum(test, best)
+            before = np.where(better[:, None, None], state, before)
+            least = np.where(better[:, None, None], moved, least)
             state = moved
     products = _products(least, target)
     largest = np.linalg.norm(products, 2, axis=(1, 2))
@@ -70,26 +75,41 @@ def _coarse_runs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the weights of each run one step before its least test error, their time, and whether the run ended."""
     products = _products(start, target)
-    best, start_train = _squared_distances(products, truth), _squared_distances(products, target)
-    at, before, mark, since = np.zeros(len(start)), start.copy(), start_train.copy(), np.zeros(len(start))
-    power, largest = (target**2).sum(), np.linalg.norm(target, 2)
-    running, state, step = np.arange(len(start)), start, 0
+    start_train = _squared_distances(products, target)
+    power = (target**2).sum()
+    largest = np.linalg.norm(target, 2)
+    # of each run: its least test error, the step of that, and the weights one step before
+    best = _squared_distances(products, truth)
+    at = np.zeros(len(start))
+    before = start.copy()
+    # the train error at the last look for flatness, and the step of that
+    mark = start_train.copy()
+    since = np.zeros(len(start))
+    # the runs that are not over, and their weights
+    running = np.arange(len(start))
+    state = start
+    step = 0
     while running.size and step < MOST_STEPS:
         step += 1
         moved = _runge_kutta_step(state, target, steps[running])
         products = _products(moved, target)
-        test, train = _squared_distances(products, truth), _squared_distances(products, target)
+        test = _squared_distances(products, truth)
+        train = _squared_distances(products, target)
         better = test < best[running]
         improved = running[better]
-        best[improved], at[improved], before[improved] = test[better], step, state[better]
+        best[improved] = test[better]
+        at[improved] = step
+        before[improved] = state[better]
         due = step >= np.maximum(1.2 * since[running], since[running] + 10)
         falls = mark[running] - train >= FLAT * train
         learning = (train >= start_train[running] - largest**2 / 2) | (step <= 1.3 * at[running] + 10)
         late = (step > LATE * at[running] + 50) & (test > RISEN_LATE * best[running])
         over = ((due & ~falls & ~learning) | late) & (step * steps[running] > horizon[running])
         over |= (test > RISEN * best[running]) | (train < LEARNED * power)
-        mark[running[due]], since[running[due]] = train[due], step
-        running, state = running[~over], moved[~over]
+        mark[running[due]] = train[due]
+        since[running[due]] = step
+        running = running[~over]
+        state = moved[~over]
     ended = np.ones(len(start), dtype=bool)
     ended[running] = False
     return before, np.maximum(at - 1, 0) * steps, ended

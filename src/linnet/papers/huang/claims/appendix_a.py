@@ -33,7 +33,8 @@ CHANCE = 2.0  # standard errors by which a share of draws may miss its probabili
 )
 def gram_matrix(trial: Trial) -> Numbers:
     spectra = {"flat": np.ones(400), "power": 1 / np.arange(1, 401)}
-    laws, sizes = ("gaussian", "rademacher", "uniform"), (5, 10) if trial.quick else (5, 10, 20)
+    laws = ("gaussian", "rademacher", "uniform")
+    sizes = (5, 10) if trial.quick else (5, 10, 20)
     shares = {
         (n, law, name): [_gram_distance_over_bound(n, values, law, [trial.seed, n, draw]) for draw in range(200)]
         for n, law, (name, values) in product(sizes, laws, spectra.items())
@@ -129,7 +130,9 @@ def _largest_overlaps(feature: np.ndarray, width: int, key: Key) -> tuple[float,
     "{constants:.0f} (d doubled from 16)",
 )
 def norms_of_the_start(trial: Trial) -> Numbers:
-    delta, draws, constants = 0.1, range(60 if trial.quick else 200), {}
+    delta = 0.1
+    draws = range(60 if trial.quick else 200)
+    constants = {}
     for width in (16, 128, 1024):
         shares = {
             dim: np.mean([_norms_within_half(dim, width, [trial.seed, dim, draw]) for draw in draws])
@@ -212,17 +215,19 @@ def quadratic_form(trial: Trial) -> Numbers:
     "{constants:.0f}; with the 1/8 and 9/4 that the proof arrives at, and hardly any noise: {proof:.0%}",
 )
 def size_of_gamma(trial: Trial) -> Numbers:
-    rows, n, noises = lemmas.TABLE.rows(trial), lemmas.SAMPLES, lemmas.NOISES
-    shares, laws, draws = rows["gamma"], rows["gamma_law"], rows["draws"][40, 8.0]
-    quiet, law = ({each: by_case[each, 1e-7] for each in n} for by_case in (shares, laws))
+    rows = lemmas.TABLE.rows(trial)
+    shares = rows["gamma"]
+    draws = rows["draws"][40, 8.0]
+    quiet = {n: shares[n, 1e-7] for n in lemmas.SAMPLES}
+    law = {n: rows["gamma_law"][n, 1e-7] for n in lemmas.SAMPLES}
     return {
         "value": shares[40, 8.0],
-        "shares": {noise: {each: shares[each, noise] for each in n} for noise in noises},
-        "medians": {noise: rows["median"][40, noise] for noise in noises},
-        "off_law": {each: abs(quiet[each] - law[each]) / lemmas.share_error(law[each], draws) for each in n},
+        "shares": {noise: {n: shares[n, noise] for n in lemmas.SAMPLES} for noise in lemmas.NOISES},
+        "medians": {noise: rows["median"][40, noise] for noise in lemmas.NOISES},
+        "off_law": {n: abs(quiet[n] - law[n]) / lemmas.share_error(law[n], draws) for n in lemmas.SAMPLES},
         "law_constant": highest(n**2 * (1 - lemmas.chi_squared_share(n)) for n in range(10, 1001)),
-        "constants": {each: each**2 * (1 - quiet[each]) for each in n},
-        "proof": {each: rows["proof"][each, 1e-7] for each in n},
+        "constants": {n: n**2 * (1 - quiet[n]) for n in lemmas.SAMPLES},
+        "proof": {n: rows["proof"][n, 1e-7] for n in lemmas.SAMPLES},
         "draws": draws,
     }
 
@@ -245,7 +250,8 @@ def size_of_gamma(trial: Trial) -> Numbers:
     "unit variance",
 )
 def unit_variance(trial: Trial) -> Numbers:
-    wanted, off = np.diag([4.0, 1.0]), {}
+    wanted = np.diag([4.0, 1.0])
+    off = {}
     for scale in (1.0, np.sqrt(3.0)):
         z = scale * generator(trial.seed, 5).uniform(-1, 1, (20_000, 2))
         x = z * np.array([2.0, 1.0])

@@ -44,11 +44,15 @@ def _train_with_every_step(
 )
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     run = _train_with_every_step(trial, 1.0)
-    history, gamma = run.history, run.history.gamma
+    history = run.history
+    gamma = history.gamma
+    v0 = history.magnitudes[0]
     until = run.first_state_at_t1()
-    growth, v0 = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples, history.magnitudes[0]
-    rho, v = (history.alignments[:until] * v0)[1:], (history.magnitudes[:until] * v0)[1:]
-    unit, steps = run.data.trace / gamma**1.5, run.steps[1:until]  # gamma_u = gamma (1 + C unit)^2
+    steps = run.steps[1:until]
+    rho = (history.alignments[:until] * v0)[1:]
+    v = (history.magnitudes[:until] * v0)[1:]
+    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    unit = run.data.trace / gamma**1.5  # gamma_u = gamma (1 + C unit)^2
     scale = np.sqrt(gamma) * v0[0] ** 2 / 2
     # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l: only c_r = 0 satisfies both
     gaps = np.abs(v[0] / v0**2 - 1)
@@ -217,8 +221,9 @@ def proxy_end(trial: Trial) -> Numbers:
     rows = {}
     for share in (0.1, 0.05, 0.02):
         at = run.first_state_at_share(share)
-        proxy, root = run.stages.proxy(run.history.alignments[at]), np.sqrt(run.loss_share[at])
-        printed = misprints.proxy_end(run.stages, run.history.loss[at])
+        proxy = run.stages.proxy(run.history.alignments[at])
+        root = np.sqrt(run.loss_share[at])
+        printed = misprints.final_proxy(run.stages, run.history.loss[at])
         rows[share] = {"printed": proxy / printed, "right": proxy / np.sqrt((1 - root) / root * run.stages.limit)}
     return by_name(rows)
 

@@ -72,12 +72,20 @@ def _end_errors(trial: Trial, dim: int, power: float) -> Numbers:
         noise_variance=0.01,
     )
     gram = data.inputs @ data.inputs.T
-    predicted, gamma = ln.theories.feature_learning.end(gram, data.outputs), data.outputs @ gram @ data.outputs
+    gamma = data.outputs @ gram @ data.outputs
+    predicted = ln.theories.feature_learning.end(gram, data.outputs)
     size = np.sqrt(predicted.square)
-    scales = {"first_std": 1e-4 * size / np.sqrt(dim), "magnitude": 1e-3 * size}
-    scales["learning_rate"] = 0.02 * data.samples / np.sqrt(gamma)
     for longer in (1, 4, 16, 64):
-        run = train(data, trial.seed, width=64, steps=2000 * longer, save_every=100 * longer, **scales)
+        run = train(
+            data,
+            trial.seed,
+            width=64,
+            first_std=1e-4 * size / np.sqrt(dim),
+            magnitude=1e-3 * size,
+            learning_rate=0.02 * data.samples / np.sqrt(gamma),
+            steps=2000 * longer,
+            save_every=100 * longer,
+        )
         if run.loss_share[-1] <= 1e-8:
             break
     v, rho = run.history.magnitudes[-1], run.history.alignments[-1]

@@ -87,7 +87,8 @@ def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
     ratios = [at_moments(run, run.history.median_ratio) for run in runs]
     cosines = [at_moments(run, run.history.kernel_cosine) for run in runs]
     distances = [at_moments(run, run.history.kernel_distance) for run in runs]
-    both, words = ("convention", "moment"), [describe_convention(*each) for each in CONVENTIONS]
+    words = [describe_convention(*each) for each in CONVENTIONS]
+    both = ("convention", "moment")
     variables = {
         "ratios": (both, ratios, "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
         "cosines": (both, cosines, "cosine to the target-aligned kernel, by convention", "1"),

@@ -21,9 +21,10 @@ SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
     smaller networks."""
-    axes, seeds = {"law": LAWS, "smaller": SMALLER}, 3 if trial.quick else 5
-    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
-    return trial_sweep(trial, "huang-convergence", convergence_cells, axes, **options)
+    axes = {"law": LAWS, "smaller": SMALLER}
+    seeds = 3 if trial.quick else 5
+    fixed = settings.size(trial.quick)
+    return trial_sweep(trial, "huang-convergence", convergence_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
 def read(networks: Dataset) -> dict[str, list[Any]]:

@@ -15,15 +15,19 @@ from linnet.reproduction.table import trial_sweep
 
 SAMPLES = (10, 20, 40)
 NOISES = (8.0, 0.8, 1e-7)  # the variance as a multiple of n |beta|^2: Lemma A.4's limit, a tenth of it, hardly any
-FORM, GAMMA, GAMMA_PROOF = (0.5, 2.0), (0.5, 1.5), (0.125, 2.25)  # bounds of A.3, of A.4, and of A.4's own proof
+FORM = (0.5, 2.0)  # bounds of A.3
+GAMMA = (0.5, 1.5)  # bounds of A.4
+GAMMA_PROOF = (0.125, 2.25)  # bounds that A.4's own proof arrives at
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over numbers of samples and noises, ten times 100 draws of each; in quick mode 3 times."""
-    axes, seeds = {"n": SAMPLES, "noise": NOISES}, 3 if trial.quick else 10
+    axes = {"n": SAMPLES, "noise": NOISES}
+    seeds = 3 if trial.quick else 10
     fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
-    options = {"seeds": seeds, "fixed": fixed, "block": 10, "apart": list(axes), "dtype": None}
-    return trial_sweep(trial, "huang-lemmas", lemmas_cells, axes, **options)
+    return trial_sweep(
+        trial, "huang-lemmas", lemmas_cells, axes, seeds=seeds, fixed=fixed, block=10, apart=list(axes), dtype=None
+    )
 
 
 def read(results: Dataset) -> dict[str, dict[tuple[int, float], Any]]:

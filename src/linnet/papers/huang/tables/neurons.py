@@ -23,9 +23,10 @@ AT_LIMIT = " at the limit"
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over six ratios and two margins, 8 draws of data and start; in quick mode 6, of smaller
     networks."""
-    axes, seeds = {"ratio": settings.RATIOS, "margin": settings.MARGINS}, 6 if trial.quick else 8
-    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
-    return trial_sweep(trial, "huang-neurons", neurons_cells, axes, **options)
+    axes = {"ratio": settings.RATIOS, "margin": settings.MARGINS}
+    seeds = 6 if trial.quick else 8
+    fixed = settings.size(trial.quick)
+    return trial_sweep(trial, "huang-neurons", neurons_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
 def read(results: Dataset) -> Rows:

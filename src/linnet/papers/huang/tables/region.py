@@ -17,9 +17,10 @@ from linnet.reproduction.table import trial_sweep
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
     networks."""
-    axes, seeds = {"signal": settings.SIGNALS, "margin": settings.MARGINS}, 2 if trial.quick else 4
-    options = {"seeds": seeds, "fixed": settings.size(trial.quick), "block": 2}
-    return trial_sweep(trial, "huang-region", region_cells, axes, **options)
+    axes = {"signal": settings.SIGNALS, "margin": settings.MARGINS}
+    seeds = 2 if trial.quick else 4
+    fixed = settings.size(trial.quick)
+    return trial_sweep(trial, "huang-region", region_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
 def read(results: Dataset) -> Rows:

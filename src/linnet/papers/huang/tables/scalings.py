@@ -42,12 +42,22 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     cases = ["base", *(case_name(name, value) for name, values in AXES.items() for value in values[::step])]
     cases += [*(case_name("ratio", ratio) for ratio in RATIOS), case_name(*CORNER)]
     axes = {"case": dict.fromkeys(cases), "replicate": range(replicates)}
-    options = {"fixed": {"seed": trial.seed, "dim": DIM}, "together": "replicate", "coords": {"share": list(SHARES)}}
-    return trial_sweep(trial, "huang-scalings", scalings_cells, axes, **options)
+    return trial_sweep(
+        trial,
+        "huang-scalings",
+        scalings_cells,
+        axes,
+        fixed={"seed": trial.seed, "dim": DIM},
+        together="replicate",
+        coords={"share": list(SHARES)},
+    )
 
 
 def read(networks: Dataset) -> Dataset:
-    """Return the networks with `lengths`, the measured t2 - t1, and with what `_predict` says of each."""
+    """Return the networks with `lengths`, the measured t2 - t1, and with what `_predict` says of each.
+
+    Functions whose argument is called `read_networks` need what this returns.
+    """
     predicted = read_cells(networks, ("case", "replicate"), _predict, stated=("share",))
     return networks.merge(predicted).assign(lengths=networks["loss_steps"] - networks["alignment_steps"])
 
@@ -56,8 +66,10 @@ def _predict(cell: Dataset) -> Numbers:
     """Return what is said of one network, all times in steps: t1 by `Stages.first_time`, t2 - t1 by
     `Stages.second_time` where the data have a second stage, the stated t2 - t1 for each share of the loss; and how many
     growth times a step is."""
-    theory, p = theory_of(cell), case_settings(str(cell["case"].values))
-    rate, staged = theory.learning_rate, theory.limit >= LEAST_END
+    theory = theory_of(cell)
+    p = case_settings(str(cell["case"].values))
+    rate = theory.learning_rate
+    staged = theory.limit >= LEAST_END
     losses = cell["share"].values * (theory.outputs**2).mean() / 2
     stated = [
         misprints.second_time(loss, samples=theory.samples, signal=p["beta"], trace=p["trace"]) / rate
@@ -84,12 +96,12 @@ def varied_cases(networks: Dataset) -> dict[str, tuple[list[float], Dataset]]:
     }
 
 
-def first_exponents(networks: Dataset) -> Numbers:
+def first_exponents(read_networks: Dataset) -> Numbers:
     """Return what was fitted by its name, and then by the quantity that was varied: the exponent of t1 in it (for v0
     the slope in log(1/v0), in growth times), of the measured t1, by the alignment and by the loss, and of the corrected
     one, `Stages.first_time`, whose `worst` error is returned too."""
     fits = {}
-    for name, (values, chosen) in varied_cases(networks).items():
+    for name, (values, chosen) in varied_cases(read_networks).items():
         times = {  # in steps, (replicate, value)
             "alignment": chosen["alignment_steps"].values,
             "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
@@ -128,27 +140,28 @@ def between_shares(networks: Dataset, window: tuple[float, float]) -> Dataset:
 
 
 def slope_in_share(base: Dataset, window: tuple[float, float]) -> Estimate:
-    """Return the growth times for each factor e of the loss, between two shares, of the networks of one case."""
+    """Return the growth times for each factor e of the loss, between two shares, of the networks of one case
+    of `read_networks`."""
     later = between_shares(base, window)
     times = (later["loss_steps"] * later["growths"]).transpose("replicate", "share").values
     return mean_slope(-np.log(later["share"].values), times)
 
 
-def second_time_errors(networks: Dataset) -> dict[str, float]:
+def second_time_errors(read_networks: Dataset) -> dict[str, float]:
     """Return how far `Stages.second_time` is from t2 - t1 at `SECOND_SHARE`: the worst of each case that has networks
     with a second stage."""
     errors = {}
-    for case in networks["case"].values.tolist():
-        later = networks.sel(case=case).sel(share=SECOND_SHARE, method="nearest")
+    for case in read_networks["case"].values.tolist():
+        later = read_networks.sel(case=case).sel(share=SECOND_SHARE, method="nearest")
         staged = later["staged"].values
         if staged.any() and not case.startswith("ratio"):  # there alignments are not alike at t1: their mean is not 1
             errors[case] = highest(np.abs(later["second"].values / later["lengths"].values - 1)[staged])
     return errors
 
 
-def second_exponents(networks: Dataset) -> Numbers:
+def second_exponents(read_networks: Dataset) -> Numbers:
     """Return the exponents of t2 - t1, in steps, in each quantity at `SECOND_SHARE`; and those of the stated time."""
-    at = networks.sel(share=SECOND_SHARE, method="nearest")
+    at = read_networks.sel(share=SECOND_SHARE, method="nearest")
     fits = {
         name: [mean_slope(np.log(values), np.log(chosen[kind].values)) for kind in ("lengths", "stated")]
         for name, (values, chosen) in varied_cases(at).items()
@@ -166,26 +179,50 @@ def format_estimate(fit: Estimate) -> str:
 
 
 def columns(networks: Dataset) -> Columns:
-    """Return the table as docs/scalings.md has it."""
-    networks = read(networks)
-    rows, base = first_exponents(networks), networks.sel(case="base")
-    slopes = {"drop": "0.25", "tail": "0.5", "whole": "–"}  # of the aligned mode, and of other directions
-    windows, blank = [WINDOWS[name] for name in slopes], ["–"] * len(slopes)
-    kinds = {True: "t1, slope in log(1/v₀)", False: "t1, exponent"}
-    fitted = {
-        name: [format_estimate(fit) for fit in rows[name].values()] for name in ("alignment", "loss", "corrected")
-    }
-    return {
-        "varied": [WORDS[name] for name in rows["name"]] + [f"ε, {name}" for name in slopes],
-        "from": [f"{values[0]:g}" for values in rows["values"].values()] + [f"{high:g}" for high, _ in windows],
-        "to": [f"{values[-1]:g}" for values in rows["values"].values()] + [f"{low:g}" for _, low in windows],
-        "fitted": [kinds[name == "v0"] for name in rows["name"]] + ["t2, slope in log(1/ε)"] * len(windows),
-        "median abs ρ = 1": fitted["alignment"] + blank,
-        "by the loss": fitted["loss"] + [format_estimate(slope_in_share(base, window)) for window in windows],
-        "corrected": fitted["corrected"] + list(slopes.values()),
-        "printed": [f"{power:g}" for power in rows["printed"].values()] + ["linear"] * len(windows),
-        "corrected t1 off by": [f"{worst:.2%}" for worst in rows["worst"].values()] + blank,
-    }
+    """Return the table as docs/scalings.md has it: a row for each quantity that t1 is fitted in, and one for each of
+    the `WINDOWS` in which t2 is fitted."""
+    read_networks = read(networks)
+    rows = [*_rows_of_t1(read_networks), *_rows_of_t2(read_networks)]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _rows_of_t1(read_networks: Dataset) -> list[dict[str, str]]:
+    """Return the row of each quantity that was varied, by column."""
+    fits = first_exponents(read_networks)
+    return [
+        {
+            "varied": WORDS[name],
+            "from": f"{values[0]:g}",
+            "to": f"{values[-1]:g}",
+            "fitted": "t1, slope in log(1/v₀)" if name == "v0" else "t1, exponent",
+            "median abs ρ = 1": format_estimate(fits["alignment"][name]),
+            "by the loss": format_estimate(fits["loss"][name]),
+            "corrected": format_estimate(fits["corrected"][name]),
+            "printed": f"{fits['printed'][name]:g}",
+            "corrected t1 off by": f"{fits['worst'][name]:.2%}",
+        }
+        for name, values in fits["values"].items()
+    ]
+
+
+def _rows_of_t2(read_networks: Dataset) -> list[dict[str, str]]:
+    """Return the row of each window of the loss, by column, with the same columns as t1."""
+    base = read_networks.sel(case="base")
+    corrected = {"drop": "0.25", "tail": "0.5", "whole": "–"}  # of the aligned mode, and of other directions
+    return [
+        {
+            "varied": f"ε, {name}",
+            "from": f"{high:g}",
+            "to": f"{low:g}",
+            "fitted": "t2, slope in log(1/ε)",
+            "median abs ρ = 1": "–",
+            "by the loss": format_estimate(slope_in_share(base, (high, low))),
+            "corrected": corrected[name],
+            "printed": "linear",
+            "corrected t1 off by": "–",
+        }
+        for name, (high, low) in WINDOWS.items()
+    ]
 
 
 TABLE = Table(

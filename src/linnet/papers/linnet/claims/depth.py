@@ -115,7 +115,8 @@ def formula_at_depth(trial: Trial) -> Numbers:
         """Return the least test error by formula and trained, their relative difference, and that over its error."""
         diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
         layers = wide_layers(30, width, depth, coupling, key=trial.seed, order=4)
-        formula, least = diagram.best_test[0, 0], least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400)
+        formula = diagram.best_test[0, 0]
+        least = least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400)
         difference = abs(formula / least - 1)
         return {"pairs": [formula, least], "worst": difference, "bars": difference / diagram.error[0, 0]}
 

@@ -98,7 +98,7 @@ def formula_against_training(trial: Trial) -> Numbers:
         "covered": covered.mean(),
         "within": comparison.within("best_test").mean(),
         "within_one": comparison.within("best_test", bars=1).mean(),
-        "factor": comparison.bar_factor(),
+        "factor": comparison.likeliest_bar_factor(),
         "beyond": beyond[1],
         "beyond_two": beyond[0],
         "worst": test[covered].max(),

@@ -55,7 +55,8 @@ def over_time(trial: Trial) -> Numbers:
             for name, run in runs.items()
         }
 
-    spikes, thresholds = ((0.0, 0.5), (20.0, 0.3), (20.0, 0.9)), (0.01, 3.0) if trial.quick else (0.01, 0.3, 3.0)
+    spikes = ((0.0, 0.5), (20.0, 0.3), (20.0, 0.9))  # with their alignments
+    thresholds = (0.01, 3.0) if trial.quick else (0.01, 0.3, 3.0)
     cases = itertools.product(spikes, (25, 80), thresholds)
     return by_name(largest_gaps(*spike, samples, threshold) for spike, samples, threshold in cases)
 
@@ -130,7 +131,9 @@ def any_spectrum(trial: Trial) -> Numbers:
 )
 def over_time_limit(trial: Trial) -> Numbers:
     n, draws = (120, 16) if trial.quick else (240, 40)
-    spike, alignment, noise, times = 20.0, 0.7, 0.25, np.array([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
+    spike, alignment = 20.0, 0.7
+    noise = 0.25  # its variance
+    times = np.array([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
 
     def compare_with_limits(dim: int, threshold: float) -> Numbers:
         """Return how many standard errors the means over the draws are off the limit, and off that of a control."""

@@ -62,26 +62,30 @@ LEVELS = 0.1, 0.01  # test errors that a run is to reach, over the signal's powe
     "{whole:.3f}",
 )
 def start_scale(trial: Trial) -> Numbers:
-    draws = 8 if trial.quick else 40
-    high = list(itertools.product((0.0, 2.0, 5.0, 20.0), (0.1, 0.5, 0.9), (100.0,), ((100, 200), (300, 150))))
-    middling = list(itertools.product((5.0, 20.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),)))
-    beside = list(itertools.product((2.0, 100.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),)))
+    more_samples, more_inputs = (100, 200), (300, 150)  # inputs and samples
     if trial.quick:
-        high = list(itertools.product((20.0,), (0.5,), (100.0,), ((100, 200), (300, 150))))
-        middling = [(5.0, 0.9, 1.0, (100, 200)), (20.0, 0.9, 0.2, (100, 200))]
-        beside = [(2.0, 0.9, 1.0, (100, 200)), (100.0, 0.9, 1.0, (100, 200))]
+        draws = 8
+        high = [(20.0, 0.5, 100.0, more_samples), (20.0, 0.5, 100.0, more_inputs)]
+        middling = [(5.0, 0.9, 1.0, more_samples), (20.0, 0.9, 0.2, more_samples)]
+        beside = [(2.0, 0.9, 1.0, more_samples), (100.0, 0.9, 1.0, more_samples)]
+    else:
+        draws = 40
+        both = (more_samples, more_inputs)
+        high = list(itertools.product((0.0, 2.0, 5.0, 20.0), (0.1, 0.5, 0.9), (100.0,), both))
+        middling = list(itertools.product((5.0, 20.0), (0.9, 1.0), (1.0, 0.2), (more_samples,)))
+        beside = list(itertools.product((2.0, 100.0), (0.9, 1.0), (1.0, 0.2), (more_samples,)))
     return {
         "high": _gains(high),
         "noisy": _gains(middling),
         "beside": _gains(beside),
         "drawn": {
             f"signal to noise {power:g}": np.mean(
-                [gain_on_data(20.0, 0.9, 100, 200, power, key=[trial.seed, draw]) for draw in range(draws)]
+                [gain_on_data(20.0, 0.9, *more_samples, power, key=[trial.seed, draw]) for draw in range(draws)]
             )
             for power in (1.0, 0.2)
         },
-        "across": gain_in_the_limit(20.0, 0.3, 100, 200, 0.2),
-        "whole": gain_in_the_limit(20.0, 1.0, 100, 200, 100.0),
+        "across": gain_in_the_limit(20.0, 0.3, *more_samples, 0.2),
+        "whole": gain_in_the_limit(20.0, 1.0, *more_samples, 100.0),
     }
 
 
@@ -192,6 +196,7 @@ def _largest_curvature(problem: ln.Problem, threshold: float, path: np.ndarray, 
     """Return the largest curvature of the loss at some 25 states of the path until `end`."""
     states = path[: end + 1][:: max(1, end // 25)]
     sizes = np.linalg.norm(states, axis=1)
-    along, q = states / np.where(sizes > 0, sizes, 1.0)[:, None], np.hypot(threshold, sizes)[:, None, None]
+    along = states / np.where(sizes > 0, sizes, 1.0)[:, None]
+    q = np.hypot(threshold, sizes)[:, None, None]
     metric = (q + threshold) * np.eye(path.shape[1]) + (q - threshold) * along[:, :, None] * along[:, None]
     return float(np.linalg.eigvals(metric @ problem.cov).real.max())

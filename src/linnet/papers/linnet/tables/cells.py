@@ -18,7 +18,16 @@ FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the grid of random cells of every task; wide networks take fewer starts than narrow ones."""
-    tasks, number, starts, sides = (6, 12, [60, 24, 16], [16, 24]) if trial.quick else (9, 60, [48, 24, 8], [60, 200])
+    if trial.quick:
+        tasks = 6
+        number = 12
+        starts = [60, 24, 16]
+        sides = [16, 24]
+    else:
+        tasks = 9
+        number = 60
+        starts = [48, 24, 8]
+        sides = [60, 200]
     axes = {"task": range(tasks), "cell": range(number), "start": range(max(starts))}
     fixed = {"seed": trial.seed, "sides": sides, "cells": number, "starts": starts}
     return trial_sweep(trial, "linnet-cells", cells, axes, fixed=fixed, together="start")
@@ -26,10 +35,14 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 @dataclass(frozen=True)
 class Compared:
-    """Both sides of every cell (task, cell), by the name of a quantity: predicted over trained minus one, and its bar.
+    """Both sides of every cell, (task, cell) each; `off` and `bars` by the name of a quantity.
 
-    `bars` are relative, of both sides together: what is told, and the standard error of the trained mean. No bar of
-    the stable rank is told; that of the trained side stands alone.
+    - `off`: predicted over trained minus one
+    - `bars`: relative, of both sides together: the bar that is told with the prediction, and the standard error of the
+      trained mean. No bar of the stable rank is told; that of the trained side stands alone
+    - `covered`: whether the prediction says that the cell is one it is made for
+    - `told`: the relative bar that is told of the least test error
+    - `ended`: whether all trained runs of the cell ended by themselves, before the most steps that are taken
     """
 
     off: dict[str, np.ndarray]
@@ -43,23 +56,29 @@ class Compared:
         off = self.off[name]
         return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
 
-    def bar_factor(self) -> float:
-        """Return by which factor the bars that are told of the least test error make what was seen most likely.
+    def likeliest_bar_factor(self) -> float:
+        """Return by which of the `FACTORS` the bars that are told of the least test error make what was seen most
+        likely.
 
         Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
         """
-        off, bars, told = (part[self.covered] for part in (self.off["best_test"], self.bars["best_test"], self.told))
+        off = self.off["best_test"][self.covered]
+        bars = self.bars["best_test"][self.covered]
+        told = self.told[self.covered]
         variances = np.outer(FACTORS**2, told**2) + (bars**2 - told**2)
         return float(FACTORS[np.argmin((off**2 / variances + np.log(variances)).sum(axis=1))])
 
 
 def read(networks: Dataset) -> Compared:
     """Return the trained means beside what is predicted."""
-    predicted, off, bars = predictions(networks), {}, {}
+    predicted = predictions(networks)
+    off = {}
+    bars = {}
     told = {"best_test": predicted["error"], "best_time": predicted["best_time_error"], "stable_rank": np.zeros(())}
     for name in QUANTITIES:
         runs = networks[name].transpose("task", "cell", "start")
-        mean, number = runs.mean("start").values, runs.notnull().sum("start").values
+        mean = runs.mean("start").values
+        number = runs.notnull().sum("start").values
         off[name] = predicted[name] / mean - 1
         bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
     ended = networks["ended"].min("start").transpose("task", "cell").values > 0
@@ -68,7 +87,8 @@ def read(networks: Dataset) -> Compared:
 
 def columns(networks: Dataset) -> Columns:
     """Return a row for each task: how far the formula is from the trained networks."""
-    compared, problems = read(networks), tasks_of(networks).values()
+    compared = read(networks)
+    problems = tasks_of(networks).values()
     error = [np.abs(off)[covered] for off, covered in zip(compared.off["best_test"], compared.covered, strict=True)]
     return {
         "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],

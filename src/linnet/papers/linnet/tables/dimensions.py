@@ -22,8 +22,15 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         "gamma_variance": [-2.0, -1.6, -1.2],
         "replicate": range(replicates),
     }
-    options = {"fixed": {"steps": 2000, "seed": trial.seed}, "block": 6 * replicates, "apart": ["dim"]}
-    return trial_sweep(trial, "linnet-dimensions", cells, axes, **options)
+    return trial_sweep(
+        trial,
+        "linnet-dimensions",
+        cells,
+        axes,
+        fixed={"steps": 2000, "seed": trial.seed},
+        block=6 * replicates,
+        apart=["dim"],
+    )
 
 
 def read(networks: Dataset) -> dict[int, np.ndarray]:

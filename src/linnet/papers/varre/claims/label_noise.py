@@ -18,7 +18,9 @@ from linnet.reproduction.fits import exponent, highest, lowest
 from linnet.reproduction.numbers import by_name
 
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
-NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of the descents that approach it
+NOISE = 0.3  # of the equation
+TIME = 4.0  # up to which it is followed
+STEPS = (0.08, 0.04, 0.02)  # of the descents that approach it
 FINE = 8  # the equation's own step is that many times finer than the least step
 
 

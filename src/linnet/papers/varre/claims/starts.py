@@ -86,8 +86,12 @@ MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing"
     reads="three flows from balanced starts of scale 0.001 to 3",
 )
 def balanced_rank(trial: Trial) -> Numbers:
-    """sigma_(k+1)/sigma_1 of W1 along flows from balanced starts of three scales."""
-    problem, times = _draw_problem(trial.seed), np.geomspace(0.1, 100.0, 20)
+    """sigma_(k+1)/sigma_1 of W1 along flows from balanced starts of three scales.
+
+    One generator draws the product, and then a frame for each scale in turn: another order changes the numbers.
+    """
+    problem = _draw_problem(trial.seed)
+    times = np.geomspace(0.1, 100.0, 20)
     random = np.random.default_rng([trial.seed, 22])
     product = random.standard_normal((OUTPUTS, INPUTS))
 
@@ -120,7 +124,8 @@ FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from t
     reads="times to half of the loss: {times:.2f}",
 )
 def balanced_decoupled(trial: Trial) -> Numbers:
-    problem, times = _draw_problem(trial.seed), np.geomspace(0.01, 100.0, 200)
+    problem = _draw_problem(trial.seed)
+    times = np.geomspace(0.01, 100.0, 200)
     product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
 
     def measure_flow(scale: float) -> Numbers:
@@ -269,7 +274,8 @@ def second_layer(trial: Trial) -> Numbers:
 
 def _exact_second_layer(seed: int) -> list[float]:
     """Return the distances of final singular values from the formula with a second scale, from orthogonal layers."""
-    modes, errors = np.linalg.svd(_draw_problem(seed).min_norm_solution(), compute_uv=False), []
+    modes = np.linalg.svd(_draw_problem(seed).min_norm_solution(), compute_uv=False)
+    errors = []
     for gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
         predicted = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
         for measured, values in zip(_end_values(seed, 24, gamma, second_gamma), predicted, strict=True):

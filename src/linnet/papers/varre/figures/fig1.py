@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -42,8 +41,13 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> Dataset:
     import xarray as xr
 
     train = {"a": _train_starts, "b": _train_noise}
-    attributes = {"panels": ",".join(panels), "inputs": settings.inputs, "outputs": settings.outputs}
-    attributes |= {"rate": settings.noise_rate, "decay_rate": settings.noise_rate * settings.noise_delta**2 / 2}
+    attributes = {
+        "panels": ",".join(panels),
+        "inputs": settings.inputs,
+        "outputs": settings.outputs,
+        "rate": settings.noise_rate,
+        "decay_rate": settings.noise_rate * settings.noise_delta**2 / 2,
+    }
     return xr.merge([train[panel](settings) for panel in panels]).assign_attrs(attributes)
 
 
@@ -59,9 +63,11 @@ def _train_starts(settings: Fig1) -> Dataset:
             *(ln.inits.gaussian(first_std=std, second_std=0.0, **draw) for std in settings.stds),
         ]
 
-    times, of_runs = settings.saved_times, ("seed", "start", "mode")
+    times = settings.saved_times
     flows = flows_from(settings, draw_starts, times)
-    one_seed, error = np.moveaxis(flows.values[:, 0], 1, 0), np.abs(flows.off).max(axis=(-1, -2))
+    one_seed = np.moveaxis(flows.values[:, 0], 1, 0)
+    error = np.abs(flows.off).max(axis=(-1, -2))
+    of_runs = ("seed", "start", "mode")
     return labelled(
         {
             "values": (("start", "time", "mode"), one_seed, "singular values of W₁, first seed"),
@@ -76,20 +82,29 @@ def _train_starts(settings: Fig1) -> Dataset:
 
 def _train_noise(settings: Fig1) -> Dataset:
     """Train the networks of panel b and describe them: gradient descent with noisy labels and without."""
-    inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
+    inputs = settings.noise_inputs
+    seeds = range(settings.seed, settings.seed + settings.noise_seeds)
     problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
     start = ln.Weights.stack(ln.inits.orthogonal(key=seed, scale=settings.noise_gamma, **shape) for seed in seeds)
-    options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
-    options["save_every"] = max(1, settings.noise_steps // settings.noise_saves)
-    plain = ln.gradient_descent(problem, start, **options)
+    save_every = max(1, settings.noise_steps // settings.noise_saves)
+    plain = ln.gradient_descent(
+        problem, start, learning_rate=settings.noise_rate, steps=settings.noise_steps, save_every=save_every
+    )
     noisy = ln.label_noise_descent(
-        problem, start, noise_std=settings.noise_delta * np.sqrt(inputs), key=settings.seed, **options
+        problem,
+        start,
+        noise_std=settings.noise_delta * np.sqrt(inputs),
+        key=settings.seed,
+        learning_rate=settings.noise_rate,
+        steps=settings.noise_steps,
+        save_every=save_every,
     )
     descent, label_noise = (np.linalg.svd(run.reduced.first, compute_uv=False) for run in (plain, noisy))
     norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
     predicted = ln.theories.spectral_bias.final_singular_values(norms[:, None], settings.noise_gamma, inputs)[0]
-    flat, of_runs = np.sqrt(np.sqrt(inputs) * norms), ("noise_time", "noise_seed", "noise_mode")
+    flat = np.sqrt(np.sqrt(inputs) * norms)
+    of_runs = ("noise_time", "noise_seed", "noise_mode")
     return labelled(
         {
             "descent_values": (of_runs, descent, "singular values of W₁"),
@@ -132,19 +147,21 @@ def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
 
 def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel b: the singular values without label noise and with it."""
-    time, noisy, ds = ds["noise_time"], ds["label_noise_values"][:, 0], ds.isel(noise_seed=0)
+    time = ds["noise_time"]
+    runs = ds.isel(noise_seed=0)
+    noisy = runs["label_noise_values"]
     others = f"σ₂ to σ{style.subscript(ds.sizes['noise_mode'])} trained"
     titles = {"descent_values": "gradient descent", "label_noise_values": "label-noise descent"}
     for axis, (name, title) in zip(axes, titles.items(), strict=True):
-        axis.plot(time, ds[name][:, 0], color=style.SIGNAL, label="σ₁ trained", **style.TRAINING)
-        lines = axis.plot(time, ds[name][:, 1:], color=style.NOISE, **style.TRAINING)
+        axis.plot(time, runs[name][:, 0], color=style.SIGNAL, label="σ₁ trained", **style.TRAINING)
+        lines = axis.plot(time, runs[name][:, 1:], color=style.NOISE, **style.TRAINING)
         lines[0].set_label(others)
         axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", title=f"b  {title}")
-    for level, label in zip(ds["descent_predicted"].values, ("Corollary 3.1", None), strict=False):
+    for level, label in zip(runs["descent_predicted"].values, ("Corollary 3.1", None), strict=False):
         axes[0].axhline(level, color=style.BLACK, label=label, **style.THEORY)
     guide = float(noisy[0, -1]) * np.exp(-ds.attrs["decay_rate"] * time)
     axes[1].plot(time, guide, label="exp(−η δ² t/2)", **style.GUIDELINE)
-    axes[1].axhline(float(ds["flattest"]), color=style.BLACK, label="flattest solution", **style.THEORY)
+    axes[1].axhline(float(runs["flattest"]), color=style.BLACK, label="flattest solution", **style.THEORY)
     for axis in axes:
         axis.set_ylim(0.5 * float(noisy.min()), 2 * float(noisy.max()))
         axis.legend(loc="lower left")
@@ -156,7 +173,8 @@ def check(ds: Dataset) -> list[Check]:
 
 def _check_starts(ds: Dataset) -> list[Check]:
     """Check where the flows of panel a end, and count their ranks."""
-    exact, seeds = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")], ds.sizes["seed"]
+    seeds = ds.sizes["seed"]
+    exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]
     error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())
     away = float(ds["solution_error"].sel(start=exact).max())
     checks = [
@@ -177,10 +195,13 @@ def _check_starts(ds: Dataset) -> list[Check]:
 
 def _check_noise(ds: Dataset) -> list[Check]:
     """Check what descent leaves of the singular values of panel b, with label noise and without."""
-    last, half = ds.isel(noise_time=-1), ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
-    error, step = float(np.abs(last["descent_values"] - last["descent_predicted"]).max()), ds.attrs["rate"]
+    last = ds.isel(noise_time=-1)
+    half = ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
+    error = float(np.abs(last["descent_values"] - last["descent_predicted"]).max())
+    step = ds.attrs["rate"]
     shares = {name: (last[name] / ds[name][0])[:, 1:] for name in ("descent_values", "label_noise_values")}
-    kept, left = float(shares["descent_values"].min()), float(shares["label_noise_values"].max())
+    kept = float(shares["descent_values"].min())
+    left = float(shares["label_noise_values"].max())
     limit = TIMES * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
     ratio = float((half["label_noise_values"][:, :, 0].mean("noise_time") / ds["flattest"]).mean())
     return [

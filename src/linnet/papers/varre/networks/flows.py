@@ -14,7 +14,8 @@ from linnet.papers.varre.networks.regression import draw_regression
 from linnet.papers.varre.settings import INPUTS, LEFT_LOSS, LONGEST_TIME, OUTPUTS, SAMPLES, SHORTEST_TIME, STATES, WIDTH
 from linnet.reproduction.cells import Block, cell_by_cell
 
-LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
+# states that are looked at in all inputs and hidden units: the first, the last, and two between them
+LIFTED = tuple(np.linspace(0, STATES - 1, 4, dtype=int).tolist())
 
 
 @cell_by_cell
@@ -28,7 +29,8 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     `values`, all singular values of W1. `whole_cov` and `whole_cross` are the moments in the inputs' own coordinates.
     """
     run = flow_to_end(kind, [seed, replicate], gamma)
-    problem, end = run.reduction.full_problem, run.weights_at(-1)
+    problem = run.reduction.full_problem
+    end = run.weights_at(-1)
     first, second, outside = project_on_start(run, draw_start(kind, [seed, replicate], gamma).first)
     return {
         "times": ("state", run.times),
@@ -49,19 +51,25 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
 
 
 def flow_to_end(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
-    """Return the flow of one data set, followed to twice the time again and again until nothing of the loss is left.
+    """Return the flow of one data set, followed to twice the time again and again until less than `LEFT_LOSS` of the
+    loss is left; raise an error where `LONGEST_TIME` is too short for that.
 
     Its slowest mode decides how long that takes, and can be a hundred times slower for one data set than for another.
     """
-    problem, weights = ln.Problem.from_data(*draw_data(kind, key)), draw_start(kind, key, gamma)
+    problem = ln.Problem.from_data(*draw_data(kind, key))
+    weights = draw_start(kind, key, gamma)
     end = SHORTEST_TIME
-    while True:
+    while end <= LONGEST_TIME:
         times = np.geomspace(0.01, end, STATES)
         # an absolute tolerance for the smallest start: W1 of 1e-6
         run = ln.gradient_flow(problem, weights, times=times, rtol=1e-11, atol=1e-17)
-        if run.loss[-1] < LEFT_LOSS * run.loss[0] or end >= LONGEST_TIME:
+        if run.loss[-1] < LEFT_LOSS * run.loss[0]:
             return run
         end *= 2
+    raise RuntimeError(
+        f"the {kind} flow with key {key} and gamma = {gamma:g} has {run.loss[-1] / run.loss[0]:.2g} of its loss left "
+        f"at the time {LONGEST_TIME:g}, where less than {LEFT_LOSS:g} was to be left"
+    )
 
 
 def draw_data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +96,9 @@ def project_on_start(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray,
     entry of what lies outside it, at the states `LIFTED`."""
     frame = np.linalg.qr(first)[0]
     frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed
-    firsts, seconds, outside = [], [], 0.0
+    firsts = []
+    seconds = []
+    outside = 0.0
     for state in LIFTED:
         whole = run.weights_at(state)
         firsts.append(frame.T @ whole.first)

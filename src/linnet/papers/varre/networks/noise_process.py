@@ -20,18 +20,30 @@ from linnet.reproduction.cells import Block, cell_by_cell
 def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, batch: int) -> Block:
     """Return statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
-    At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, one entry of [w_1, a] without its sign, the sine
-    of the angle of w_1 and a, the largest such sine of all rows, and the commutator [w_1, a] along its start. From
-    t = 3 to 6: the change of the logarithms of the singular values of W1. To t = 3: the growth of the mean of
-    ln|w_i|^2, and its clock.
+    Means, each with its standard error under the name `..._error`. At `MOMENTS`: `first_square` and `second_square`,
+    the squares of both layers; `area`, |[w_1, a]|; `entry`, one entry of [w_1, a] without its sign; `sine`, that of
+    the angle of w_1 and a; `worst_sine`, the largest such sine of all rows; and `signed`, the commutator [w_1, a]
+    along its start. From the first to the last moment: `worst_sine_drop`, how much the largest sine falls. From t = 3
+    to 6: `log_value_change`, of the logarithms of the singular values of W1. To t = 3: `growth`, of the mean of
+    ln|w_i|^2, and `clock`, its clock.
+
+    And, at `MOMENTS`, `area_median`, the median of the area, and `largest_share`, what the largest thousandth of the
+    paths contributes to the mean of `first_square`; `area_start`, the area at the start; and `paths`, their number.
+
+    An array whose name begins with `log_value` has the dimension "value", every other the dimension "moment".
     """
-    kept = statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
+    kept = path_statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
     dims = {name: "value" if name.startswith("log_value") else "moment" for name in kept}
     return {name: (dims[name], array) if array.ndim else array for name, array in kept.items()}
 
 
-def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
-    """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name."""
+def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
+    """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name: those
+    that `process_cells` lists, which reads the dimension of an array off its name.
+
+    `log_value_change` is filled with NaN from `dim` up to `max(DIMS)`: cells of all dimensions have arrays of the same
+    shape.
+    """
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
     a = generator(seed, 7).standard_normal((1, dim)) if tilted else np.zeros((1, dim))
@@ -119,8 +131,10 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
     whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.
     """
     random = np.random.default_rng([seed, 43])
-    (first, a), logs = _repeated_start(paths), np.zeros(paths)
-    means, taken = [], 0
+    first, a = _repeated_start(paths)
+    logs = np.zeros(paths)  # of the weights by which means over the drawn paths are means over Brownian motion's
+    means = []
+    taken = 0
     for time in times:
         while taken < round(time / step):
             taken += 1
@@ -139,13 +153,16 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
     rates = {}
     for step in steps:
         random = np.random.default_rng([seed, 44])
-        (first, a), logs = _repeated_start(paths), np.zeros(paths)
+        first, a = _repeated_start(paths)
+        logs = np.zeros(paths)
         early = logs
         for number in range(round(time / step)):
             increment = np.sqrt(step) * random.standard_normal((paths, 2))
             first, a = _euler_step(first, a, increment)
             size = np.linalg.norm(first, axis=(1, 2))
-            first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
+            first = first / size[:, None, None]
+            a = a / size[:, None]
+            logs = logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
         rates[step] = mean_of_paths((logs - early) / (0.5 * time))
     return rates
@@ -159,7 +176,9 @@ def log_norms_with_drift(
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """
-    d, step, logs = problem.in_dim, 0.01, []
+    d = problem.in_dim
+    step = 0.01
+    logs = []
     for strength in strengths:
         random = np.random.default_rng([seed, 45])
         first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))

@@ -57,7 +57,8 @@ class Flows:
     def predicted_values(self, gammas: Sequence[float], second_gammas: Sequence[float] | None = None) -> np.ndarray:
         """Return the final singular values of W1 by Corollary 3.1 at the gammas of each start (seed, start, input);
         with `second_gammas` for a second layer of that scale, which is ours."""
-        modes, theory = np.linalg.svd(self.solution, compute_uv=False), ln.theories.spectral_bias
+        theory = ln.theories.spectral_bias
+        modes = np.linalg.svd(self.solution, compute_uv=False)
         pairs = zip(gammas, second_gammas or [0.0] * len(gammas), strict=True)
         inputs = self.values.shape[-1]
         ends = [
@@ -85,15 +86,24 @@ def flows_from(settings: Regression, starts: Callable[..., list[ln.Weights]], ti
         ]
     )
     run = ln.gradient_flow(problem, ln.Weights.stack([start for own in weights for start in own]), times=times)
-    solution, grid = problem.min_norm_solution(), (len(seeds), -1)
-    solutions, off = (each.reshape(*grid, *each.shape[1:]) for each in (solution, run.products[-1] - solution))
-    values = ln.observables.first_layer_values(run)
-    return Flows(values.reshape(len(times), *grid, values.shape[-1]), run.loss[-1].reshape(grid), solutions, off)
+
+    def by_seed(of_runs: np.ndarray) -> np.ndarray:
+        """Return (run, ...) as (seed, start, ...)."""
+        return of_runs.reshape(len(seeds), -1, *of_runs.shape[1:])
+
+    solution = problem.min_norm_solution()
+    return Flows(
+        values=np.stack([by_seed(values) for values in ln.observables.first_layer_values(run)]),
+        loss=by_seed(run.loss[-1]),
+        solution=by_seed(solution),
+        off=by_seed(run.products[-1] - solution),
+    )
 
 
 def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
     """Follow the flows from Gaussian starts of both layers, one for each variance of the second."""
-    std, variances = np.sqrt(settings.first_variance), settings.second_variances
+    std = np.sqrt(settings.first_variance)
+    variances = settings.second_variances
     return flows_from(
         settings,
         lambda **draw: [ln.inits.gaussian(first_std=std, second_std=np.sqrt(each), **draw) for each in variances],

@@ -89,7 +89,8 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
     there (NaN without one).
     """
     (name,) = one_of_each(points, "start")
-    keys, start = [[seed, replicate] for replicate in points["replicate"].tolist()], starts[name]
+    start = starts[name]
+    keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
     run = train_students(keys, start)
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = [first_plateau(run.times, run.loss[:, index]) for index in range(len(keys))]

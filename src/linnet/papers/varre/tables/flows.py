@@ -23,7 +23,8 @@ Column = Callable[[list[Path]], str]  # from the flows of one gamma to their ent
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
     """Return the sweep over the flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
     gammas, replicates = FLOW_GRIDS[kind][trial.quick]
-    axes, fixed = {"gamma": gammas, "replicate": range(replicates)}, {"kind": kind, "seed": trial.seed}
+    axes = {"gamma": gammas, "replicate": range(replicates)}
+    fixed = {"kind": kind, "seed": trial.seed}
     return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
 
 

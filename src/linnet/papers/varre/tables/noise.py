@@ -17,7 +17,8 @@ from linnet.reproduction.table import Table, trial_sweep
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over the dimensions from both starts, each in a block of its own."""
     paths, step = NOISE[trial.quick]
-    axes, fixed = {"dim": DIMS, "start": STARTS}, {"paths": paths, "step": step, "batch": BATCH}
+    axes = {"dim": DIMS, "start": STARTS}
+    fixed = {"paths": paths, "step": step, "batch": BATCH}
     moments = {"moment": list(MOMENTS)}
     return trial_sweep(trial, "varre-noise", process_cells, axes, fixed=fixed, block=1, coords=moments)
 

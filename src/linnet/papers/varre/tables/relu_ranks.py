@@ -26,7 +26,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     starts = STARTS
     if trial.quick:
         starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
-    axes, fixed = {"start": STARTS, "replicate": range(2 * BATCH)}, {"starts": starts, "seed": trial.seed}
+    axes = {"start": STARTS, "replicate": range(2 * BATCH)}
+    fixed = {"starts": starts, "seed": trial.seed}
     return trial_sweep(trial, "varre-relu-ranks", student_cells, axes, fixed=fixed, block=BATCH, apart=["start"])
 
 

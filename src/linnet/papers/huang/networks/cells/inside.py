@@ -23,9 +23,13 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
     """
     run = train_inside(key, dim=dim, width=width, ratio=ratio, margin=margin)
-    history, root, stage = run.history, np.sqrt(run.history.gamma), run.second_stage(4 * settings.EPSILON)
-    rho, v, first = stage.alignments, stage.magnitudes, stage.times[0]
-    signs, squares = np.sign(history.magnitudes[0]), v**2
+    history = run.history
+    root = np.sqrt(history.gamma)
+    signs = np.sign(history.magnitudes[0])
+    stage = run.second_stage(4 * settings.EPSILON)
+    rho, v = stage.alignments, stage.magnitudes
+    first = stage.times[0]
+    squares = v**2
     of_neurons = {
         "alignments": np.abs(rho[0]),  # |rho_r| at t1
         "magnitudes": np.abs(v[0]) * run.inverse_magnitude_unit,  # |v_r| sqrt(n tr) |beta| at t1
