@@ -40,7 +40,8 @@ def descent_products(
     Layers move by the error target - A of their product A, that of whitened inputs; for another loss by what `weighted`
     returns of the error. With `keep`, what this function returns of the layers is kept in place of their product.
     """
-    weights, kept = [np.array(layer) for layer in layers], []
+    weights = [np.array(layer) for layer in layers]
+    kept = []
     for step in range(steps + 1):
         reached = [weights[0]]
         for layer in weights[1:]:

@@ -138,7 +138,8 @@ def _runge_kutta_step(weights: np.ndarray, target: np.ndarray, by: np.ndarray) -
 
 def _velocity(weights: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return the velocity of both layers under gradient flow on |target - product|^2/2."""
-    inputs, rest = target.shape[1], target - _products(weights, target)
+    inputs = target.shape[1]
+    rest = target - _products(weights, target)
     velocity = np.empty_like(weights)
     np.matmul(weights[..., inputs:], rest, out=velocity[..., :inputs])
     np.matmul(weights[..., :inputs], np.swapaxes(rest, 1, 2), out=velocity[..., inputs:])

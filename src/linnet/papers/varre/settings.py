@@ -18,13 +18,15 @@ NOISY_RATES = (0.02, 0.08)  # steps at which the decay is measured
 # Figures 2 and 5: points, inputs and neurons of the ReLU teacher and of its student; the scales of the starts are ours
 POINTS, POINT_INPUTS, TEACHERS, HIDDEN = 10, 5, 2, 20
 # Figure 4: variances of both layers
-FIRST_VARIANCE, SECOND_VARIANCES = 1e-3, (1e-2, 1e-3)
+FIRST_VARIANCE = 1e-3
+SECOND_VARIANCES = (1e-2, 1e-3)
 
 # How flows are followed (ours)
 STATES = 100
 SHORTEST_TIME, LONGEST_TIME = 25.0, 25600.0  # times at which a flow may end
 LEFT_LOSS = 1e-21  # of the loss, where it may
-_FROM_SMALL, _FROM_TINY = (1e-6, 1e-4, 1e-2, 1.0, 10.0), (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
+_FROM_SMALL = (1e-6, 1e-4, 1e-2, 1.0, 10.0)
+_FROM_TINY = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
 # gammas and number of data sets of each kind of flow, quick or not
 FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
     "regression": {True: (_FROM_SMALL, 6), False: (_FROM_SMALL, 12)},
@@ -34,7 +36,9 @@ FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
 }
 
 # The noise process (ours but for d = 2 and the start of Figure 3)
-DIMS, STARTS, BATCH = (1, 2, 3, 5), ("zero", "tilted"), 6000
+DIMS = (1, 2, 3, 5)
+STARTS = ("zero", "tilted")
+BATCH = 6000
 MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
 TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
 AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)

@@ -169,7 +169,8 @@ def _norms_within_half(dim: int, width: int, key: Key) -> bool:
     reads="of {draws} draws a share fails, in units of n^-2 and by n, of {constants:.1f} (chi-squared law: {laws:.1f})",
 )
 def quadratic_form(trial: Trial) -> Numbers:
-    rows, n = lemmas.TABLE.rows(trial), lemmas.SAMPLES
+    rows = lemmas.TABLE.rows(trial)
+    n = lemmas.SAMPLES
     # over all noises: they are no part of it
     failing = {each: np.mean([1 - rows["form"][each, noise] for noise in lemmas.NOISES]) for each in n}
     draws = sum(rows["draws"][n[0], noise] for noise in lemmas.NOISES)

@@ -133,7 +133,8 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     run = _train_with_every_step(trial, 1.0)
     at = run.first_state_at_t1()
-    W, signs = run.trajectory.weights_at(at).first, np.sign(run.history.magnitudes[at])
+    W = run.trajectory.weights_at(at).first
+    signs = np.sign(run.history.magnitudes[at])
     up, down = (np.flatnonzero(signs == sign)[:200] for sign in (1, -1))
     pairs = min(len(up), len(down))
     gaps = W[up[:pairs]] - W[down[:pairs]]  # Sigma = I
@@ -191,7 +192,8 @@ def proxy_step(trial: Trial) -> Numbers:
 def _proxy_growth(run: FeatureRun) -> Numbers:
     """Return the share of neurons whose proxy ceases to exist in stage 2, the least and the most growth of the others
     in a step, and the largest factor of a step over the printed bound."""
-    history, gamma = run.history, run.history.gamma
+    history = run.history
+    gamma = run.history.gamma
     stage = slice(run.first_state_at_t1(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
     proxy = misprints.appendix_proxy(history.alignments[stage], gamma=gamma, trace=run.data.trace)
     growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
@@ -243,7 +245,9 @@ def proxy_end(trial: Trial) -> Numbers:
 )
 def final_loss(trial: Trial) -> Numbers:
     run = _train_with_every_step(trial, 8.0)
-    history, data, later = run.history, run.data, run.history.times > run.first_time()
+    history = run.history
+    data = run.data
+    later = run.history.times > run.first_time()
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     lacking = 1 - history.mean_square[later] * data.trace / history.gamma**1.5
     size = max(data.signal**2, (data.outputs**2).mean())  # 2|beta|^2 bounds |y|^2/n in the proof

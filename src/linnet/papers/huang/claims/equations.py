@@ -77,7 +77,9 @@ def kernel_equation(trial: Trial) -> Numbers:
 def feature_learning_equations(trial: Trial) -> Numbers:
     size = {"dim": 1500, "width": 150} if trial.quick else settings.LARGE
     run = train_section_six(trial.seed, **size)
-    history, start, steps = run.history, run.start, 40
+    history = run.history
+    start = run.start
+    steps = 40
     W, v = np.sqrt(start.width) * start.first, np.sqrt(start.width) * start.second[0]
     full = _iterate_full_equations(run.data.inputs, run.data.outputs, W, v, settings.ETA, steps)
     trained = {
@@ -94,14 +96,20 @@ def _iterate_full_equations(
     X: np.ndarray, y: np.ndarray, W: np.ndarray, v: np.ndarray, eta: float, steps: int
 ) -> dict[str, np.ndarray]:
     """Iterate equations (7) and (8) with the whole first layer; return losses, rho, v and the paper's NTK by step."""
-    n, m, feature, gram = len(y), len(v), X.T @ y, X @ X.T
-    rho, step, seen = np.zeros(m), eta / (len(v) * len(y)), []
+    n = len(y)
+    m = len(v)
+    feature = X.T @ y
+    gram = X @ X.T
+    rho = np.zeros(m)
+    step = eta / (len(v) * len(y))
+    seen = []
     start = W @ feature
     for _ in range(steps + 1):
         images = X @ W.T
         output = images @ v / m
         pull = X.T @ output  # X^T X W v / m
-        loss, kernel = ((y - output) ** 2).sum() / (2 * n), ((v @ v) * gram + images @ images.T) / m**2
+        loss = ((y - output) ** 2).sum() / (2 * n)
+        kernel = ((v @ v) * gram + images @ images.T) / m**2
         seen.append({"loss": loss, "rho": rho, "v": v, "NTK": kernel})
         rho, v, W = (
             rho + step * v * (feature @ feature) - step * v * (pull @ feature),

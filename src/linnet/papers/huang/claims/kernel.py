@@ -51,7 +51,9 @@ def turning(trial: Trial) -> Numbers:
     def kernel_at_first_time(smaller: float) -> Numbers:
         """Return how the kernel has grown and turned from the start to t1, and its share of the final norm there."""
         run = train_inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
-        times, norms, gaps = run.history.times, run.history.kernel_norm, 1 - run.history.kernel_cosine
+        times = run.history.times
+        norms = run.history.kernel_norm
+        gaps = 1 - run.history.kernel_cosine
         norm, gap = (np.interp(run.first_time(), times, values) for values in (norms, gaps))
         return {"grown": norm / norms[0], "turned": gaps[0] / gap, "left": norm / norms[-1]}
 
@@ -84,7 +86,8 @@ def turning(trial: Trial) -> Numbers:
 )
 def growth(trial: Trial) -> Numbers:
     draws, rows = synthetic.TABLE.rows(trial), neurons.TABLE.rows(trial)
-    inside, section_six = lowest(where_well_inside(rows["kernel_cosine"]).values()), lowest(draws["kernel_cosine"])
+    inside = lowest(where_well_inside(rows["kernel_cosine"]).values())
+    section_six = lowest(draws["kernel_cosine"])
     return {
         "value": lowest(inside, section_six),
         "inside": inside,
@@ -147,7 +150,8 @@ def convergence(trial: Trial) -> Numbers:
 def minimum_norm(trial: Trial) -> Numbers:
     run = train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
     problem = ln.Problem.from_data(run.data.inputs, run.data.outputs)
-    solution, learned = problem.min_norm_solution(), run.trajectory.products[-1]
+    solution = problem.min_norm_solution()
+    learned = run.trajectory.products[-1]
     at = run.history_at(run.first_time()).kernels
     gram = run.data.inputs @ run.data.inputs.T
     scaled = gram * (at * gram).sum() / (gram**2).sum()  # the nearest multiple of the lazy kernel

@@ -86,8 +86,12 @@ def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:
         """Train one network and return these numbers at its best time."""
         size = settings.size(trial.quick)
         run = train_inside([trial.seed, draw], **size, signal=signal, smaller=smaller, growth_times=1.0, states=100_000)
-        m, n, data, gamma = run.scales["width"], run.data.samples, run.data, run.history.gamma
-        kernels, target = run.history.kernels / m, run.history.target / (m * gamma)
+        m = run.scales["width"]
+        n = run.data.samples
+        data = run.data
+        gamma = run.history.gamma
+        kernels = run.history.kernels / m
+        target = run.history.target / (m * gamma)
         distance = _least_distance(kernels, target)  # the lemma says that there is such a time
         return {
             "constants": distance * m * n**3 * data.signal**6 * data.trace,

@@ -108,7 +108,8 @@ def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> Numbers:
         growth = 0.02 * data.samples / (np.sqrt(gamma) + magnitude**2 * data.trace)  # stable for both kinds
         steps = int(30 / 0.02 if size > 0.3 else 20 / (growth * np.sqrt(gamma) / data.samples))
         run = train(data, trial.seed, width=256, steps=steps, first_std=1e-8, magnitude=magnitude, learning_rate=growth)
-        half, history = run.first_state_at_share(0.5), run.history
+        half = run.first_state_at_share(0.5)
+        history = run.history
         moved = np.median(np.abs(history.magnitudes[half] / history.magnitudes[0]) - 1)
         return {"ratios": history.median_ratio[half], "moved": moved, "shares": run.loss_share[half]}
 
@@ -134,7 +135,8 @@ def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> Numbers:
 )
 def crossover(trial: Trial) -> Numbers:
     half = _states_at_half_loss(trial, (0.1, 0.3, 1.0, 3.0))
-    ratios, formula = half["ratios"], ln.theories.feature_learning.lazy_feature_ratio
+    ratios = half["ratios"]
+    formula = ln.theories.feature_learning.lazy_feature_ratio
     off = {
         f"v_0 = {size:g}": abs(ratio - float(formula(size**2, half["shares"][size]))) for size, ratio in ratios.items()
     }

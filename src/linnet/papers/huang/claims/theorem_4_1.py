@@ -59,7 +59,8 @@ LEARNED = AllOf(
 )
 def first_time(trial: Trial) -> Numbers:
     networks = scalings.TABLE.rows(trial)
-    rows, starts = scalings.first_exponents(networks), scalings.first_time_errors_by_ratio(networks)
+    rows = scalings.first_exponents(networks)
+    starts = scalings.first_time_errors_by_ratio(networks)
     return {
         "value": highest(*rows["worst"].values(), *(ours for ours, _ in starts.values())),
         "measured": rows["alignment"],
@@ -101,7 +102,8 @@ def first_time(trial: Trial) -> Numbers:
 )
 def second_time(trial: Trial) -> Numbers:
     networks = scalings.TABLE.rows(trial)
-    base, staged = networks.sel(case="base"), networks["staged"].values
+    base = networks.sel(case="base")
+    staged = networks["staged"].values
     tail, whole = between_shares(base, WINDOWS["tail"]), between_shares(networks, WINDOWS["whole"])
     fits = [line(-np.log(tail["share"].values), steps) for steps in tail["loss_steps"].values]
     needed = (whole["lengths"] / whole["stated"]).values[staged].ravel()
@@ -182,7 +184,9 @@ def largest_step(trial: Trial) -> Numbers:
 def _shares_that_learn(trial: Trial, noise_variance: float) -> Numbers:
     """Return the share of the draws that learn with the step at the limit of (4), "printed" and "mended", and the
     growth of rho in a step at the printed one."""
-    dim, width, keys = settings.size(trial.quick)["dim"], 8, [[trial.seed, draw] for draw in range(8)]
+    dim = settings.size(trial.quick)["dim"]
+    width = 8
+    keys = [[trial.seed, draw] for draw in range(8)]
     data = [ln.problems.gaussian_teacher(key=key, dim=dim, signal=1.0, noise_variance=noise_variance) for key in keys]
     powers = {"printed": 1.0, "mended": 1.0 + noise_variance}  # what stands for |beta|^2 in (4)
     rates = {which: np.sqrt(settings.SAMPLES / (width * dim * power)) for which, power in powers.items()}

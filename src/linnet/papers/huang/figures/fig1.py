@@ -47,7 +47,9 @@ def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
 def check(ds: Dataset) -> list[Check]:
     high = ds.loss.values > paper.FIRST_SHARE
     before = float(ds.ratio.values[high][-1])
-    end, square, cosine = float(ds.ratio[-1]), float(ds.mean_square[-1]), float(ds.kernel_cosine.values[~high].min())
+    end = float(ds.ratio[-1])
+    square = float(ds.mean_square[-1])
+    cosine = float(ds.kernel_cosine.values[~high].min())
     gap = float(abs(ds.loss - ds.loss_theory).max())
     return [
         _check_near_one("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),

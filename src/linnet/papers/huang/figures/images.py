@@ -128,7 +128,8 @@ def stage_checks(ds: Dataset) -> list[Check]:
     The ratio of a linear network must have settled at t1, as its equations have it.
     """
     loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
-    begun, relu = loss <= settings.FIRST_SHARE, panels.is_relu(ds)
+    begun = loss <= settings.FIRST_SHARE
+    relu = panels.is_relu(ds)
     first = int(np.argmax(begun)) if begun.any() else len(loss) - 1
     floor = ds.attrs["loss_floor"]
     dropped = int(np.argmax(loss <= max(floor + 0.1 * (1 - floor), loss[-1])))

@@ -34,7 +34,8 @@ def read(networks: Dataset) -> dict[str, list[Any]]:
 
 def _row(cell: Dataset) -> Numbers:
     """Lay the stated times beside what one cell measured, all in steps."""
-    theory, row = theory_of(cell), scalars(cell)
+    theory = theory_of(cell)
+    row = scalars(cell)
     rate = theory.learning_rate
 
     def stated(signal: float) -> tuple[float, float]:

@@ -108,7 +108,8 @@ def errors(run: Neurons, name: str) -> Numbers:
     at = {"step 0": 0, "first state": 1, "t1": run.begin}[start]  # alignments are zero at step 0
     trained, begin = run.alignments[at:], run.begin - at
     rho = solution(run, trained[0], run.steps[at:] - run.steps[at])
-    each, meant = relative_errors(rho, trained), slice(begin + 1 if first_stage else None)
+    each = relative_errors(rho, trained)
+    meant = slice(begin + 1 if first_stage else None)
     size = np.sqrt((trained[meant] ** 2).mean(axis=-1, keepdims=True))
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(rho[meant] - trained[meant])

@@ -70,7 +70,8 @@ def _row(networks: Dataset) -> Numbers:
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
     c, start, difference = each["overlaps"], each["start"], np.abs(each["difference"])
-    kept, law = each["kept"].mean(), np.mean([ndtr(t.magnitude / t.first_std) for t in theories])
+    kept = each["kept"].mean()
+    law = np.mean([ndtr(t.magnitude / t.first_std) for t in theories])
     first_off, asinh_off = first_time_errors(theories, networks["first_steps"].values)
     return {
         "count": c.size,

@@ -69,7 +69,8 @@ def reduction_by_words(trial: Trial) -> Numbers:
     reads="largest distance of the singular values by width: {distances:.2g}",
 )
 def decoupling(trial: Trial) -> Numbers:
-    values, times = np.array([3.0, 2.0, 1.0, 0.5, 0.0]), np.arange(0, 6) * 0.4
+    values = np.array([3.0, 2.0, 1.0, 0.5, 0.0])
+    times = np.arange(0, 6) * 0.4
     modes = ln.theories.deep.gaussian_modes(values, 0.7, 3, times)
     distances = {}
     for width in (10**4, 10**6, 10**8):
@@ -155,7 +156,8 @@ def formula_at_depth(trial: Trial) -> Numbers:
     reads="least test error by kernel, depth 2 and 3: {errors:.3f}",
 )
 def what_depth_buys(trial: Trial) -> Numbers:
-    task, width = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed), 10**9
+    task = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed)
+    width = 10**9
 
     def least_errors(kernel: float) -> Numbers:
         """Return the least test errors of both depths, and their ratio."""

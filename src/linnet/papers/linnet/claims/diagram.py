@@ -89,7 +89,8 @@ def formula_against_training(trial: Trial) -> Numbers:
     comparison = cells.TABLE.rows(trial)
     covered = comparison.covered
     error = {name: np.abs(off) for name, off in comparison.off.items()}
-    test, timed = error["best_test"], covered & np.isfinite(error["best_time"])
+    test = error["best_test"]
+    timed = covered & np.isfinite(error["best_time"])
     beyond = [((test > bars * comparison.bars["best_test"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
     return {
         "value": np.median(test[covered]),
@@ -159,7 +160,8 @@ def formula_against_published_cells(trial: Trial) -> Numbers:
     "value",
 )
 def theorem_against_equation(trial: Trial) -> Numbers:
-    draw, worst = generator(trial.seed), 0.0
+    draw = generator(trial.seed)
+    worst = 0.0
     times = np.array([0.05, 0.4, 2.0, 15.0])
     for shape in ((5, 5), (4, 7), (8, 3), (12, 12)):
         target = draw.normal(size=shape)

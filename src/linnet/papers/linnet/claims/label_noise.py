@@ -156,7 +156,8 @@ def _skewed_problem(
 
     It has as many samples as inputs.
     """
-    random, d = np.random.default_rng(key), len(eigenvalues)
+    random = np.random.default_rng(key)
+    d = len(eigenvalues)
     left, right = (np.linalg.qr(random.normal(size=(d, d)))[0] for _ in range(2))
     X = np.sqrt(d) * left @ (right * np.sqrt(eigenvalues) @ right.T)
     solution = np.linalg.qr(random.normal(size=(d, outputs)))[0].T

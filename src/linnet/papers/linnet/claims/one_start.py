@@ -39,7 +39,8 @@ def one_start(trial: Trial) -> Numbers:
     random = np.random.default_rng([trial.seed, 17])
     target = random.standard_normal((OUTPUTS, INPUTS))
     problem = ln.Problem.from_target(target)
-    zero, times = np.zeros((OUTPUTS, INPUTS)), np.linspace(0, 4, 30)
+    zero = np.zeros((OUTPUTS, INPUTS))
+    times = np.linspace(0, 4, 30)
 
     def differences(scale: float) -> Numbers:
         """Return how far networks from the two starts are apart, and from the mixed dynamics at both thresholds."""

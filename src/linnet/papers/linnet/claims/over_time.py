@@ -34,7 +34,8 @@ from linnet.reproduction.numbers import by_name
     reads="{wide.count} networks of each kind, 40 times each",
 )
 def over_time(trial: Trial) -> Numbers:
-    times, width = np.linspace(0, 6, 40), 10**7
+    times = np.linspace(0, 6, 40)
+    width = 10**7
 
     def largest_gaps(spike: float, alignment: float, samples: int, threshold: float) -> Numbers:
         """Return the largest relative gap of either error over time, from both kinds of start."""
@@ -42,7 +43,8 @@ def over_time(trial: Trial) -> Numbers:
             40, spike=spike, alignment=alignment, samples=samples, noise_std=0.5, key=[trial.seed, samples]
         )
         curve = ln.theories.one_output.learning_curve(problem, threshold, times)
-        std, shape = np.sqrt(threshold / width), {"in_dim": 40, "out_dim": 1}
+        std = np.sqrt(threshold / width)
+        shape = {"in_dim": 40, "out_dim": 1}
         starts = {
             "orthogonal": ln.inits.orthogonal(key=trial.seed, **shape, width=60, scale=threshold),
             "wide": ln.inits.reduced_gaussian(key=trial.seed, **shape, width=width, first_std=std, second_std=std),
@@ -81,7 +83,8 @@ def over_time(trial: Trial) -> Numbers:
     reads="{gap.count} networks, 40 times each",
 )
 def any_spectrum(trial: Trial) -> Numbers:
-    index, times = np.arange(1, 41.0), np.linspace(0, 8, 40)
+    index = np.arange(1, 41.0)
+    times = np.linspace(0, 8, 40)
     cases = (
         (np.array([100.0, 10.0, *np.ones(38)]), np.array([0.1, 0.8, *np.full(38, 0.1 / 38)])),
         (index**-1.5, 1 / index),
@@ -144,7 +147,8 @@ def over_time_limit(trial: Trial) -> Numbers:
             )
             curve = ln.theories.one_output.learning_curve(problem, threshold, times)
             curves.append([curve.loss, np.asarray(curve.test_loss)])
-        mean, error = np.mean(curves, axis=0), np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
+        mean = np.mean(curves, axis=0)
+        error = np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
         limits = [spiked_limit(spike, alignment, dim, n, noise, factor * threshold, times) for factor in (1.0, 2.0)]
         laws = [np.array([limit.loss, limit.test_loss]) for limit in limits]
         away, control = (np.max((np.abs(mean - law) - 3 / n * law) / error) for law in laws)

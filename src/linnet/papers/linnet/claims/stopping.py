@@ -36,7 +36,8 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
     draws = 8 if trial.quick else 20
     excess = {}
     for number, (shape, rank, strength) in enumerate(SETTINGS):
-        draw, excesses = generator(trial.seed, number), []
+        draw = generator(trial.seed, number)
+        excesses = []
         for _ in range(draws):
             u, v = (np.linalg.qr(draw.normal(size=(n, rank)))[0] for n in shape)
             truth = strength * np.sqrt(max(shape)) * (u * draw.uniform(0.7, 1.5, rank)) @ v.T
@@ -53,7 +54,8 @@ def _least_error_in_hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
     from scipy.optimize import minimize
 
     left, values, right = np.linalg.svd(noisy, full_matrices=False)
-    held, power = np.einsum("im,im->m", left, truth @ right.T), (truth**2).sum()
+    held = np.einsum("im,im->m", left, truth @ right.T)
+    power = (truth**2).sum()
 
     def error(point: np.ndarray) -> float:
         g, cut = np.exp(point)

@@ -35,7 +35,8 @@ def compute(settings: Depth, panels: tuple[str, ...]) -> Dataset:
     values = ln.theories.mixed.task_spectrum(task).values[: settings.rank]
     widths = np.round(np.geomspace(16 * 2 * settings.dim, 1e8, settings.cells))
     variances = np.geomspace(0.2, 4.0, settings.cells) ** 2 / 1e5  # the same for all depths
-    couplings, times = np.geomspace(0.3, 2.0, settings.networks), np.geomspace(1e-3, 1.0, 120)
+    couplings = np.geomspace(0.3, 2.0, settings.networks)
+    times = np.geomspace(1e-3, 1.0, 120)
 
     def at_depth(depth: int) -> xr.Dataset:
         """Return the plane by formula, the networks trained beside it, and the share of each mode over time."""

@@ -104,7 +104,8 @@ def plot(data: Dataset) -> style.Picture:
 
 
 def check(data: Dataset) -> list[Check]:
-    exact, best = float(np.abs(data["trained"] / data["one_svd"] - 1).max()), data["one_svd"].min("state")
+    exact = float(np.abs(data["trained"] / data["one_svd"] - 1).max())
+    best = data["one_svd"].min("state")
     limit = float(np.abs(data["limit"].min("state") / best - 1).max())
     return [
         Check.below("trained networks against one SVD, largest difference", exact, EXACT, form=".1e"),

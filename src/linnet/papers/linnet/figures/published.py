@@ -38,7 +38,8 @@ def plot(data: Dataset) -> style.Picture:
     error = 100 * (mean / data["test_error"] - 1)
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
-        variances, shown = data["gamma_variance"], data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
+        variances = data["gamma_variance"]
+        shown = data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
         for colour, power in zip(style.shades(len(shown)), shown, strict=True):
             line, band, marks = (values.sel(gamma_width=power) for values in (mean, spread, data["test_error"]))
             axes[0].plot(variances, line, color=colour, **style.CURVE)
@@ -47,7 +48,8 @@ def plot(data: Dataset) -> style.Picture:
         axes[0].set(title="a  Marks: published networks. Lines: formula", yscale="log")
         axes[0].set(xlabel="variance exponent γ(σ²)", ylabel="test error where stopped")
         axes[0].legend()
-        values, colours = error.transpose("gamma_width", "gamma_variance"), around_zero(float(np.abs(error).max()))
+        values = error.transpose("gamma_width", "gamma_variance")
+        colours = around_zero(float(np.abs(error).max()))
         cell_map(axes[1], variances, data["gamma_width"], values, **colours)
         axes[1].set(xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
         axes[1].set_title("b  Formula / published - 1, percent")
@@ -55,7 +57,8 @@ def plot(data: Dataset) -> style.Picture:
 
 
 def check(data: Dataset) -> list[Check]:
-    mean, tasks = data["predicted"].mean("task"), data.sizes["task"]
+    mean = data["predicted"].mean("task")
+    tasks = data.sizes["task"]
     error = abs(mean / data["test_error"] - 1).values
     train = abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
     spread = float((data["predicted"].std("task", ddof=1) / mean).median()) if tasks > 1 else np.nan

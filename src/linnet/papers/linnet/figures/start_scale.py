@@ -43,7 +43,8 @@ def compute(settings: StartScale, panels: tuple[str, ...]) -> Dataset:
 
 
 def plot(data: Dataset) -> style.Picture:
-    gain, columns = data["gain"], min(3, data.sizes["spike"])
+    gain = data["gain"]
+    columns = min(3, data.sizes["spike"])
     rows = -(-data.sizes["spike"] // columns)
     most = 1 + 1.5 * max(float(np.abs(gain - 1).max()), 0.01)  # so that no shade hides the numbers
     with style.applied():

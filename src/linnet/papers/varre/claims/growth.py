@@ -163,7 +163,8 @@ FALLING = Limit(0, "angles that tend to 0 must be seen to fall")
 )
 def angle(trial: Trial) -> Numbers:
     """The largest sine of all rows with a, and the rate at which angles fall in the limit."""
-    rates, rows = _rates(trial, "length", "second"), noise.TABLE.rows(trial)
+    rates = _rates(trial, "length", "second")
+    rows = noise.TABLE.rows(trial)
     starts = {"zero": "a = 0", "tilted": "a of length 1"}
     several = {f"d = {dim}, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
     return {

@@ -111,7 +111,8 @@ def any_shape(trial: Trial) -> Numbers:
         ]
         x = np.sqrt(samples) * np.linspace(1.0, 2.0, samples)[:, None] * frames[0].T
         y = x @ (frames[1] * np.linspace(1.0, 2.0, least)) @ frames[2].T
-        problem, solution = ln.Problem.from_data(x, y), np.linalg.lstsq(x, y, rcond=None)[0].T
+        problem = ln.Problem.from_data(x, y)
+        solution = np.linalg.lstsq(x, y, rcond=None)[0].T
         modes = np.linalg.svd(solution, compute_uv=False)
         for gamma in (1e-4, 1.0, 10.0):
             start = ln.inits.orthogonal(key=trial.seed, width=30, scale=gamma, **shape)

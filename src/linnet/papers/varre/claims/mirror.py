@@ -39,7 +39,8 @@ NO_GRADIENT = Limit(1e-2, "an asymmetry far above the differences' error")
     reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient",
 )
 def singular_value_mirror(trial: Trial) -> Numbers:
-    theory, rows = ln.theories.spectral_bias, flows.LIMITS.rows(trial)
+    theory = ln.theories.spectral_bias
+    rows = flows.LIMITS.rows(trial)
     return {
         "value": highest(_mirror_error(path, theory.mirror) for path in rows),
         "printed": highest(_mirror_error(path, misprints.mirror) for path in rows),
@@ -231,8 +232,10 @@ def bound(trial: Trial) -> Numbers:
 def _largest_losses_by_condition() -> dict[str, dict[str, float]]:
     """Return the largest loss of flows on two inputs, by condition number: over its bound of Lemma C.8, and in units of
     |beta|^2/(gamma t)."""
-    times, target = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]])
-    solution, bound = target[0], ln.theories.spectral_bias.convergence_bound
+    times = np.geomspace(0.01, 100.0, 60)
+    target = np.array([[0.8, 0.6]])
+    solution = target[0]
+    bound = ln.theories.spectral_bias.convergence_bound
 
     def largest_loss(problem: ln.Problem, gamma: float) -> Numbers:
         """Return the largest loss of one flow in both units."""

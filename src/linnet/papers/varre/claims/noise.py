@@ -42,7 +42,8 @@ def moments(trial: Trial) -> Numbers:
 
     _, step = NOISE[trial.quick]
     sizes, ends = step_sizes(TIMES, step)
-    end, rows = ends[AT[0]], noise.TABLE.rows(trial)
+    end = ends[AT[0]]
+    rows = noise.TABLE.rows(trial)
 
     def compare_moments(dim: int) -> Numbers:
         """Return how far the sampled mean squares of one dimension are from both recursions."""
@@ -105,7 +106,8 @@ SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of 
 def commutator(trial: Trial) -> Numbers:
     from linnet.theories import noise as theory
 
-    rates, moments = growth.TABLE.rows(trial), (3.0, 6.0, 12.0)
+    rates = growth.TABLE.rows(trial)
+    moments = (3.0, 6.0, 12.0)
     areas, entries = (_means_by_dim(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
         trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=4000 if trial.quick else 20_000
@@ -151,7 +153,8 @@ def typical_commutator(trial: Trial) -> Numbers:
 )
 def size_rate(trial: Trial) -> Numbers:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
-    rows, printed = noise.TABLE.rows(trial), misprints.commutator_mean(1.0, 3.0)
+    rows = noise.TABLE.rows(trial)
+    printed = misprints.commutator_mean(1.0, 3.0)
     starts = {name: float(rows[dim, "tilted"]["area_start"]) for name, dim in SEVERAL.items()}
     areas = _means_by_dim(trial, "area", 3.0, "tilted")
     shares = {name: Estimate(*(number / starts[name] for number in area)) for name, area in areas.items()}
@@ -188,7 +191,9 @@ ONE_STEP = Limit(0.06, "second orders of the step, up to 1.2%, and variances of 
     reads="increments of |w|^2 and a^2 over one step",
 )
 def increments(trial: Trial) -> Numbers:
-    step, away, noisy = 0.002, [], []
+    step = 0.002
+    away = []
+    noisy = []
     for number, a in enumerate((0.5, 1.0, 2.0)):
         start = ln.Weights(np.array([[1.0, 0.0, 0.0]]), np.array([[a]]))
         run = ln.noise_sde(None, start, times=[step], step=step, key=[trial.seed, 46, number], paths=40_000)
@@ -273,9 +278,11 @@ EXPLODES = Limit(0, "(a) says that mean squares explode")
 def any_diagonal(trial: Trial) -> Numbers:
     """Noise of unequal scales D: mean squares and signed commutators at t = 1/2, and the growth of lengths."""
     scales = np.array([1.5, 1.2, 1.0, 0.6, 0.4])
-    time, steps = 0.5, 100 if trial.quick else 400
+    time = 0.5
+    steps = 100 if trial.quick else 400
     seen = volumes.sampled_moments(scales, trial.seed, paths=20_000 if trial.quick else 80_000, steps=steps, time=time)
-    step, squares = time / steps, np.ones(6)  # of the rows of W, and of a
+    step = time / steps
+    squares = np.ones(6)  # of the rows of W, and of a
     matrix = np.zeros((6, 6))
     matrix[:5, 5] = matrix[5, :5] = scales**2  # d E|z_i|^2 = D_i^2 E|a|^2, d E|a|^2 = sum of D_i^2 E|z_i|^2
     power = np.linalg.matrix_power(np.eye(6) + step * matrix, steps)

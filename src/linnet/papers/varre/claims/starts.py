@@ -130,7 +130,8 @@ def balanced_decoupled(trial: Trial) -> Numbers:
 
     def measure_flow(scale: float) -> Numbers:
         states = plain_flow(problem, _balanced_start(scale * product, np.random.default_rng([trial.seed, 28])), times)
-        losses, end = np.asarray(problem.loss(states.product)), states[-1]
+        losses = np.asarray(problem.loss(states.product))
+        end = states[-1]
         norms = 0.5 * sum((layer**2).sum() for layer in (end.first, end.second))
         values = np.linalg.svd(end.first, compute_uv=False)
         return {

@@ -157,7 +157,8 @@ AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamm
 )
 def jump(trial: Trial) -> Numbers:
     """Trained modes a fifth of a time before, at and a fifth after their activation, and the order of three modes."""
-    gamma, sizes = 1e-24, np.array([3.0, 1.5, 0.7])
+    gamma = 1e-24
+    sizes = np.array([3.0, 1.5, 0.7])
     at = ln.theories.spectral_bias.activation_times(sizes, gamma)
     moments = np.outer(at, [0.8, 1.0, 1.2])
     runs = [_mode_flow(s, gamma, times[-1]) for s, times in zip(sizes, moments, strict=True)]

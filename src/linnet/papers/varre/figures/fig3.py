@@ -44,15 +44,18 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     coarse = np.linspace(0, settings.end_time, 13)
     many = ln.noise_sde(None, start, times=coarse, step=settings.step, key=settings.seed + 1, paths=settings.paths)
     runs, sample = drawn.reduced, many.reduced
-    area, logs = ln.observables.commutator(sample)[..., 0], np.log(np.linalg.svd(sample.first, compute_uv=False))
+    area = ln.observables.commutator(sample)[..., 0]
+    logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
     means, errors = area.mean(axis=1), area.std(axis=1) / np.sqrt(settings.paths)
-    exponents, mean_limit = noise.lyapunov_exponents(settings.dim), np.nan
+    exponents = noise.lyapunov_exponents(settings.dim)
+    mean_limit = np.nan
     offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
     if settings.dim == 2:  # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
         weighted = weighted_areas(settings.seed, times=tuple(coarse[1:]), step=0.01, paths=settings.paths // 4)
         means[1:], errors[1:] = np.transpose(weighted)
-        offset[0], mean_limit = np.log(2), noise.commutator_mean_limit()  # known for two inputs only
+        offset[0] = np.log(2)
+        mean_limit = noise.commutator_mean_limit()  # known for two inputs only
     of_runs, of_many = ("time", "run"), "coarse_time"
     return labelled(
         {
@@ -102,7 +105,8 @@ def _plot_values(axis: style.Axes, ds: Dataset) -> None:
 
 def _plot_areas(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel b: the commutator of single runs, and its mean and median over many."""
-    many, limit = ds.isel(coarse_time=slice(1, None)), ds.attrs["mean_limit"]
+    many = ds.isel(coarse_time=slice(1, None))
+    limit = ds.attrs["mean_limit"]
     lines = axis.plot(ds["time"][1:], np.maximum(ds["area"][1:, :, 0], 1e-12), color=style.ALIGNMENT, **THIN)
     lines[0].set_label("three runs")
     bars: dict[str, Any] = {"yerr": many["mean_area_error"], "color": style.BLACK, "markersize": 3.6}
@@ -118,8 +122,10 @@ def _plot_areas(axis: style.Axes, ds: Dataset) -> None:
 
 def check(ds: Dataset) -> list[Check]:
     checks = []
-    times, limit = ds["coarse_time"].values, float(ds.attrs["mean_limit"])
-    at, half = int(np.argmin(np.abs(times - 3.0))), times.size // 2
+    times = ds["coarse_time"].values
+    limit = float(ds.attrs["mean_limit"])
+    at = int(np.argmin(np.abs(times - 3.0)))
+    half = times.size // 2
     means, errors = ds["mean_area"].values[at:], ds["mean_area_error"].values[at:]
     if np.isfinite(limit):
         away = float((np.abs(means - limit) / errors).max())

@@ -17,7 +17,8 @@ INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at
 
 
 def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
-    times, variances = settings.saved_times, settings.second_variances
+    times = settings.saved_times
+    variances = settings.second_variances
     flows = flows_from_both_layers(settings, times)
     gammas = [settings.first_variance * settings.width / 2] * len(variances)
     seconds = [variance * settings.width / 2 for variance in variances]
@@ -58,9 +59,11 @@ def plot(ds: Dataset) -> style.Picture:
 
 def check(ds: Dataset) -> list[Check]:
     checks = []
-    k, seeds = int(ds.attrs["outputs"]), ds.sizes["seed"]
+    k = int(ds.attrs["outputs"])
+    seeds = ds.sizes["seed"]
     for variance in ds["start"].values:
-        flows, name = ds.sel(start=variance), f"second layer of variance {variance:g}"
+        flows = ds.sel(start=variance)
+        name = f"second layer of variance {variance:g}"
         final, start = flows["final"].values, flows["initial"].values
         trend = float(np.mean((final[:, :k] > start[:, :k]).all(axis=1) & (final[:, k - 1] > final[:, k])))
         text = f"{name}: in {trend:.0%} of {seeds} seeds exactly the {k} values grow that should (limit {TREND:.0%})"

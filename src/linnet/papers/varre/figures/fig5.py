@@ -31,7 +31,8 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
 
 def plot(ds: Dataset) -> style.Picture:
     seed = int(np.argmax(ds["plateau"].values > 0))  # the first with a plateau, or the first if none has one
-    at, time = int(ds["plateau"][seed]), ds["time"].values
+    at = int(ds["plateau"][seed])
+    time = ds["time"].values
     with style.applied():
         picture, axes = panel_axes(ds.attrs["panels"].split(","), ratio=0.8)
         if "a" in axes:

@@ -47,7 +47,9 @@ class Process:
 
     def __init__(self, scales: np.ndarray, seed: int | list[int], *, neurons: int, paths: int, step: float) -> None:
         d = scales.size
-        self.random, self.step, self.taken = np.random.default_rng(seed), step, 0
+        self.random = np.random.default_rng(seed)
+        self.step = step
+        self.taken = 0
         self.first, self.second = np.zeros((d, neurons, paths)), np.zeros((neurons, paths))
         self.first[range(neurons), range(neurons)] = 1.0
         self.order = [*range(d), *range(d - 2, -1, -1)]
@@ -84,7 +86,9 @@ def volume_growth(
     Neurons are made orthogonal again and again, which changes neither volumes, once counted, nor q_k.
     """
     process = Process(scales, seed, neurons=scales.size, paths=paths, step=step)
-    logs, clocks, start = np.zeros((scales.size, paths)), [], np.zeros(0)
+    logs = np.zeros((scales.size, paths))
+    clocks = []
+    start = np.zeros(0)
     for at in np.arange(QR_INTERVAL_TIME, time + QR_INTERVAL_TIME / 2, QR_INTERVAL_TIME):
         process.advance(at)
         both = np.concatenate([process.first / scales[:, None, None], process.second[None]])
@@ -124,7 +128,9 @@ def _log_sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:
 def sampled_moments(scales: np.ndarray, seed: int, *, paths: int, steps: int, time: float) -> dict[str, np.ndarray]:
     """Sample paths by plain Euler-Maruyama with noise of scales D, from W = I and a random a of unit length: |W|^2 at
     `time` (path,), and the signed commutators of every row with a over their starts (input, path)."""
-    random, d, h = np.random.default_rng([seed, 3]), scales.size, time / steps
+    random = np.random.default_rng([seed, 3])
+    d = scales.size
+    h = time / steps
     start = random.standard_normal(d)
     start /= np.linalg.norm(start)
     first, a = np.repeat(np.eye(d)[:, :, None], paths, 2), np.repeat(start[:, None], paths, 1)

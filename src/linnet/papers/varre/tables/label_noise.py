@@ -11,7 +11,8 @@ from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.table import Table, trial_sweep
 
-NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
+NETWORKS = 10
+DELTAS = (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:

@@ -60,7 +60,8 @@ def synthetic_cells(key: int) -> Block:
     """Train section 6's own network, at its own size; return ratio, alignments and kernel where the loss has lost 5%,
     and at the end."""
     run = train_to_share(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
-    history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
+    history = run.history
+    first = run.history.loss_time(1 - settings.FIRST_SHARE)
     predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
     distance, ratio = history.kernel_distance, history.median_ratio

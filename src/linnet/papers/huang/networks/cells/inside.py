@@ -70,7 +70,8 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
 
 def _output_cosine(run: FeatureRun, output: ArrayLike) -> float:
     """Return the cosine between X'X W v, the pull of the network's own output, and the feature X'y."""
-    pull, feature = run.data.inputs.T @ output, run.data.inputs.T @ run.data.outputs
+    pull = run.data.inputs.T @ output
+    feature = run.data.inputs.T @ run.data.outputs
     return float(pull @ feature / (np.linalg.norm(pull) * np.linalg.norm(feature)))
 
 
@@ -90,7 +91,8 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     factor an alignment or a magnitude is off its order there.
     """
     run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
-    history, first = run.history, run.history.alignment_time()
+    history = run.history
+    first = run.history.alignment_time()
     printed = misprints.assumption(run.data, epsilon=settings.EPSILON, **run.scales)
     worst, share = np.inf, np.nan
     if first == first:

@@ -60,8 +60,10 @@ def scalings_cells(key: int, *, case: str, replicate: int, seed: int, dim: int) 
 
     One teacher, inputs, noise and start per `replicate`, the same in every case, whatever the `key` of the cell.
     """
-    p, drawn_by = case_settings(case), [seed, replicate]
-    data, rate = scaling_data(drawn_by, p, dim=dim), p["eta"] / p["m"]
+    p = case_settings(case)
+    drawn_by = [seed, replicate]
+    data = scaling_data(drawn_by, p, dim=dim)
+    rate = p["eta"] / p["m"]
     scales: Scales = {
         "width": int(p["m"]),
         "learning_rate": rate,
