@@ -117,7 +117,7 @@ def interpolating_network(
             f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it "
             "there, or steps that are too small. Ask for a larger `loss`, another `tolerance`, or dtype='float64'."
         )
-    product, min_norm = _predictors(X, values, vectors, cross, trained, np.sqrt(gain) * (first_std * noise))
+    product, min_norm = _trained_and_min_norm(X, values, vectors, cross, trained, np.sqrt(gain) * (first_std * noise))
     return Interpolation(product, min_norm, time, steps, reached)
 
 
@@ -155,7 +155,7 @@ def _pad_modes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> t
     return jnp.asarray(values), jnp.asarray(np.pad(cross, (0, more))), filled
 
 
-def _predictors(
+def _trained_and_min_norm(
     inputs: np.ndarray,
     values: np.ndarray,
     vectors: np.ndarray,

@@ -1,4 +1,7 @@
-"""The page *Depth*: how modes are learned at depth 2 to 6, trained and predicted, and the phase diagram by depth."""
+"""The page *Depth*: how modes are learned at depth 2 to 6, trained and predicted, and the phase diagram by depth.
+
+`linnet.explorer.computing` says what the files of this folder must keep to.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,8 @@ def deep_modes(*, depth: int, coupling: float, width: int, values: tuple[float, 
 
     **Arguments:** `depth` L layers; `coupling` c = sqrt(w) sigma of the start, `width` w of all hidden layers;
     `values`, the singular values of the target; `seed` of the start.
+
+    **Returns** `trained` and `predicted` (time, mode), `loss` (time) and `threshold`, which `pages/depth.py` draws.
     """
     import xarray as xr
 

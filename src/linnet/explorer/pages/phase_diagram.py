@@ -1,4 +1,8 @@
-"""The page *Phase diagram*: lazy and active training over variance and width, by formula, live."""
+"""The page *Phase diagram*: lazy and active training over variance and width, by formula, live.
+
+The names of its views are ids: `assets/phase_diagram.css` orders the pictures by them, `website/draw_links.py` finds
+them.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
 DIMS = (1, 2, 3, 5)
 STARTS = ("zero", "tilted")
 BATCH = 6000
-MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
+MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at: three times, whose order `networks.noise_process` relies on
 TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
 AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
 NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not

@@ -151,7 +151,11 @@ def stages(trial: Trial, *spectra: str) -> Dataset:
 
 
 def by_place(array: DataArray) -> dict[str, float]:
-    """Return the entries by place, and by spectrum and dimension where there are several."""
+    """Return the entries by place, and by spectrum and dimension where there are several.
+
+    The keys have the name of the spectrum in them and follow the order of the array's axes: `claims/growth.py` relies
+    on both.
+    """
     words = {"place": "{place}", "spectrum": "a = {spectrum}", "dim": "d = {dim}"}
     return by_label(array, ", ".join(words[str(axis)] for axis in array.dims))
 

@@ -68,7 +68,11 @@ def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: floa
 
 
 def _path_quantities(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
-    """Return the quantities of every path (moment, path), or (path,) where they belong to no moment."""
+    """Return the quantities of every path (moment, path), or (path,) where they belong to no moment.
+
+    `log_values` (value, path) is what the logarithms gain from the second of `MOMENTS` to the third; `growth` and
+    `clock` reach up to the second one.
+    """
     from scipy.integrate import trapezoid
 
     chosen = run.reduced[list(AT)]

@@ -86,7 +86,7 @@ def predicted_across(path: Path) -> float:
     return float(np.sqrt((first[1:] ** 2).sum() / (first**2).sum()))
 
 
-def predicted_fourth_ratio(path: Path) -> float:
+def predicted_fourth_over_first_value(path: Path) -> float:
     """Return sigma_4/sigma_1 of W1 by Corollary 3.1, at the effective gamma."""
     first = predicted_final_values(path)[0]
     return float(first[OUTPUTS] / first[0])
@@ -149,6 +149,6 @@ GAUSSIAN_STARTS = flow_table(
         "rank of W1": range_column(lambda path: path.rank, "{:.0f}"),
         "rank 3": lambda row: f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}",
         "σ4/σ1": range_column(lambda path: path.values[3] / path.values[0]),
-        "the same by Corollary 3.1": range_column(predicted_fourth_ratio),
+        "the same by Corollary 3.1": range_column(predicted_fourth_over_first_value),
     },
 )

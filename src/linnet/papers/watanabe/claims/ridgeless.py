@@ -132,7 +132,10 @@ def ridgeless_limits(ratio: float) -> tuple[float, float]:
 
 
 def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float:
-    """Return kappa of (24) for the spiked spectrum of finite size, by bisection."""
+    """Return kappa of (24) for the spiked spectrum of finite size, by Brent's method.
+
+    It shares nothing with `theories.ridge`, on purpose. A strength of 0 needs a ratio above 1.
+    """
     from scipy.optimize import brentq
 
     n = dim / ratio
