@@ -29,7 +29,7 @@ def wrong(owner, name, mistaken):
 
     def mistake(patch):
         if isinstance(right, property):
-            patch.setattr(owner, name, property(lambda self: mistaken(right.fget(self))))
+            patch.setattr(owner, name, property(lambda self: mistaken(right.__get__(self))))
         else:
             patch.setattr(owner, name, mistaken(right))
 
