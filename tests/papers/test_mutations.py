@@ -64,7 +64,7 @@ def test_an_error_turns_the_verdict(paper: str, mutation: Mutation) -> None:
     claim, right = claims_of(paper)[mutation.claim], sound(paper, mutation.claim)
     assert right.verdict == claim.expected, right.measured
     judged = [entry for _, leaf in claim.limits() for _, entry in entries(right.numbers[leaf.number])]
-    assert np.isfinite(np.array([getattr(entry, "value", entry) for entry in judged], dtype=float)).all()
+    assert not np.isnan([float(getattr(entry, "value", entry)) for entry in judged]).any()
     if mutation.retrains:
         forget(paper)
     with pytest.MonkeyPatch.context() as patch:
