@@ -38,9 +38,9 @@ def test_findings_and_a_page(linnet, table, tmp_path):
     ],
 )
 def test_a_wrong_call_is_one_line(linnet, table, tmp_path, options, message):
-    said = linnet("diagnose", table, *options, "--out", tmp_path / "out")
+    said = linnet("diagnose", table, *options, "--out", tmp_path / "new" / "out")
     assert said.status in (1, 2) and message in said.err and len(said.err.strip().splitlines()) == 1
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "new").exists()
 
 
 def test_defaults_are_those_of_the_library():

@@ -57,10 +57,10 @@ def diagnose(
         key=seed,
     )
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
-    new = not out.exists()
-    check_writable(out)  # before the work, which may take minutes; it makes the folder
-    if new:
-        out.rmdir()  # again: it comes with the page, and not for a wrong call that `diagnose_table` refuses
+    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
+    check_writable(out)  # before the work, which may take minutes; it makes the folders
+    for folder in new_folders:
+        folder.rmdir()  # they come again with the page, and not for a wrong call that `diagnose_table` refuses
     diagnosis = diagnose_table(table, settings)
     for line in diagnosis.findings():
         terminal.echo(line)
