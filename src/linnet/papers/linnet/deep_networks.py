@@ -43,17 +43,18 @@ def descent_products(
     weights = [np.array(layer) for layer in layers]
     kept = []
     for step in range(steps + 1):
-        reached = [weights[0]]
-        for layer in weights[1:]:
-            reached.append(layer @ reached[-1])
+        # from the last layer on: the network has no more outputs than inputs
+        above = [weights[-1]]
+        for layer in weights[-2::-1]:
+            above.append(above[-1] @ layer)
+        product = above.pop()
         if step % every == 0:
-            kept.append(reached[-1] if keep is None else keep(weights))
-        error = target - reached[-1]
+            kept.append(product if keep is None else keep(weights))
+        error = target - product
         pull = rate * (error if weighted is None else weighted(error))
-        for at in range(len(weights) - 1, -1, -1):
-            push = pull
-            if at:
-                push = pull @ np.swapaxes(reached[at - 1], -1, -2)
-                pull = np.swapaxes(weights[at], -1, -2) @ pull
-            weights[at] += push
+        for layer in weights[:-1]:
+            push = above.pop().mT @ pull
+            pull = pull @ layer.mT
+            layer += push
+        weights[-1] += pull
     return np.stack(kept)
