@@ -123,7 +123,7 @@ def two_stages(trial: Trial) -> Numbers:
         def kept_numbers(layers: list[np.ndarray]) -> np.ndarray:
             """Return the loss, the cosine of alignment, and the first layer's length along it over the last one's."""
             left = truth - product_of(layers)[0]
-            aligned = abs(np.linalg.svd(layers[0], full_matrices=False)[2][0] @ towards)
+            aligned = abs(np.linalg.eigh(layers[0].T @ layers[0])[1][:, -1] @ towards)
             return np.array(
                 [left @ cov @ left, aligned, np.linalg.norm(layers[0] @ towards) / np.linalg.norm(layers[-1])]
             )
@@ -265,37 +265,39 @@ def _layer_values(layers: list[np.ndarray]) -> np.ndarray:
     reads="exponent in S and its standard error over starts: {exponents:.4f}",
 )
 def borders(trial: Trial) -> Numbers:
-    strengths, widths = np.array([0.7, 2.0, 6.0]), np.array([10**6, 10**8])
+    strengths, widths = np.array([0.7, 2.0, 6.0]), (10**6, 10**8)
 
     def measure_exponents(depth: int) -> Numbers:
         """Return the exponents of the border in the strength of the mode and in the width."""
-        variances = np.array([[_border_variances(trial, S, depth, int(width)) for S in strengths] for width in widths])
-        logs = np.log(variances * widths[:, None, None]).mean(axis=0)  # (strength, start)
-        slopes = np.polyfit(np.log(strengths), logs, 1)[0]
+        couplings = np.stack([_border_couplings(trial, S, depth, widths) for S in strengths])
+        slopes = np.polyfit(np.log(strengths), 2 * np.log(couplings).mean(axis=1), 1)[0]  # (start,)
         # at the border of depth L the threshold c^L is a multiple of S
         predicted = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
+        variances = (couplings**2).mean(axis=(0, 2)) / widths
         return {
             "exponents": Estimate.of_mean(slopes),
             "exponent": slopes.mean() - predicted,
-            "width": line(np.log(widths), np.log(variances.mean(axis=(1, 2))))[0],
+            "width": line(np.log(widths), np.log(variances))[0],
         }
 
     return by_name({f"depth {depth}": measure_exponents(depth) for depth in DEPTHS})
 
 
-def _border_variances(trial: Trial, strength: float, depth: int, width: int) -> np.ndarray:
-    """Return the variance at which half of a mode is learned 20% sooner than by the starting kernel, for each of 8
-    starts."""
+def _border_couplings(trial: Trial, strength: float, depth: int, widths: Sequence[int]) -> np.ndarray:
+    """Return the couplings at which half of a mode is learned 20% sooner than by the starting kernel, for each width
+    and each of 8 starts."""
     couplings = np.geomspace(0.48, 1.7, 11)  # the same for all strengths and depths
+    keys = {width: [trial.seed, depth, round(10 * strength), width] for width in widths}
+    drawn = [wide_layers(1, width, depth, 1.0, key=key, order=6, batch=8) for width, key in keys.items()]
+    unit = [np.stack(layers) for layers in zip(*drawn, strict=True)]  # (width, start, out, in)
     sooner = []
     for coupling in couplings:
-        key = [trial.seed, depth, round(10 * strength), width]
-        layers = wide_layers(1, width, depth, coupling, key=key, order=6, batch=8)
         lazily = np.log(2) / (depth * coupling ** (2 * depth - 2))
         rate = min(lazily / 100, 0.5 / (depth * strength ** (2 - 2 / depth)))  # stable where the mode is active, too
         steps = round(1.3 * lazily / rate)
-        learned = descent_products(layers, np.array([[strength]]), rate, steps)[..., 0, 0] / strength
+        layers = [coupling * layer for layer in unit]
+        learned = descent_products(layers, np.array([[strength]]), rate, steps).reshape(steps + 1, -1) / strength
         sooner.append([np.interp(0.5, one, np.arange(steps + 1) * rate / lazily) for one in learned.T])
-    # the times rise towards that of the kernel with the coupling, (coupling, start)
+    # the times rise towards that of the kernel with the coupling, (coupling, width and start)
     logs = [np.interp(0.8, one, np.log(couplings)) for one in np.array(sooner).T]
-    return np.exp(2 * np.array(logs)) / width
+    return np.exp(logs).reshape(len(widths), -1)
