@@ -138,26 +138,28 @@ def over_time_limit(trial: Trial) -> Numbers:
     noise = 0.25  # its variance
     times = np.array([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
 
-    def compare_with_limits(dim: int, threshold: float) -> Numbers:
+    def drawn_problems(dim: int) -> list[ln.Problem]:
+        """Return the draws of the data with so many inputs."""
+        model = {"spike": spike, "alignment": alignment, "samples": n, "noise_std": noise**0.5}
+        return [ln.problems.spiked_covariance(dim, **model, key=[trial.seed, dim, draw]) for draw in range(draws)]
+
+    def compare_with_limits(problems: list[ln.Problem], threshold: float) -> Numbers:
         """Return how many standard errors the means over the draws are off the limit, and off that of a control."""
-        curves = []
-        for draw in range(draws):
-            problem = ln.problems.spiked_covariance(
-                dim, spike=spike, alignment=alignment, samples=n, noise_std=noise**0.5, key=[trial.seed, dim, draw]
-            )
-            curve = ln.theories.one_output.learning_curve(problem, threshold, times)
-            curves.append([curve.loss, np.asarray(curve.test_loss)])
-        mean = np.mean(curves, axis=0)
-        error = np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
-        limits = [spiked_limit(spike, alignment, dim, n, noise, factor * threshold, times) for factor in (1.0, 2.0)]
+        curves = [ln.theories.one_output.learning_curve(problem, threshold, times) for problem in problems]
+        losses = [[curve.loss, np.asarray(curve.test_loss)] for curve in curves]
+        mean = np.mean(losses, axis=0)
+        error = np.std(losses, axis=0, ddof=1) / np.sqrt(draws)
+        model = spike, alignment, problems[0].in_dim, n, noise
+        limits = [spiked_limit(*model, factor * threshold, times) for factor in (1.0, 2.0)]
         laws = [np.array([limit.loss, limit.test_loss]) for limit in limits]
         away, control = (np.max((np.abs(mean - law) - 3 / n * law) / error) for law in laws)
         return {"away": away, "control": control, "last": mean[1, -1] / laws[0][1, -1]}
 
+    problems = {ratio: drawn_problems(round(ratio * n)) for ratio in (1.5, 1.0, 0.5)}
     return by_name(
         {
-            f"d/n = {ratio:g}, threshold {threshold:g}": compare_with_limits(round(ratio * n), threshold)
-            for ratio, threshold in itertools.product((1.5, 1.0, 0.5), (0.02, 2.0))
+            f"d/n = {ratio:g}, threshold {threshold:g}": compare_with_limits(problems[ratio], threshold)
+            for ratio, threshold in itertools.product(problems, (0.02, 2.0))
         }
     )
 
