@@ -8,6 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.linnet.settings import STANDARD_ERRORS
 from linnet.reproduction import AtMost, Estimate, Numbers, Trial, claim
+from linnet.theories.spectral_bias import half_times, singular_values
 
 SETTINGS = (  # shape, rank, strength in units of the noise's own singular values
     ((60, 60), 3, 2.0),
@@ -59,8 +60,7 @@ def _least_error_in_hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
 
     def error(point: np.ndarray) -> float:
         g, cut = np.exp(point)
-        time = ln.theories.spectral_bias.half_times([cut], g)
-        f = ln.theories.mixed.mode_values(values, g, time)[0]
+        f = singular_values(values, g, half_times([cut], g))[0]
         return float((f * f - 2 * f * held).sum() + power)
 
     starts = [np.log([g * values[0], cut * values[0]]) for g in (1e-4, 1e-2, 1.0) for cut in (0.4, 0.7)]
