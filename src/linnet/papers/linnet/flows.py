@@ -49,10 +49,12 @@ def least_errors(
         begun = time
         state = before
         least = state
-        best = _squared_distances(_products(state, target), truth)
+        products = _products(state, target)
+        best = _squared_distances(products, truth)
         for number in range(2 * FINER):
-            moved = _runge_kutta_step(state, target, by)
-            test = _squared_distances(_products(moved, target), truth)
+            moved = _runge_kutta_step(state, products, target, by)
+            products = _products(moved, target)
+            test = _squared_distances(products, truth)
             better = test < best
             time = np.where(better, begun + number * by, time)
             best = np.minimum(test, best)
@@ -91,7 +93,7 @@ def _coarse_runs(
     step = 0
     while running.size and step < MOST_STEPS:
         step += 1
-        moved = _runge_kutta_step(state, target, steps[running])
+        moved = _runge_kutta_step(state, products, target, steps[running])
         products = _products(moved, target)
         test = _squared_distances(products, truth)
         train = _squared_distances(products, target)
@@ -108,8 +110,9 @@ def _coarse_runs(
         over |= (test > RISEN * best[running]) | (train < LEARNED * power)
         mark[running[due]] = train[due]
         since[running[due]] = step
-        running = running[~over]
-        state = moved[~over]
+        if over.any():
+            running, moved, products = running[~over], moved[~over], products[~over]
+        state = moved
     ended = np.ones(len(start), dtype=bool)
     ended[running] = False
     return before, np.maximum(at - 1, 0) * steps, ended
@@ -126,20 +129,21 @@ def _squared_distances(products: np.ndarray, goal: np.ndarray) -> np.ndarray:
     return ((products - goal) ** 2).sum(axis=(1, 2))
 
 
-def _runge_kutta_step(weights: np.ndarray, target: np.ndarray, by: np.ndarray) -> np.ndarray:
+def _runge_kutta_step(weights: np.ndarray, products: np.ndarray, target: np.ndarray, by: np.ndarray) -> np.ndarray:
     """Return the weights one step of the classical fourth-order method later, a step of its own for each run."""
     by = by[:, None, None]
-    one = _velocity(weights, target)
-    two = _velocity(weights + by / 2 * one, target)
-    three = _velocity(weights + by / 2 * two, target)
-    four = _velocity(weights + by * three, target)
+    slopes = [_velocity(weights, products, target)]
+    for share in (0.5, 0.5, 1.0):
+        moved = weights + share * by * slopes[-1]
+        slopes.append(_velocity(moved, _products(moved, target), target))
+    one, two, three, four = slopes
     return weights + by / 6 * (one + 2 * (two + three) + four)
 
 
-def _velocity(weights: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _velocity(weights: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return the velocity of both layers under gradient flow on |target - product|^2/2."""
     inputs = target.shape[1]
-    rest = target - _products(weights, target)
+    rest = target - products
     velocity = np.empty_like(weights)
     np.matmul(weights[..., inputs:], rest, out=velocity[..., :inputs])
     np.matmul(weights[..., :inputs], np.swapaxes(rest, 1, 2), out=velocity[..., inputs:])
