@@ -20,6 +20,7 @@ _NODES, _WEIGHTS = (
     np.polynomial.legendre.leggauss(_STAGES)[1] / 2,
 )
 _POWERS = np.arange(_STAGES)
+_IDENTITY = np.eye(_STAGES)
 _SCALES = (_NODES ** (_POWERS[:, None] + 1))[..., None]  # of an integral of s^k up to a node, (power, node, mode)
 _TO_MONOMIALS = np.linalg.inv(_NODES[:, None] ** _POWERS)  # values at the nodes -> coefficients of s^k on [0, 1]
 _FINE = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
@@ -139,7 +140,7 @@ class Clock:
     def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
         """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
         h, scaled = self._step, self.rates * self._step
-        inner = np.outer(_NODES, scaled[self._driving])
+        inner = _NODES[:, None] * scaled[self._driving]
         reach = np.concatenate([inner.ravel(), scaled])  # up to the nodes, of rates that drive; and to the end, of all
         decay = np.exp(-reach)
         integrals = _integrals(reach, decay)
@@ -154,8 +155,8 @@ class Clock:
             gaps = np.log(y / inverse)
             slopes = np.vecdot((values * self._squares).conj(), weights.reshape(_STAGES, *start.shape)).T.real
             slopes = slopes * y / inverse[:, None] ** -2  # of log a^(1/2) at each node, in log y at the others
-            change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
-            y = y * np.exp(np.clip(change, -2, 2))
+            change = np.linalg.solve(_IDENTITY + slopes, -gaps)
+            y = y * np.exp(change.clip(-2, 2))
             if np.abs(change).max() < 1e-14:
                 break
         else:
@@ -186,7 +187,7 @@ class Clock:
             if settled.all():
                 break
             theta = np.where(settled, theta, np.where((low < new) & (new < high), new, (low + high) / 2))
-        reach = np.outer(theta, self.rates * self._step)
+        reach = theta[:, None] * (self.rates * self._step)
         decay = np.exp(-reach)
         scales = self._step * coefficients[:, None] * theta ** (_POWERS[:, None] + 1)
         return decay * self._filter + np.einsum("kt,ktm->tm", scales, _integrals(reach, decay))

@@ -99,7 +99,7 @@ def asymptotic(
     fitted = -((outer.weights * outer.along) * left[:, split:] ** 2).sum(-1).real
     unfit = ((outer.weights * outer.transform) * left[:, split:] ** 2).sum(-1).real + max(population.excess, 0.0)
     variance = -((learned**2 * outer.weights) @ (1 / (outer.nodes**2 * outer.transform))).real
-    test = population.test_bias(inner, outer, left[:, :split], left[:, split:]) + noise * variance
+    test = population.test_bias(left[:, :split], left[:, split:]) + noise * variance
     return LearningCurve(clock, 0.5 * (fitted + noise * unfit), 0.5 * test, g)
 
 
@@ -245,24 +245,34 @@ class _Population:
                 return m
         raise ArithmeticError(f"no Stieltjes transform was found at z = {z:.6g}.")
 
-    def test_bias(self, one: _Contour, two: _Contour, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        r"""$\beta^T f(S)\, \Sigma f(S)\, \beta$ of functions f given at the nodes, (time, node), with f(0) = 1."""
-        m_one, m_two, shrunk_one, shrunk_two = one.transform, two.transform, one.shrunk, two.shrunk
-        left, right = -left * one.weights / one.nodes, -right * two.weights / two.nodes
-        if self.excess < 0:  # the directions without data are a pole at zero
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        r"""$\beta^T R_1 \Sigma R_2 \beta$, times $z_1 z_2$, between the nodes of both contours, (inner, outer).
+
+        Conjugate pairs of both nodes are conjugate, those of one node alone are not: the outer nodes in both halves.
+        With fewer samples than the rank each contour has one node more, the pole at zero of directions without data.
+        """
+        (m_one, shrunk_one), (m_two, shrunk_two) = ((each.transform, each.shrunk) for each in self.contours)
+        if self.excess < 0:
             m = self.transform_at_zero
             rest = 1 / (1 + m * self.values)
             m_one, m_two = np.append(m_one, m), np.append(m_two, m)
             shrunk_one, shrunk_two = np.vstack([shrunk_one, rest]), np.vstack([shrunk_two, rest])
-            left, right = (np.pad(part, ((0, 0), (0, 1)), constant_values=1) for part in (left, right))
 
-        def pairs(m_two: np.ndarray, shrunk_two: np.ndarray) -> np.ndarray:  # beta^T R_1 Sigma R_2 beta, times z_1 z_2
+        def between(m_two: np.ndarray, shrunk_two: np.ndarray) -> np.ndarray:
             top = (shrunk_one * (self.weights * self.values)) @ shrunk_two.T
             shares = self.counts * self.values**2 / self.samples
             traces = (m_one[:, None] * shrunk_one * shares) @ (m_two[:, None] * shrunk_two).T
             np.subtract(1, traces, out=traces)
             return np.divide(top, traces, out=top)
 
-        # conjugate pairs of both nodes are conjugate, those of one node alone are not: the second in both halves
-        upper, lower = pairs(m_two, shrunk_two), pairs(m_two.conj(), shrunk_two.conj())
+        return between(m_two, shrunk_two), between(m_two.conj(), shrunk_two.conj())
+
+    def test_bias(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        r"""$\beta^T f(S)\, \Sigma f(S)\, \beta$ of functions f given at the nodes, (time, node), with f(0) = 1."""
+        inner, outer = self.contours
+        left, right = -left * inner.weights / inner.nodes, -right * outer.weights / outer.nodes
+        if self.excess < 0:
+            left, right = (np.pad(part, ((0, 0), (0, 1)), constant_values=1) for part in (left, right))
+        upper, lower = self.pairs
         return 0.5 * ((left @ upper) * right + (left @ lower) * right.conj()).sum(-1).real
