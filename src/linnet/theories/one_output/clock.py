@@ -23,13 +23,13 @@ _POWERS = np.arange(_STAGES)
 _IDENTITY = np.eye(_STAGES)
 _SCALES = (_NODES ** (_POWERS[:, None] + 1))[..., None]  # of an integral of s^k up to a node, (power, node, mode)
 _TO_MONOMIALS = np.linalg.inv(_NODES[:, None] ** _POWERS)  # values at the nodes -> coefficients of s^k on [0, 1]
-_FINE = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
 _TOLERANCE = 1e-9  # of the polynomial at the end of a step, relative: the modes are then good to 1e-12
 _SMALL = 4.0  # of rate x step: above it the recursion upwards keeps its digits, below it the one downwards does
 # The series in rate x step that the latter begins with, 5! sum_j (-x)^j / (j + 6)!; what is left out is 1e-19.
 _SERIES = [(-1) ** j * math.factorial(_STAGES - 1) / math.factorial(j + _STAGES) for j in range(28)]
 _MAX_STEPS = 20_000
 _MAX_ITERATIONS = 30
+_SETTLED = 1e-8  # of the last change of a share of a step: Newton's method is then off by its square
 _TIMES_TOGETHER = 64  # times inside one step that are looked up together: more take memory, and gain nothing
 
 
@@ -170,10 +170,9 @@ class Clock:
 
     def _inside(self, coefficients: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """The filters where the canonical times of this step are `wanted`: Newton in the shares of the step."""
-        nodes, weights = _FINE
 
         def passed(theta: np.ndarray) -> np.ndarray:
-            return self._step * theta * (_horner(coefficients, theta[:, None] * nodes) ** 2 @ weights)
+            return self._step * theta * (_horner(coefficients, theta[:, None] * _NODES) ** 2 @ _WEIGHTS)
 
         low, high = np.zeros(wanted.size), np.ones(wanted.size)
         theta = np.minimum(wanted / passed(np.ones(1)), 1.0)
@@ -181,12 +180,10 @@ class Clock:
             gap = passed(theta) - wanted
             low, high = np.where(gap > 0, low, theta), np.where(gap > 0, theta, high)
             new = theta - gap / (self._step * _horner(coefficients, theta) ** 2)
-            settled = (
-                np.abs(new - theta) <= 1e-15 * theta
-            )  # these stay: a step of no length is at the end of its bracket
-            if settled.all():
+            new = np.where((low <= new) & (new <= high), new, (low + high) / 2)
+            change, theta = np.abs(new - theta), new
+            if (change <= _SETTLED * theta).all():
                 break
-            theta = np.where(settled, theta, np.where((low < new) & (new < high), new, (low + high) / 2))
         reach = theta[:, None] * (self.rates * self._step)
         decay = np.exp(-reach)
         scales = self._step * coefficients[:, None] * theta ** (_POWERS[:, None] + 1)
