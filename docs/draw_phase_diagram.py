@@ -14,7 +14,7 @@ from matplotlib.colors import ListedColormap
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.trained import trained_diagram
+from linnet.papers.linnet.networks.trained import trained_diagram
 from linnet.reproduction.plane import RANK
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.trained import trained_diagram
+from linnet.papers.linnet.networks.trained import trained_diagram
 from linnet.reproduction.plane import RANK
 
 IMAGES = Path(__file__).parent / "images"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.trained import trained_diagram
+from linnet.papers.linnet.networks.trained import trained_diagram
 from linnet.reproduction.plane import RANK
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ import linnet.explorer
 from linnet.explorer.computing import phase_diagram as computing
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE
-from linnet.papers.linnet.trained import trained_diagram
+from linnet.papers.linnet.networks.trained import trained_diagram
 
 from .pages import assert_script_computes
 

@@ -8,9 +8,10 @@ import xarray as xr
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.papers.linnet import flows, plane_networks
 from linnet.papers.linnet.claims import diagram, stopping
 from linnet.papers.linnet.figures import published
+from linnet.papers.linnet.networks import flows
+from linnet.papers.linnet.networks import plane as plane_networks
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import Trial, Verdict
 

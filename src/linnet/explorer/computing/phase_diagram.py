@@ -146,7 +146,7 @@ def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarra
 
 def _own_map(dim: int) -> xr.Dataset:
     """Return the map that was trained here at a dimension, and the formula for its task."""
-    from linnet.papers.linnet.trained import trained_diagram
+    from linnet.papers.linnet.networks.trained import trained_diagram
 
     cells = trained_diagram(dim)
     rank = int(cells.attrs["rank"])

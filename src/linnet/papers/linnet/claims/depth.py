@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.deep_networks import descent_products, least_test_loss, wide_layers
+from linnet.papers.linnet.networks.deep import descent_products, least_test_loss, wide_layers
 from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent
 from linnet.reproduction.numbers import by_name

@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.inits.layers import product_of
-from linnet.papers.linnet.deep_networks import descent_products, wide_layers
+from linnet.papers.linnet.networks.deep import descent_products, wide_layers
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Estimate, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import line
 from linnet.reproduction.numbers import by_name

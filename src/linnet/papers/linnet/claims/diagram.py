@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.linnet.printed import published_and_predicted
+from linnet.papers.linnet.predictions import published_and_predicted
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS, WRONG
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Estimate, Numbers, Trial, claim

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.one_output import small_start, spiked_limit
+from linnet.papers.linnet.predictions import small_start, spiked_limit
 from linnet.papers.linnet.settings import EXACT
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.one_output import LARGE, gain_in_the_limit, gain_on_data
+from linnet.papers.linnet.predictions import LARGE, gain_in_the_limit, gain_on_data
 from linnet.papers.linnet.settings import SAME
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest

@@ -7,7 +7,7 @@ from pydantic import PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.deep_networks import least_test_loss, wide_layers
+from linnet.papers.linnet.networks.deep import least_test_loss, wide_layers
 from linnet.reproduction import Check, Figure, Settings
 from linnet.reproduction.datasets import Dataset
 from linnet.theories.deep.diagram import learning_time

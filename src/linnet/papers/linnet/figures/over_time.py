@@ -7,7 +7,7 @@ from pydantic import PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.one_output import small_start, spiked_limit
+from linnet.papers.linnet.predictions import small_start, spiked_limit
 from linnet.papers.linnet.settings import EXACT
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import PositiveInt
 
 from linnet import style
-from linnet.papers.linnet.printed import published_and_predicted
+from linnet.papers.linnet.predictions import published_and_predicted
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST
 from linnet.reproduction import Check, Figure, Settings
 from linnet.reproduction.datasets import Dataset

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import PositiveInt
 
 from linnet import style
-from linnet.papers.linnet.one_output import gain_in_the_limit
+from linnet.papers.linnet.predictions import gain_in_the_limit
 from linnet.reproduction import Check, Figure, Settings
 from linnet.reproduction.datasets import DataArray, Dataset, labelled
 

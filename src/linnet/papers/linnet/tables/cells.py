@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.plane_networks import QUANTITIES, cells, predictions, tasks_of
+from linnet.papers.linnet.networks.plane import QUANTITIES, cells, tasks_of
+from linnet.papers.linnet.predictions import predicted_cells
 from linnet.papers.linnet.settings import STANDARD_ERRORS
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
@@ -71,7 +72,7 @@ class Compared:
 
 def read(networks: Dataset) -> Compared:
     """Return the trained means beside what is predicted."""
-    predicted = predictions(networks)
+    predicted = predicted_cells(networks)
     off = {}
     bars = {}
     told = {"best_test": predicted["error"], "best_time": predicted["best_time_error"], "stable_rank": np.zeros(())}

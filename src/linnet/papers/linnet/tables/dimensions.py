@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.networks import cells, predicted_best_test
+from linnet.papers.linnet.networks.dimensions import cells
+from linnet.papers.linnet.predictions import predicted_best_test
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep

@@ -1,4 +1,4 @@
-"""Tasks of many kinds and cells anywhere on the plane of variances and widths: trained to the end, and predicted."""
+"""Tasks of many kinds and cells anywhere on the plane of variances and widths: trained to the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.linnet.flows import least_errors
+from linnet.papers.linnet.networks.flows import least_errors
 from linnet.reproduction import plane
 from linnet.reproduction.cells import Block, Points
 from linnet.reproduction.datasets import Dataset, fixed_of
@@ -97,14 +97,3 @@ def tasks_of(networks: Dataset) -> dict[int, ln.Problem]:
     return {
         number: task(number, int(networks.attrs["seed"]), (least, most)) for number in networks["task"].values.tolist()
     }
-
-
-def predictions(networks: Dataset) -> dict[str, np.ndarray]:
-    """Return the prediction for every cell of a sweep by the name of the quantity, (task, cell)."""
-    rows = []
-    for number, problem in tasks_of(networks).items():
-        spectrum = ln.theories.mixed.task_spectrum(problem)
-        places = chosen_cells(number, int(networks.attrs["seed"]), max(problem.cross.shape), networks.sizes["cell"])
-        rows.append([ln.theories.mixed.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places])
-    names = (*QUANTITIES, "covered", "error", "best_time_error")
-    return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}

@@ -1,4 +1,4 @@
-"""The test error over time of one output with one spike in its data, and what the scale of the start changes in it."""
+"""What the theories say of the problems that our claims and figures try, beside what is trained in `networks`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,64 @@ from functools import partial
 import numpy as np
 
 import linnet as ln
+from linnet.papers.linnet.networks.plane import QUANTITIES, chosen_cells, tasks_of
+from linnet.reproduction import plane
+from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.published import phase_diagram_cells
 from linnet.theories.one_output import LearningCurve
 
 SMALL, LARGE = 1e-4, 1e3  # thresholds far on either side of the solution's size
 TIMES = np.append(0.0, np.geomspace(1e-4, 200, 150))  # over the larger of 1 and the threshold
+
+
+def published_and_predicted(tasks: int, seed: int) -> Dataset:
+    """Return the published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each
+    task.
+
+    A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy border, $|A^*|$ that of the task.
+    """
+    cells = phase_diagram_cells()
+    dim = int(cells.attrs["dim"])
+    variances = float(dim) ** cells["gamma_variance"].values
+    widths = float(dim) ** cells["gamma_width"].values
+    test, train = np.zeros((2, tasks, variances.size, widths.size))
+    for number in range(tasks):
+        problem = plane.task(dim, number, seed)
+        spectrum = ln.theories.mixed.task_spectrum(problem)
+        size = float(np.linalg.norm(np.asarray(problem.truth), 2))
+        powers = cells["gamma_variance"].values[:, None], cells["gamma_width"].values
+        times = cells["last_step"].values * plane.step_size(*powers, dim=dim, size=size)
+        for i, variance in enumerate(variances):
+            for j, width in enumerate(widths):
+                run = ln.theories.mixed.predicted_run(spectrum, variance, round(width), [float(times[i, j])])
+                test[number, i, j] = run.test_loss[0]
+                train[number, i, j] = run.loss[0]
+    scale = 2 / dim**2  # the published errors are per entry and without the half
+    axes = ("task", "gamma_variance", "gamma_width")
+    return cells.assign(predicted=(axes, scale * test), predicted_train=(axes, scale * train))
+
+
+def predicted_cells(networks: Dataset) -> dict[str, np.ndarray]:
+    """Return the prediction for every cell of a sweep by the name of the quantity, (task, cell)."""
+    rows = []
+    for number, problem in tasks_of(networks).items():
+        spectrum = ln.theories.mixed.task_spectrum(problem)
+        places = chosen_cells(number, int(networks.attrs["seed"]), max(problem.cross.shape), networks.sizes["cell"])
+        rows.append([ln.theories.mixed.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places])
+    names = (*QUANTITIES, "covered", "error", "best_time_error")
+    return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}
+
+
+def predicted_best_test(networks: Dataset, seed: int) -> np.ndarray:
+    """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
+    rows = []
+    for dim in networks["dim"].values.tolist():
+        widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
+        variances = float(dim) ** networks["gamma_variance"].values
+        tasks = [plane.task(dim, int(number), seed) for number in networks["replicate"].values]
+        predicted = [ln.theories.mixed.predicted_diagram(task, variances, widths).best_test for task in tasks]
+        rows.append(np.stack(predicted, axis=-1))
+    return np.stack(rows)
 
 
 def spiked_limit(

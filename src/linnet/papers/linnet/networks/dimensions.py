@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import linnet as ln
 from linnet.reproduction import plane
 from linnet.reproduction.cells import Block, Points
-from linnet.reproduction.datasets import Dataset
 
 PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, between which it rises for a while
 
@@ -23,15 +21,3 @@ def cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
         points, seeds, dim=dim, task_of=lambda replicate: plane.task(dim, replicate, seed), steps=steps, stop=stop
     )
     return {"best_test": runs.best_test}
-
-
-def predicted_best_test(networks: Dataset, seed: int) -> np.ndarray:
-    """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
-    rows = []
-    for dim in networks["dim"].values.tolist():
-        widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
-        variances = float(dim) ** networks["gamma_variance"].values
-        tasks = [plane.task(dim, int(number), seed) for number in networks["replicate"].values]
-        predicted = [ln.theories.mixed.predicted_diagram(task, variances, widths).best_test for task in tasks]
-        rows.append(np.stack(predicted, axis=-1))
-    return np.stack(rows)
