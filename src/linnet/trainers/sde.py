@@ -28,6 +28,7 @@ from linnet.trajectories.trajectory import Trajectory
 
 ROUNDING = 1e-12  # share of a gap between two times, below which nothing is left of it
 MAX_STEPS = 20_000_000  # their sizes are kept, 160 MB
+Carried = tuple[Array, Array, Array]  # from step to step: both layers, and the noise of the next step
 
 
 class Decreasing(NamedTuple):
@@ -143,8 +144,9 @@ def noise_sde(
         objective = None if problem is None else training_objective(problem, reduction, run_dtype)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
         given = None if increments is None else cast(_increments_by_path(increments, sizes, paths, start))
-        sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths
-        bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
+        padding = 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size  # few compiled lengths
+        sizes = np.pad(sizes, (1, padding))  # an empty step in front, which draws the noise of the first
+        bounds = np.stack([np.concatenate([[0], 1 + ends[:-1]]), 1 + ends], axis=1)
         out = _integrate(
             objective, first, second, cast(scales * noise), cast(sizes), jnp.asarray(bounds), jax_key(key), given
         )
@@ -265,35 +267,37 @@ def _integrate(
 
     - `objective`: the drift, and the loss; None for noise alone, whose loss is zero
     - `scales`: the standard deviation of the noise in each input
-    - `sizes`: of all steps; those beyond the last of `bounds` are padding and are not taken
+    - `sizes`: of all steps, the first of which is empty; those beyond the last of `bounds` are padding and not taken
     - `given`: increments of the Brownian motion, (step, output, input, path), in place of drawn ones
     """
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
     evaluate = None if objective is None else jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
 
-    def noisy_step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-        first, second = state
-        size = sizes[index]
-        if given is None:
-            draw = jax.random.normal(jax.random.fold_in(key, index), (outputs, inputs, paths), first.dtype)
-            increment = jnp.sqrt(size) * scales[:, None] * draw
-        else:
-            increment = scales[:, None] * given[index]
-        if evaluate is not None:
-            increment = increment + size * evaluate(_path_products(second, first))[1]
-        moved = _sum_of_terms([second[k, :, None, :] * increment[k, None, :, :] for k in range(outputs)])
-        return first + moved, second + _sum_of_terms(
-            [increment[:, None, j, :] * first[None, :, j, :] for j in range(inputs)]
-        )
+    def noise_after(index: Array) -> Array:
+        """Return the noise of the step after this one."""
+        if given is not None:
+            return scales[:, None] * given[index]
+        draw = jax.random.normal(jax.random.fold_in(key, index), (outputs, inputs, paths), first.dtype)
+        return jnp.sqrt(sizes[index + 1]) * scales[:, None] * draw
 
-    def run_segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+    # What a loop carries is computed once: drawn within its step, noise would be computed again for every hidden unit.
+    def noisy_step(index: Array, state: Carried) -> Carried:
+        first, second, increment = state
+        if evaluate is not None:
+            increment = increment + sizes[index] * evaluate(_path_products(second, first))[1]
+        moved = _sum_of_terms([second[k, :, None, :] * increment[k, None, :, :] for k in range(outputs)])
+        turned = _sum_of_terms([increment[:, None, j, :] * first[None, :, j, :] for j in range(inputs)])
+        return first + moved, second + turned, noise_after(index)
+
+    def run_segment(state: Carried, bound: Array) -> tuple[Carried, tuple[Array, Array, Array]]:
         state = jax.lax.fori_loop(bound[0], bound[1], noisy_step, state)
         loss = (
             evaluate(_path_products(state[1], state[0]))[0] if evaluate is not None else jnp.zeros(paths, first.dtype)
         )
-        return state, (*state, loss)
+        return state, (*state[:2], loss)
 
-    return jax.lax.scan(run_segment, (first, second), bounds)[1]
+    no_noise = jnp.zeros((outputs, inputs, paths), first.dtype)
+    return jax.lax.scan(run_segment, (first, second, no_noise), bounds)[1]
 
 
 def _path_products(second: Array, first: Array) -> Array:
