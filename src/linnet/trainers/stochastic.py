@@ -15,6 +15,7 @@ from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
+from linnet.trainers._compiling import jit_drawing
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._layer_steps import residual_step
 from linnet.trainers._objective import SamplesObjective
@@ -128,7 +129,10 @@ def with_keys(key: Key, params: Params) -> Params:
     Every step draws by this key and its own number (`jax.random.fold_in`), so the key itself never moves.
     """
     own = jax_key(key)
-    return {**params, "key": jax.random.split(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
+    return {**params, "key": _split_key(own, params["first"].shape[0]) if params["first"].ndim == 3 else own}
+
+
+_split_key = jit_drawing(jax.random.split, static_argnums=1)
 
 
 @dataclass(frozen=True)
