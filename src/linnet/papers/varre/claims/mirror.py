@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from linnet.papers.varre.tables import flows
 from linnet.papers.varre.tables.flows import loss_over_bound
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
-from linnet.reproduction.numbers import by_name
 
 CONDITIONED = "two inputs with condition numbers 1, 1e3 and 1e6, gamma from 1e-6 to 10"
+CONDITIONED_SOLUTION = np.array([0.8, 0.6])
+CONDITIONED_TIMES = np.geomspace(0.01, 100.0, 60)
 MIRROR = Limit(1e-6, "the velocity of the mirror image is a central difference, of relative error 1e-10 and rounding")
 GRADIENT = Limit(1e-6, "asymmetry of a Jacobian by central differences of width 1e-5")
 NO_GRADIENT = Limit(1e-2, "an asymmetry far above the differences' error")
@@ -223,33 +224,30 @@ THE_BOUND = Limit(1.0, "it is the bound itself")
 )
 def bound(trial: Trial) -> Numbers:
     rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
+    bounds = partial(ln.theories.spectral_bias.convergence_bound, CONDITIONED_SOLUTION, times=CONDITIONED_TIMES)
     return {
         "by_gamma": {f"gamma = {g:g}": highest(loss_over_bound(path) for path in row) for g, row in rows.items()},
-        "by_condition": _largest_losses_by_condition()["of_bound"],
+        "by_condition": {
+            condition: highest((loss / bounds(gamma)).max() for gamma, loss in row.items())
+            for condition, row in _losses_by_condition().items()
+        },
     }
 
 
-def _largest_losses_by_condition() -> dict[str, dict[str, float]]:
-    """Return the largest loss of flows on two inputs, by condition number: over its bound of Lemma C.8, and in units of
-    |beta|^2/(gamma t)."""
-    times = np.geomspace(0.01, 100.0, 60)
-    target = np.array([[0.8, 0.6]])
-    solution = target[0]
-    bound = ln.theories.spectral_bias.convergence_bound
+@cache  # two claims read it
+def _losses_by_condition() -> dict[str, dict[float, np.ndarray]]:
+    """Return the losses at `CONDITIONED_TIMES` of flows to `CONDITIONED_SOLUTION`, by condition number and gamma."""
 
-    def largest_loss(problem: ln.Problem, gamma: float) -> Numbers:
-        """Return the largest loss of one flow in both units."""
+    def losses(problem: ln.Problem, gamma: float) -> np.ndarray:
         start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
-        losses = problem.loss(plain_flow(problem, start, times).product)
-        share = (losses / bound(solution, gamma, times)).max()
-        return {"of_bound": share, "of_rate": (losses * gamma * times).max() / (solution @ solution)}
+        return np.asarray(problem.loss(plain_flow(problem, start, CONDITIONED_TIMES).product))
 
     rows = {}
     for condition in (1.0, 1e3, 1e6):
         x = np.sqrt(2) * np.diag([1.0, condition**-0.5])
-        flows = by_name(largest_loss(ln.Problem.from_data(x, x @ target.T), gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0))
-        rows[f"{condition:.0e}"] = {name: highest(values) for name, values in flows.items()}
-    return by_name(rows)
+        problem = ln.Problem.from_data(x, x @ CONDITIONED_SOLUTION)
+        rows[f"{condition:.0e}"] = {gamma: losses(problem, gamma) for gamma in (1e-6, 1e-3, 1.0, 10.0)}
+    return rows
 
 
 QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's own bound implies")
@@ -271,6 +269,7 @@ QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's o
 def gamma_rate(trial: Trial) -> Numbers:
     """gamma t L/|beta_*|^2 along the flows, and the same of Lemma C.8's own bound."""
     theory = ln.theories.spectral_bias
+    size = CONDITIONED_SOLUTION @ CONDITIONED_SOLUTION
     losses, bounds = [], []
     for path in flows.ONE_OUTPUT.rows(trial):
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
@@ -278,7 +277,10 @@ def gamma_rate(trial: Trial) -> Numbers:
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
     return {
         "value": highest(losses),
-        "by_condition": _largest_losses_by_condition()["of_rate"],
+        "by_condition": {
+            condition: highest((loss * gamma * CONDITIONED_TIMES).max() / size for gamma, loss in row.items())
+            for condition, row in _losses_by_condition().items()
+        },
         "bound": highest(bounds),
         "least_bound": lowest(bounds),
         "flows": len(losses),
