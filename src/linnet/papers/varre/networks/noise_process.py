@@ -118,13 +118,13 @@ def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Est
 
 
 def _repeated_start(paths: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return W1 = I (path, hidden, input) and a = 0 (path, hidden), for two inputs."""
-    return np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2))
+    """Return W1 = I (hidden, input, path) and a = 0 (hidden, path), for two inputs."""
+    return np.repeat(np.eye(2)[:, :, None], paths, 2), np.zeros((2, paths))
 
 
 def _euler_step(first: np.ndarray, a: np.ndarray, increment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both layers after one step of Euler's scheme, with the `increment` (path, input) of the noise."""
-    return first + a[:, :, None] * increment[:, None], a + np.einsum("phi,pi->ph", first, increment)
+    """Return both layers after one step of Euler's scheme, with the `increment` (input, path) of the noise."""
+    return first + a[:, None] * increment, a + (first * increment).sum(axis=1)
 
 
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
@@ -142,13 +142,17 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
     for time in times:
         while taken < round(time / step):
             taken += 1
-            tilt = np.linalg.solve(first, a[..., None])[..., 0]
-            increment = np.sqrt(step) * random.standard_normal((paths, 2)) + step * tilt
-            logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=1)
+            tilt = np.stack([_area(a, first[:, 1]), _area(first[:, 0], a)]) / _area(first[:, 0], first[:, 1])
+            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T + step * tilt
+            logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=0)
             first, a = _euler_step(first, a, increment)
-        areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
-        means.append(mean_of_paths(areas))
+        means.append(mean_of_paths(np.exp(logs) * np.abs(_area(first[:, 0], a))))
     return means
+
+
+def _area(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the determinant with these two columns (2, path), of every path."""
+    return one[0] * other[1] - one[1] * other[0]
 
 
 def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
@@ -161,11 +165,11 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
         logs = np.zeros(paths)
         early = logs
         for number in range(round(time / step)):
-            increment = np.sqrt(step) * random.standard_normal((paths, 2))
+            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T
             first, a = _euler_step(first, a, increment)
-            size = np.linalg.norm(first, axis=(1, 2))
-            first = first / size[:, None, None]
-            a = a / size[:, None]
+            size = np.sqrt((first**2).sum(axis=(0, 1)))
+            first /= size
+            a /= size
             logs = logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
         rates[step] = mean_of_paths((logs - early) / (0.5 * time))

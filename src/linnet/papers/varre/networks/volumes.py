@@ -68,11 +68,12 @@ class Process:
             sinh = angle - cosh
             first *= self.inner
             a *= self.outer
-            for turn, i in enumerate(self.order):
-                turned = first[i] * cosh[turn] + a * sinh[turn]
-                a *= cosh[turn]
-                a += first[i] * sinh[turn]
-                first[i] = turned
+            for w, c, s in zip((first[i] for i in self.order), cosh, sinh, strict=True):
+                from_w, from_a = s * w, s * a
+                w *= c
+                w += from_a
+                a *= c
+                a += from_w
             first *= self.inner
             a *= self.outer
 
