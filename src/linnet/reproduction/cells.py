@@ -15,7 +15,8 @@ def cell_by_cell(cell: Callable[..., Block]) -> Any:
     """Turn a function of one cell into the function of a block that a `Sweep` calls.
 
     The decorated function takes the cell's `key`, its values of the axes and the fixed parameters by keyword, and
-    returns by name numbers, or pairs of the dimensions of an array and the array.
+    returns by name numbers, or pairs of the dimensions of an array and the array. A cell that is repeated to fill up
+    its block is computed once.
 
     **Example:**
 
@@ -30,11 +31,11 @@ def cell_by_cell(cell: Callable[..., Block]) -> Any:
     """
 
     def block(points: Points, seeds: np.ndarray, **fixed: object) -> Block:
-        columns = {name: values.tolist() for name, values in points.items()}
-        rows = [
-            cell(key=key, **{name: values[at] for name, values in columns.items()}, **fixed)
-            for at, key in enumerate(np.asarray(seeds).tolist())
-        ]
+        columns = {"key": np.asarray(seeds).tolist(), **{name: values.tolist() for name, values in points.items()}}
+        cells = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        rows: list[Block] = []
+        for at, own in enumerate(cells):
+            rows.append(rows[-1] if at and own == cells[at - 1] else cell(**own, **fixed))
         pairs = [
             {name: value if isinstance(value, tuple) else ((), value) for name, value in row.items()} for row in rows
         ]
