@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Columns = dict[str, list[str]]  # the entries of every column, by its heading
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
     """A grid of trained networks: the sweep that a trial makes of it, and the columns to read its results by.
 
@@ -59,8 +59,8 @@ class Table:
         return _results(self.sweep, of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`"))
 
     def rows(self, trial: Trial) -> Any:
-        """The trained cells as `read` reads them: what the claims of the table start from."""
-        return self.results(trial) if self.read is None else self.read(self.results(trial))
+        """The trained cells as `read` reads them, once in a process: what the claims of the table start from."""
+        return _rows(self, trial)
 
     def entries(self, results: xr.Dataset) -> Columns:
         """The entries of every column, by its heading."""
@@ -120,3 +120,10 @@ def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
     from linnet import sweeps
 
     return sweeps.run(sweep(trial))
+
+
+@lru_cache(maxsize=32)
+def _rows(table: Table, trial: Trial) -> Any:
+    """Read the results of a table, once for each trial in a process."""
+    results = table.results(trial)
+    return results if table.read is None else table.read(results)
