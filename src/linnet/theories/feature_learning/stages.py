@@ -17,6 +17,7 @@ canonical, `steps * learning_rate`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import ArrayLike
 from linnet import _arguments as arguments
 from linnet.theories.feature_learning.kernels import target_aligned_kernel
 
-MAX_STEPS = 1_000_000  # of a recursion: about five seconds
+MAX_STEPS = 1_000_000  # of a recursion: half a second
 
 
 class Stages:
@@ -86,7 +87,7 @@ class Stages:
                 "`X` and `y` must be of a size whose powers are numbers: gamma = y^T X X^T y or gamma^(5/2)/phi "
                 "overflows or underflows. Divide them by their standard deviations."
             )
-        self.rate = np.sqrt(self.gamma) / self.samples
+        self.rate = math.sqrt(self.gamma) / self.samples
         self.trace = float((inputs**2).sum() / self.samples)
         self.signal = float(np.sqrt((self.outputs**2).mean()))
 
@@ -156,18 +157,23 @@ class Stages:
         **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean.
         """
         wanted = _countable_steps(steps)
-        rho, v = _check_neurons("alignments", alignments).copy(), _check_neurons("magnitudes", magnitudes).copy()
+        rho, v = _check_neurons("alignments", alignments), _check_neurons("magnitudes", magnitudes)
         c = np.zeros_like(rho) if overlaps is None else _check_neurons("overlaps", overlaps)
         rho, v, c = arguments.broadcast(alignments=rho, magnitudes=v, overlaps=c)
-        step, damping = self.learning_rate / self.samples, self.phi / self.gamma**2
+        a, root, damping = self.learning_rate * self.rate, math.sqrt(self.gamma), self.phi / self.gamma**2
+        # A step multiplies rho + c + sqrt(gamma) v of every neuron by 1 + a g and rho + c - sqrt(gamma) v by 1 - a g:
+        # two numbers are followed, by how much more than 1 the products of these factors are.
+        plus, minus = rho + c + root * v, rho + c - root * v
+        start = float((v * (rho + c)).mean())
+        of_plus, of_minus = (float((each**2).mean() / (4 * root)) for each in (plus, minus))
 
-        def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            rho, v = state
-            force = 1 - damping * (v * (rho + c)).mean()
-            return rho + step * self.gamma * v * force, v + step * (rho + c) * force
+        def advance(state: tuple[float, float]) -> tuple[float, float]:
+            up, down = state
+            force = 1 - damping * (start + up * (2 + up) * of_plus - down * (2 + down) * of_minus)
+            return up + (1 + up) * a * force, down - (1 + down) * a * force
 
-        states = self._iterate_map(advance, (rho, v), wanted)
-        return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
+        up, down = np.transpose(self._iterate_map(advance, (0.0, 0.0), wanted))[..., None]
+        return rho + (up * plus + down * minus) / 2, v + (up * plus - down * minus) / (2 * root)
 
     @arguments.representable
     def scalar(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
@@ -181,12 +187,13 @@ class Stages:
         **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean.
         """
         wanted, rho = _countable_steps(steps), _check_neurons("alignments", alignments)
-        a, saturation = self.learning_rate * self.rate, 1 / self.limit
+        a, share = self.learning_rate * self.rate, float((rho**2).mean() / self.limit)
 
-        def advance(rho: np.ndarray) -> np.ndarray:
-            return rho + a * rho * (1 - saturation * (rho**2).mean())
+        def advance(state: tuple[float]) -> tuple[float]:  # by what all alignments are multiplied
+            (factor,) = state
+            return (factor + a * factor * (1 - share * factor * factor),)
 
-        return np.stack(self._iterate_map(advance, rho, wanted))
+        return np.array(self._iterate_map(advance, (1.0,), wanted)) * rho
 
     def proxy(self, alignments: ArrayLike) -> Float[np.ndarray, "*batch hidden"]:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
@@ -314,20 +321,19 @@ class Stages:
         weight, feature = (square[:, None, None] for square in squares)
         return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
 
-    def _iterate_map(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+    def _iterate_map(self, advance: Any, state: tuple[float, ...], wanted: np.ndarray) -> list[tuple[float, ...]]:
         """The states at the wanted steps of the map `advance`, which is refused where it diverges."""
         kept, done = [], 0
-        for step in wanted:
-            with np.errstate(over="ignore", invalid="ignore"):
-                for _ in range(int(step) - done):
-                    state = advance(state)
-            if not all(np.isfinite(part).all() for part in (state if isinstance(state, tuple) else (state,))):
+        for step in wanted.tolist():
+            for _ in range(step - done):
+                state = advance(state)
+            if not all(map(math.isfinite, state)):
                 raise ValueError(
                     f"`learning_rate` is too large for these `alignments`: by step {step} the recursion has diverged. "
                     f"Got {self.learning_rate:g}, at which the first stage grows by "
                     f"{self.learning_rate * self.rate:.3g} of itself a step."
                 )
-            done = int(step)
+            done = step
             kept.append(state)
         return kept
 
