@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +32,9 @@ class FeatureHistory:
     | `gamma` | | $y^T X X^T y$ |
     | `target` | (sample, sample) | the target-aligned kernel for $v^2 = 1$ |
 
+    `measure_deviations` returns the `deviations`: it is called when they are asked for, as they take as long as all
+    the rest.
+
     **Reference:** Huang et al. 2025, eq. (6), Definition 3.1 and Lemmas 5.2, 5.3.
     """
 
@@ -37,11 +43,26 @@ class FeatureHistory:
     loss: np.ndarray
     alignments: np.ndarray
     magnitudes: np.ndarray
-    deviations: np.ndarray
+    measure_deviations: Callable[[], np.ndarray]
     overlaps: np.ndarray
     kernels: np.ndarray
     gamma: float
     target: np.ndarray
+
+    def __getitem__(self, states: Any) -> FeatureHistory:
+        """The history at some of the saved states, by their indices or a mask."""
+        along = ("times", "loss", "alignments", "magnitudes", "kernels")
+        return replace(
+            self,
+            steps=None if self.steps is None else self.steps[states],
+            measure_deviations=lambda: self.deviations[states],
+            **{name: getattr(self, name)[states] for name in along},
+        )
+
+    @cached_property
+    def deviations(self) -> np.ndarray:
+        r"""$|w_r(t) - w_r(0) - \rho_r X^T y/\gamma|$, (time, neuron): how far neurons have moved across the feature."""
+        return self.measure_deviations()
 
     @property
     def median_ratio(self) -> np.ndarray:
@@ -156,7 +177,7 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
         loss=loss,
         alignments=root * (neurons - neurons[0]),
         magnitudes=root * seconds_lifted,
-        deviations=root * _distance_across(first, seen.T @ y, frame),
+        measure_deviations=partial(_distance_across, first, seen.T @ y, frame, root),
         overlaps=root * neurons[0],
         kernels=kernels,
         gamma=float(y @ gram @ y),
@@ -164,8 +185,8 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     )
 
 
-def _distance_across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) -> np.ndarray:
-    """How far each neuron has moved across the feature, (time, neuron), a few states at a time."""
+def _distance_across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None, root: float) -> np.ndarray:
+    """How far each neuron has moved across the feature, times `root`, (time, neuron); a few states at a time."""
     unit = feature / np.linalg.norm(feature)
     inputs, neurons = first.shape[-1], len(first[0] if frame is None else frame)
     together = max(1, _NUMBERS_TOGETHER // (inputs * neurons))
@@ -176,7 +197,7 @@ def _distance_across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray |
         if frame is not None:
             moved = (moved.reshape(-1, moved.shape[-1]) @ frame.T).reshape(-1, inputs, neurons)
         lengths[start : start + together] = np.sqrt((moved**2).sum(axis=1))
-    return lengths
+    return root * lengths
 
 
 def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:

@@ -122,7 +122,7 @@ class UniformOfUnitVariance:
 
 
 def deviations(history: features.FeatureHistory) -> dict[str, Any]:
-    return {"deviations": 100 * history.deviations}
+    return {"measure_deviations": lambda: 100 * history.deviations}
 
 
 def kernels(history: features.FeatureHistory) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -91,10 +92,16 @@ class FeatureRun:
         """Return the history at canonical times within the run, or at one, linear between the saved states."""
         from scipy.interpolate import make_interp_spline
 
-        names = ("loss", "alignments", "magnitudes", "deviations", "kernels")
-        saved = {name: getattr(self.history, name) for name in names}
-        between = {name: make_interp_spline(self.history.times, each, k=1)(times) for name, each in saved.items()}
-        return replace(self.history, times=np.asarray(times), steps=None, **between)
+        def at_times(name: str) -> np.ndarray:
+            return make_interp_spline(self.history.times, getattr(self.history, name), k=1)(times)
+
+        return replace(
+            self.history,
+            times=np.asarray(times),
+            steps=None,
+            measure_deviations=partial(at_times, "deviations"),
+            **{name: at_times(name) for name in ("loss", "alignments", "magnitudes", "kernels")},
+        )
 
     @property
     def relative_first_output(self) -> float:
