@@ -109,7 +109,8 @@ def _least_distance(kernels: np.ndarray, target: np.ndarray) -> float:
     nearest."""
     from scipy.optimize import minimize_scalar
 
-    best = int(np.clip(np.linalg.norm(kernels - target, 2, axis=(1, 2)).argmin(), 1, len(kernels) - 2))
+    distances = np.abs(np.linalg.eigvalsh(kernels - target)).max(axis=1)  # operator norms of symmetric matrices
+    best = int(np.clip(distances.argmin(), 1, len(kernels) - 2))
     before, at, after = kernels[best - 1 : best + 2]
 
     def distance(t: float) -> float:

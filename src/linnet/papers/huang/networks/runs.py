@@ -111,11 +111,12 @@ class FeatureRun:
     def kernel_after(self, time: float) -> Block:
         """Return what the kernel does after that time: its least cosine to the target-aligned one, the growth of its
         norm, and the share of saved states at which the norm has grown, until 1% of the loss is left."""
-        h, later = self.history, self.history.times > time
+        times, norms = self.history.times, self.history.kernel_norm
+        later = times > time
         return {
-            "kernel_cosine": h.kernel_cosine[later].min(),
-            "kernel_growth": h.kernel_norm[-1] / np.interp(time, h.times, h.kernel_norm),
-            "kernel_rising": (np.diff(h.kernel_norm[later & (self.loss_share > 0.01)]) > 0).mean(),
+            "kernel_cosine": self.history.kernel_cosine[later].min(),
+            "kernel_growth": norms[-1] / np.interp(time, times, norms),
+            "kernel_rising": (np.diff(norms[later & (self.loss_share > 0.01)]) > 0).mean(),
         }
 
     def second_stage(self, loss: float) -> FeatureHistory:
@@ -237,7 +238,8 @@ def theory_of(cell: Dataset) -> Stages:
 
 def theories_of(networks: Dataset, draw: str = "seed") -> list[Stages]:
     """Return the theory for each draw of networks that have kept their `theory_inputs`."""
-    return [theory_of(networks.isel({draw: at})) for at in range(networks.sizes[draw])]
+    kept = networks[["values", "coefficients", *Scales.__annotations__]]
+    return [theory_of(kept.isel({draw: at})) for at in range(networks.sizes[draw])]
 
 
 def first_time_errors(theories: list[Stages], steps: np.ndarray) -> tuple[float, float]:

@@ -78,8 +78,8 @@ def _output_cosine(run: FeatureRun, output: ArrayLike) -> float:
 def _kernel_constant(run: FeatureRun, kernels: np.ndarray, squares: np.ndarray) -> float:
     """Return the C with which all kernels (time, sample, sample) are within C v^2 tr of the target-aligned one, v^2
     being `squares` (time,)."""
-    gaps = np.linalg.norm(kernels - squares[:, None, None] * run.history.target, 2, axis=(1, 2))
-    return (gaps / (squares * run.data.trace)).max()
+    gaps = np.linalg.eigvalsh(kernels - squares[:, None, None] * run.history.target)
+    return (np.abs(gaps).max(axis=1) / (squares * run.data.trace)).max()
 
 
 @cell_by_cell
