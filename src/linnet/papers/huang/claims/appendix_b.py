@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -19,10 +19,9 @@ ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt
 PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
 
 
-def _train_with_every_step(
-    trial: Trial, growth_times: float, *, ratio: float | None = None, draw: int = 0
-) -> FeatureRun:
-    """Train a network inside the assumption and keep every step."""
+@lru_cache(maxsize=9)
+def _train_with_every_step(trial: Trial, growth_times: float, ratio: float | None, draw: int) -> FeatureRun:
+    """Train a network inside the assumption and keep every step, once for several claims."""
     key = [trial.seed, draw] if draw else trial.seed
     return train_inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
 
@@ -43,7 +42,7 @@ def _train_with_every_step(
     "is off by up to {largest:.1g}; rho needs C2 = {upper:.3g} and, with gamma_l in the lower bound, C1 = {lower:.3g}",
 )
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, 1.0)
+    run = _train_with_every_step(trial, 1.0, None, 0)
     history = run.history
     gamma = history.gamma
     v0 = history.magnitudes[0]
@@ -92,7 +91,7 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
 def weights_of_the_first_stage(trial: Trial) -> Numbers:
     def needed_constant(ratio: float | None, draw: int) -> float:
         """Return the least C with which every neuron keeps the bound through stage 1."""
-        run = _train_with_every_step(trial, 1.0, ratio=ratio, draw=draw)
+        run = _train_with_every_step(trial, 1.0, ratio, draw)
         stage = slice(1, run.first_state_at_t1())
         shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
         return shares.max() * run.history.gamma**2 / run.data.trace
@@ -113,7 +112,7 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
 def products_from_the_first_step(trial: Trial) -> Numbers:
     def failing_share(ratio: float | None) -> float:
         """Return the share of neurons for which the inequality fails at some step of stage 1."""
-        run = _train_with_every_step(trial, 1.0, ratio=ratio)
+        run = _train_with_every_step(trial, 1.0, ratio, 0)
         products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state_at_t1()]
         return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
 
@@ -131,7 +130,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     "tr/(2n), what a vector in the span of the inputs has, is {span:.0f} (Lemma A.3 is for vectors apart from X)",
 )
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, 1.0)
+    run = _train_with_every_step(trial, 1.0, None, 0)
     at = run.first_state_at_t1()
     W = run.trajectory.weights_at(at).first
     signs = np.sign(run.history.magnitudes[at])
@@ -183,7 +182,7 @@ def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", larg
 )
 def proxy_step(trial: Trial) -> Numbers:
     numbers = by_name(
-        {name: _proxy_growth(_train_with_every_step(trial, 8.0, ratio=ratio)) for name, ratio in PROXY_RATIOS.items()}
+        {name: _proxy_growth(_train_with_every_step(trial, 8.0, ratio, 0)) for name, ratio in PROXY_RATIOS.items()}
     )
     alike = {f"{name}_alike": numbers[name]["alike"] for name in ("least", "largest")}
     return {"value": numbers["gone"]["alike"], **numbers, **alike}
@@ -219,7 +218,7 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     "the root of the share: {right:.2f}",
 )
 def proxy_end(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, 8.0)
+    run = _train_with_every_step(trial, 8.0, None, 0)
     rows = {}
     for share in (0.1, 0.05, 0.02):
         at = run.first_state_at_share(share)
@@ -244,7 +243,7 @@ def proxy_end(trial: Trial) -> Numbers:
     "tr^2, which comes from eps_rho XX' for eps_rho I",
 )
 def final_loss(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, 8.0)
+    run = _train_with_every_step(trial, 8.0, None, 0)
     history = run.history
     data = run.data
     later = run.history.times > run.first_time()
