@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, non_negative, number, real_array
+from linnet._arguments import by_keyword, count, non_negative, number, real_array, representable
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
@@ -105,6 +105,7 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
 
 
 @by_keyword
+@representable
 def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: Key) -> Weights:
     r"""A Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
 
@@ -140,7 +141,7 @@ def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: 
     second = magnitude * random.choice([-1.0, 1.0], size=(1, m))
     first *= first_std  # in place: the layer may be large
     first /= np.sqrt(m)
-    return Weights(first, second / np.sqrt(m))
+    return Weights.computed(first, second / np.sqrt(m))  # without a copy, for the same reason
 
 
 def _resize_columns(matrix: np.ndarray, columns: int) -> np.ndarray:
