@@ -19,11 +19,12 @@ SAMPLE_PICTURES = 20  # CIFAR-10 pictures inside foolbox
 
 def digits() -> Images:
     """scikit-learn's 8 x 8 digits."""
-    data = extras.need("sklearn.datasets", "the set of digits").load_digits()
+    file = _package_folder("digits", "sklearn") / "datasets" / "data" / "digits.csv.gz"
+    table = np.loadtxt(file, delimiter=",")  # the pixels of a digit, and which one it is
+    pixels, labels = table[:, :-1], table[:, -1].astype(np.int64)
     classes = tuple(str(digit) for digit in range(10))
-    labels = data.target.astype(np.int64)
     return Images(
-        "digits", labels, (8, 8), classes, "scikit-learn", pair=(3, 8), reader=lambda chosen: data.data[chosen] / 16.0
+        "digits", labels, (8, 8), classes, "scikit-learn", pair=(3, 8), reader=lambda chosen: pixels[chosen] / 16.0
     )
 
 

@@ -97,11 +97,10 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
     runs = {}
-    for name, (centred, targets) in product(("photographs", "digits"), CONVENTIONS):
-        X, y = ln.problems.load_images(name).two_classes(
-            samples=samples, key=trial.seed, centred=centred, targets=targets
-        )
-        words = f"{name}, {describe_convention(centred, targets)}"
+    loaded = [ln.problems.load_images(name) for name in ("photographs", "digits")]
+    for pictures, (centred, targets) in product(loaded, CONVENTIONS):
+        X, y = pictures.two_classes(samples=samples, key=trial.seed, centred=centred, targets=targets)
+        words = f"{pictures.name}, {describe_convention(centred, targets)}"
         runs[words] = picture_network(
             X, y, relu=relu, seed=trial.seed, width=width, growth=growth, steps=steps, save_every=8, until=until
         )
@@ -149,7 +148,7 @@ def images(trial: Trial) -> Numbers:
 def images_kernel(trial: Trial) -> Numbers:
     runs = train_on_pictures(trial, relu=False)
     ends = {words: run.end_distance for words, run in runs.items()}
-    distances = {words: run.history.kernel_distance[run.moments(*MOMENTS)] for words, run in runs.items()}
+    distances = {words: run.history[run.moments(*MOMENTS)].kernel_distance for words, run in runs.items()}
     return {
         "value": lowest(end / distances[words][0] for words, end in ends.items()),
         "distances": distances,
@@ -175,7 +174,7 @@ def relu(trial: Trial) -> Numbers:
     def read_kernel(run: PictureRun) -> Numbers:
         history, gram, target = run.history, run.stages.gram, run.history.target
         return {
-            "distances": history.kernel_distance[_states_to_compare(run)],
+            "distances": history[_states_to_compare(run)].kernel_distance,
             "starts": history.kernel_cosine[0],
             "cosines": history.kernel_cosine[-1],
             "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),

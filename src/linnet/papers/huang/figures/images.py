@@ -17,6 +17,7 @@ from linnet.papers.huang.networks.pictures import (
 )
 from linnet.reproduction import Check, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled, variable_attributes
+from linnet.reproduction.numbers import by_name
 
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
@@ -70,29 +71,34 @@ def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, s
     return run, f"{len(y)} images of {loaded.name} ({' and '.join(names)})", X.shape[1]
 
 
-def compare_conventions(chosen: ImageSettings, *, relu: bool) -> Dataset:
-    """Train in all four conventions: ratio and kernel where 5%, a half and four fifths of what can be lost is lost,
-    (convention, moment) each.
+def compare_conventions(chosen: ImageSettings, drawn: PictureRun, *, relu: bool) -> Dataset:
+    """Train in the conventions besides the chosen one, that of the run `drawn`: of all four, ratio and kernel where 5%,
+    a half and four fifths of what can be lost is lost, (convention, moment) each.
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
     changed = [chosen.model_copy(update={"centred": centred, "targets": targets}) for centred, targets in CONVENTIONS]
-    runs = [train_on_images(each, relu=relu)[0] for each in changed]
+    runs = [drawn if each == chosen else train_on_images(each, relu=relu)[0] for each in changed]
 
-    def at_moments(run: PictureRun, values: np.ndarray) -> list[float]:
-        """Return the values at each of the `MOMENTS`, NaN where the loss never falls so far."""
-        left = run.remaining_share
-        return [values[np.argmax(left <= share)] if left[-1] <= share else np.nan for share in MOMENTS.values()]
+    def at_moments(run: PictureRun) -> dict[str, np.ndarray]:
+        """Return ratio, cosine and distance at each of the `MOMENTS`, NaN where the loss never falls so far."""
+        fallen = run.remaining_share <= np.reshape(list(MOMENTS.values()), (-1, 1))  # (moment, time)
+        there = run.history[fallen.argmax(axis=1)]
+        values = {"ratios": there.median_ratio, "cosines": there.kernel_cosine, "distances": there.kernel_distance}
+        return {name: np.where(fallen[:, -1], value, np.nan) for name, value in values.items()}
 
-    ratios = [at_moments(run, run.history.median_ratio) for run in runs]
-    cosines = [at_moments(run, run.history.kernel_cosine) for run in runs]
-    distances = [at_moments(run, run.history.kernel_distance) for run in runs]
+    measured = by_name(at_moments(run) for run in runs)
     words = [describe_convention(*each) for each in CONVENTIONS]
     both = ("convention", "moment")
     variables = {
-        "ratios": (both, ratios, "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
-        "cosines": (both, cosines, "cosine to the target-aligned kernel, by convention", "1"),
-        "distances": (both, distances, "relative distance to the target-aligned kernel, by convention", "1"),
+        "ratios": (both, measured["ratios"], "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
+        "cosines": (both, measured["cosines"], "cosine to the target-aligned kernel, by convention", "1"),
+        "distances": (
+            both,
+            measured["distances"],
+            "relative distance to the target-aligned kernel, by convention",
+            "1",
+        ),
         "end_ratios": ("convention", [run.end.settled for run in runs], "a linear network's ratio at the end", "1"),
     }
     coords = {
@@ -119,7 +125,7 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
     if relu:
         text = "cosine to the target-aligned kernel between images on one side of the feature"
         ds = ds.assign(gated_cosine=("step", run.gated_cosine, variable_attributes(text, "1")))
-    return ds.merge(compare_conventions(chosen, relu=relu)) if chosen.conventions else ds
+    return ds.merge(compare_conventions(chosen, run, relu=relu)) if chosen.conventions else ds
 
 
 def stage_checks(ds: Dataset) -> list[Check]:

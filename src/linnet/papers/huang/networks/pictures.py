@@ -41,7 +41,7 @@ class PictureRun:
     @property
     def remaining_share(self) -> np.ndarray:
         """The share of the loss that can be lost that is still left, (time,)."""
-        return (self.history.loss / self.history.loss[0] - self.floor) / (1 - self.floor)
+        return remaining_share(self.history.loss, self.floor)
 
     def moments(self, *names: str) -> list[int]:
         """Return the index of the first saved state at each of the `MOMENTS` of these names."""
@@ -79,6 +79,11 @@ class PictureRun:
         return float(values[-1] / values.sum())
 
 
+def remaining_share(loss: np.ndarray, floor: float) -> np.ndarray:
+    """Return the share of what can be lost of the first loss that is still left, (time,)."""
+    return (loss / loss[0] - floor) / (1 - floor)
+
+
 def picture_network(
     X: np.ndarray,
     y: np.ndarray,
@@ -97,26 +102,23 @@ def picture_network(
 
     It goes on, twice as long each time, until no more than the share `until` of what can be lost is left. A ReLU
     network cannot be reduced in width: hence its larger step. Gradients of its first layer stay in the span of the
-    pictures: in that basis the network is the same, and smaller.
+    pictures: in a basis of it, or of a space around it, the network is the same, and smaller.
     """
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
     start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
-    problem = ln.Problem.from_data(X, y)
     if relu:
-        basis = problem.factor.basis
+        basis = np.linalg.qr(X.T)[0]  # one direction for each picture, whatever their rank: one program is compiled
         X, start = X @ basis, ln.Weights(start.first @ basis, start.second)
+    problem = ln.Problem.from_data(X, y)
     theory = ln.theories.feature_learning.Stages(
         X, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
     )
+    descend: Any = ln.relu_descent if relu else ln.gradient_descent
     for longer in (1, 2, 4, 8, 16):
         spaced = save_every * longer if isinstance(save_every, int) else save_every  # as many states of a longer run
-        taken: Any = {"learning_rate": rate, "steps": steps * longer, "save_every": spaced}
-        if relu:
-            history = ln.observables.feature_history(ln.relu_descent((X, y), start, **taken), activation="relu")
-        else:
-            history = ln.observables.feature_history(ln.gradient_descent(problem, start, **taken))
-        floor = 0.0 if relu else float(problem.factor.floor / history.loss[0])
-        run = PictureRun(history, theory, floor)
-        if run.remaining_share[-1] <= until:
+        run = descend(problem, start, learning_rate=rate, steps=steps * longer, save_every=spaced)
+        floor = 0.0 if relu else float(problem.factor.floor / run.loss[0])
+        if remaining_share(run.loss, floor)[-1] <= until:
             break
-    return run
+    history = ln.observables.feature_history(run, activation="relu" if relu else "linear")
+    return PictureRun(history, theory, floor)
