@@ -19,7 +19,7 @@ ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt
 PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
 
 
-@lru_cache(maxsize=9)
+@lru_cache(maxsize=3)
 def _train_with_every_step(trial: Trial, growth_times: float, ratio: float | None, draw: int) -> FeatureRun:
     """Train a network inside the assumption and keep every step, once for several claims."""
     key = [trial.seed, draw] if draw else trial.seed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.watanabe.figures.fig3 import LossSettings
-from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained_networks
+from linnet.papers.watanabe.networks.phases import pair_moments, trained_networks
 from linnet.papers.watanabe.settings import AT_PAIR, DELTA, NETWORKS, SCALE, SEEDS
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, mean_of, neighbours, pair_of, settling_time, theory_of
@@ -227,11 +227,14 @@ def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[fl
 def order(trial: Trial) -> Numbers:
     levels = {}
     for name, pairs in FAMILIES.items():
-        runs = [loss_curves(*pair, trial.seed) for pair in trial_pairs(pairs, trial)]
-        times = np.linspace(0, min(at[-1] for at, _ in runs), 4000)
+        runs = [trained_networks(trial, pair) for pair in trial_pairs(pairs, trial)]
+        times = np.linspace(0, min(run.times[-1] for run in runs), 4000)
         crossings = []
         for seed in range(SEEDS):
-            curves = [np.exp(np.interp(times, at, np.log(loss[:, seed] / loss[0, seed]))) for at, loss in runs]
+            shares = [run.loss[:, seed] / run.loss[0, seed] for run in runs]
+            curves = [
+                np.exp(np.interp(times, run.times, np.log(share))) for run, share in zip(runs, shares, strict=True)
+            ]
             crossings += [loss_crossing(*curves[i : i + 2]) for i in range(len(curves) - 1)]
         levels[name] = highest(crossings)
     return {"levels": levels}

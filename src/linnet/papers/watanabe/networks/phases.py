@@ -184,13 +184,6 @@ def trained_networks_once(seed: int, spike: float, alignment: float, scale: floa
     return train_batch((spike, alignment), paper_starts(seed, scale), times, samples=samples, key=seed)
 
 
-@lru_cache(maxsize=64)
-def loss_curves(spike: float, alignment: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times, and the loss of `trained_networks` at them (time, seed), without keeping the networks."""
-    run = trained_networks_once.__wrapped__(seed, spike, alignment, SCALE, None)
-    return run.times, run.loss
-
-
 def runs_by_scale(trial: Trial, largest: float = 1e-2) -> dict[float, Networks]:
     """Return the networks of Figures 1 and 2 by the scale of their start, from the `largest` to 1e-6."""
     scales = (1e-2, 1e-4, 1e-6) if trial.quick else (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
