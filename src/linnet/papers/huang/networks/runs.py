@@ -99,8 +99,11 @@ class FeatureRun:
             self.history,
             times=np.asarray(times),
             steps=None,
+            loss=at_times("loss"),
+            alignments=at_times("alignments"),
+            magnitudes=at_times("magnitudes"),
             measure_deviations=partial(at_times, "deviations"),
-            **{name: at_times(name) for name in ("loss", "alignments", "magnitudes", "kernels")},
+            kernels=at_times("kernels"),
         )
 
     @property
