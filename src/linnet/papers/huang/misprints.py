@@ -21,17 +21,16 @@ if TYPE_CHECKING:
 def linear(stages: Stages, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike) -> np.ndarray:
     r"""Eq. (9): $v_r \mathrel{+}= \rho_r + \frac{\eta}{nm}c_r$, without the factor $\eta/(nm)$ before $\rho_r$.
 
+    A step multiplies $\rho_r + \frac{\eta}{nm}c_r \pm k v_r$ by $1 \pm k$, with $k^2 = \frac{\eta}{nm}\gamma$.
+
     **Returns** $\rho_r$ and $v_r$, (2, time, neuron).
     """
     step = stages.learning_rate / stages.samples
-    c = np.asarray(overlaps, dtype=float)
-
-    def advance(state: np.ndarray) -> np.ndarray:
-        rho, v = state
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.array([rho + step * stages.gamma * v, v + rho + step * c])
-
-    return _iterate(advance, np.array([np.zeros_like(c), magnitudes]), steps)
+    k = np.sqrt(step * stages.gamma)
+    c, v, t = step * np.asarray(overlaps, dtype=float), np.asarray(magnitudes), np.reshape(steps, (-1, 1)).astype(float)
+    with np.errstate(over="ignore", invalid="ignore"):
+        up, down = (1 + k) ** t * (c + k * v), (1 - k) ** t * (c - k * v)
+        return np.array([(up + down) / 2 - c, (up - down) / (2 * k)])
 
 
 def plane(stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike) -> np.ndarray:
