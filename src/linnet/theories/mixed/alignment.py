@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, real_array, representable, same_shape
 
+_LEAST_SQUARE = 1e-6  # of a leading singular value over that of the largest one: below it, squares cost digits
+
 
 @representable
 def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
@@ -42,9 +44,8 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
         )
     size = _rank(rank, known)
     left0, values, right0 = np.linalg.svd(_unit(known))
-    left, _, right = np.linalg.svd(_unit(matrix), full_matrices=False)
-    u = left0[:, :size].T @ left[..., :, :size]
-    v = right0[:size] @ np.swapaxes(right[..., :size, :], -1, -2)
+    left, right = _leading_pairs(_unit(matrix), size)
+    u, v = left0[:, :size].T @ left, right0[:size] @ right
     same = np.abs(values[:size, None] - values[:size]) <= 1e-9 * values[0]
     # traces of the diagonal blocks are sums over entries within equal singular values
     total = (np.where(same, u**2 + v**2 + 2 * u * v, 0.0)).sum(axis=(-2, -1))
@@ -92,6 +93,25 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
     reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
     return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
+
+
+def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    r"""The first singular vectors of each matrix, (..., output, pair) and (..., input, pair), the largest value first.
+
+    They are eigenvectors of $A^\top A$, which take a third of the time of an SVD; where squares would cost digits, those
+    of an SVD.
+    """
+    from scipy.linalg import eigh
+
+    last = matrices.shape[-1] - 1
+    grams = (np.swapaxes(matrices, -1, -2) @ matrices).reshape(-1, last + 1, last + 1)
+    pairs = [eigh(gram, subset_by_index=[last + 1 - number, last], check_finite=False) for gram in grams]
+    squares = np.reshape([values[::-1] for values, _ in pairs], (*matrices.shape[:-2], number))
+    if not (squares[..., -1] > _LEAST_SQUARE * squares[..., 0]).all():
+        left, _, right = np.linalg.svd(matrices, full_matrices=False)
+        return left[..., :number], np.swapaxes(right[..., :number, :], -1, -2)
+    right = np.reshape([vectors[:, ::-1] for _, vectors in pairs], (*matrices.shape[:-2], last + 1, number))
+    return matrices @ right / np.sqrt(squares)[..., None, :], right
 
 
 def _unit(matrix: np.ndarray) -> np.ndarray:
