@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import linregress
+from scipy.stats import linregress, spearmanr
 
-from linnet.reproduction.fits import exponent, highest, line, lowest, with_standard_error
+from linnet.reproduction.fits import exponent, highest, line, lowest, rank_correlation, with_standard_error
 
 
 def test_line_and_its_error_are_those_of_scipy():
@@ -18,6 +18,13 @@ def test_line_and_its_error_are_those_of_scipy():
 
 def test_exponent():
     assert exponent([1e-3, 1e-2, 1e-1], [2e-6, 2e-4, 2e-2]) == pytest.approx((2, 0), abs=1e-12)
+
+
+def test_rank_correlation_is_that_of_scipy():
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=30), random.integers(0, 5, size=30)  # some are equal
+    assert rank_correlation(x, y) == pytest.approx(spearmanr(x, y).statistic, rel=1e-12)
+    assert np.isnan(rank_correlation([1.0, np.nan, 3.0], [1.0, 2.0, 3.0]))
 
 
 def test_two_points_have_no_standard_error():

@@ -1,4 +1,4 @@
-"""Lines through what was measured, with standard errors; extremes that do not pass over NaN; distances; crossings."""
+"""Lines through what was measured, with standard errors; ranks; extremes that see NaN; distances; crossings."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ def slopes(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     x, y = np.asarray(x), np.asarray(y)
     pairs = [exponent(x[i : i + 2], y[i : i + 2])[0] for i in range(len(x) - 1)]
     return exponent(x, y)[0], lowest(pairs)
+
+
+def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
+    """Return Spearman's rank correlation, NaN if one of the values is. SciPy's takes half a second to load."""
+    return float(np.corrcoef(_ranks(x), _ranks(y))[0, 1])
+
+
+def _ranks(values: ArrayLike) -> np.ndarray:
+    """Return the rank of each value, from 1 on; equal values share the mean of theirs, and that of NaN is NaN."""
+    values = np.asarray(values, dtype=float)
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.where(np.isnan(values), np.nan, (np.cumsum(counts) - (counts - 1) / 2)[place])
 
 
 def joint_limit(points: int, trials: int, probability: float = 0.01) -> float:

@@ -8,7 +8,7 @@ from linnet.papers.tu.settings import ERRORS, GAMMAS
 from linnet.papers.tu.tables import active_region, border, regions
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.datasets import by_label
-from linnet.reproduction.fits import exponent, highest
+from linnet.reproduction.fits import exponent, highest, rank_correlation
 from linnet.theories import mixed
 
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")
@@ -138,13 +138,11 @@ def lazy_border(trial: Trial) -> Numbers:
     "{steps:.0f}",
 )
 def error_against_time(trial: Trial) -> Numbers:
-    from scipy.stats import spearmanr
-
     deep = regions.TABLE.rows(trial)["depths"].isel(case=slice(None, None, -1))
     medians = deep.median("replicate", skipna=False)
     depths = -deep.gamma_variance.values
     falls, rises = (
-        np.mean([spearmanr(depths, column).statistic for column in values.T])
+        np.mean([rank_correlation(depths, column) for column in values.T])
         for values in (deep.best_test.values, deep.best_step.values)
     )
     return {

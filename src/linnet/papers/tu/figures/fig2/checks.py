@@ -9,6 +9,7 @@ from linnet.papers.tu.figures.fig2.compute import REGIONS
 from linnet.reproduction import Limit
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Check
+from linnet.reproduction.fits import rank_correlation
 
 FLOOR = Limit(1.0, "Theorem 2: the test error of the lazy region never falls below a third of min(|A*|^2, |E|^2)")
 GAIN = Limit(0.75, "'the active region has a small error while the lazy region does not': a quarter less is clearly so")
@@ -84,11 +85,9 @@ def _active_gain_check(active: np.ndarray, lazy: np.ndarray) -> Check:
 
 def _iterations_check(depth: np.ndarray, steps: np.ndarray) -> Check:
     """Check that iterations rise with the distance from the lazy border."""
-    from scipy.stats import spearmanr
-
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
-    trend = float(spearmanr(depth, steps).statistic)
+    trend = rank_correlation(depth, steps)
     text = "iterations rise with the distance of active cells from the lazy border: rank correlation"
     return Check.above(text, trend, TREND, form=".2f")
 
