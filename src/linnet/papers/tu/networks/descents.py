@@ -98,19 +98,21 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
     """
     matrix = target_of(target, dim, key)
     left, values, right = np.linalg.svd(matrix)
-    problem = ln.Problem.from_target(matrix)
     thresholds = np.asarray(levels) * values[0]
-    ahead = []
-    for i, threshold in enumerate(thresholds.tolist()):
-        weights = threshold_start(dim, dim**3, threshold, key=[key, 1, i])
-        rate = 0.05 / max(values[0], threshold)
-        run = ln.gradient_descent(
-            problem, weights, learning_rate=rate, steps=steps, stop=LossHalved(), save_every=last(), keep="products"
-        )
-        if run.status.reason not in LossHalved.reasons:
-            raise RuntimeError(f"half of the target is not learned in {steps} steps")
-        progress = np.einsum("im,ij,mj->m", left, run.products[-1], right) / values
-        ahead.append(progress[0] / np.median(progress))
+    starts = [threshold_start(dim, dim**3, threshold, key=[key, 1, i]) for i, threshold in enumerate(thresholds)]
+    run = ln.gradient_descent(
+        ln.Problem.from_target(matrix),
+        ln.Weights.stack(starts),
+        learning_rate=0.05 / np.maximum(values[0], thresholds),
+        steps=steps,
+        stop=LossHalved(),
+        save_every=last(),
+        keep="products",
+    )
+    if not np.isin(run.status.reason, LossHalved.reasons).all():
+        raise RuntimeError(f"half of the target is not learned in {steps} steps")
+    progress = np.einsum("im,nij,mj->nm", left, run.products[-1], right) / values
+    ahead = progress[:, 0] / np.median(progress, axis=1)
     return {"threshold": ("level", thresholds), "preference": ("level", ahead)}
 
 
