@@ -311,8 +311,6 @@ class _OneShot:
 
     def product(self, time: float) -> np.ndarray:
         """A at one time: T M^(-1) T', M = R' R, with R from the rows whose squares are I + Q0' int e^{2Fs} Q0."""
-        from scipy.linalg import qr, solve_triangular
-
         modes, slow = self.modes, self.slow
         decay = np.exp(-modes.rates * time)
         if slow.any():  # together, as the two exponentials alone would overflow
@@ -324,19 +322,19 @@ class _OneShot:
         turned = (modes.growing + modes.others @ grown).T
         if self.plain:
             square = (self.gram + (self.falling.T * fallen) @ self.falling) * np.outer(decay, decay)
-            if slow.any():
-                square += rising.T @ rising
-            square[np.diag_indices_from(square)] += own
+            square += rising.T @ rising
+            square.flat[:: len(square) + 1] += own  # its diagonal
             # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
             return turned[:, modes.inputs :].T @ np.linalg.solve(square, turned[:, : modes.inputs])
-        else:
-            falling = np.sqrt(fallen)[:, None] * (self.falling * decay)
-            rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
-            # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
-            ordered = rows[np.argsort(-np.abs(rows).max(axis=1), kind="stable")]
-            triangle, order = qr(ordered, mode="r", pivoting=True, check_finite=False)
-            width = triangle.shape[1]
-            state = solve_triangular(triangle[:width], turned[order], trans="T", check_finite=False).T
+        from scipy.linalg import qr, solve_triangular
+
+        falling = np.sqrt(fallen)[:, None] * (self.falling * decay)
+        rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
+        # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
+        ordered = rows[np.argsort(-np.abs(rows).max(axis=1), kind="stable")]
+        triangle, order = qr(ordered, mode="r", pivoting=True, check_finite=False)
+        width = triangle.shape[1]
+        state = solve_triangular(triangle[:width], turned[order], trans="T", check_finite=False).T
         return _product(state, modes.inputs)
 
 
