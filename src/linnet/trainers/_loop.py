@@ -52,7 +52,7 @@ from linnet.trajectories.trajectory import Trajectory
 KEEP_CHOICES = ("weights", "products", "losses")
 DIVERGED_CODE = 1  # codes above it are the stopping rule's own
 SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved
-PAUSE_OPERATIONS = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
+PAUSE_OPERATIONS = 1e9  # operations between two looks at a run, some 20 milliseconds: a look takes a third of a step
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 RunToEach = Callable[..., tuple[State, Arrays]]  # `_run_to_each`, compiled in one of three ways
 
