@@ -12,7 +12,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.starts import active_start
 from linnet.reproduction import plane
-from linnet.reproduction.cells import Block, Points, one_of_each
+from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
@@ -88,21 +88,20 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
     return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
 
 
-def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, seed: int) -> Block:
-    r"""Test error per entry after `last_step` steps of the public loop, for a block of one published cell.
+@cell_by_cell
+def published_cells(key: int, *, cell: str, replicate: int, dim: int, rank: int, seed: int) -> Block:
+    r"""Return the test error per entry of a published cell after as many steps of the public loop as the authors took.
 
-    `points` has `cell` ("variance width step", as text) and `replicate`, one task for each; the start is another in
-    every cell. The step is the plane's.
+    `cell` is "variance width step", as text; each replicate has a task of its own, and the start is another in every
+    cell. The step is the plane's.
     """
-    (name,) = one_of_each(points, "cell")
-    gamma_variance, gamma_width, steps = (float(word) for word in name.split())
-    tasks = [plane.task(dim, int(replicate), seed, rank=rank) for replicate in points["replicate"]]
-    starts = [active_start(dim, (gamma_variance, gamma_width), key=int(key)) for key in seeds]
-    sizes = np.array([np.linalg.norm(np.asarray(task.truth), 2) for task in tasks])
+    gamma_variance, gamma_width, steps = (float(word) for word in cell.split())
+    task = plane.task(dim, replicate, seed, rank=rank)
+    size = float(np.linalg.norm(np.asarray(task.truth), 2))
     run = ln.gradient_descent(
-        ln.Problem.stack(tasks),
-        ln.Weights.stack(starts),
-        learning_rate=plane.step_size(gamma_variance, gamma_width, dim=dim, size=sizes),
+        task,
+        active_start(dim, (gamma_variance, gamma_width), key=key),
+        learning_rate=float(plane.step_size(gamma_variance, gamma_width, dim=dim, size=size)),
         steps=int(steps),
         update="sequential",
         save_every=ln.trajectories.last(),
