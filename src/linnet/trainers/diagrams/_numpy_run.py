@@ -142,5 +142,7 @@ def _run_result(state: State) -> dict[str, Any]:
 
 
 def _sum_of_squares(matrix: np.ndarray) -> Any:
-    """Return the sum of squares, row by row in the run's arithmetic and over the rows in float64."""
+    """Return the sum of squares in float64; in float32 only each row, as the squares of many would lose digits."""
+    if matrix.dtype == np.float64:
+        return np.vdot(matrix, matrix)
     return np.vecdot(matrix, matrix).sum(dtype=np.float64)
