@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from linnet.trainers._flow_remainder import FlowRemainder, LaterLayers
 from linnet.trainers._layer_steps import negative_gradients
 from linnet.trainers._objective import ProductObjective, batch_axes, batch_member
 from linnet.trainers._pauses import operations_per_step, steps_per_call
-from linnet.trainers._runge_kutta import solve
+from linnet.trainers._runge_kutta import SolverResult, solve
 from linnet.trainers._states import Array
 
 ROUND_STEPS = (2000, 500, 200, 50)  # one of these: most flows take a few hundred, a step of the largest up to a second
@@ -33,6 +33,8 @@ MIN_PADDED_TIMES = 4  # a smaller number of times is padded to it
 MAX_PADDED_TIMES = 64  # a larger number of times is not padded
 MAX_PADDED_ENTRIES = 100_000  # entries of all layers, from which on states saved twice would take much memory
 SLOW_STEPS = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
+
+Shapes = tuple[tuple[int, ...], ...]  # of all layers: rows and columns
 
 
 @dataclass(frozen=True)
@@ -49,23 +51,15 @@ class FlowSettings:
     own_share: float
 
 
-class RoundResult(NamedTuple):
-    """What a round of a batch has led to, the members first: the layers at all times (infinite where not reached, at
-    times before the round those it began with), the layers at its end, their time, the steps it took, and whether that
-    is the last time."""
-
-    saved: tuple[Array, ...]
-    layers: tuple[Array, ...]
-    time: Array
-    steps: Array
-    arrived: Array
-
-
 @dataclass
 class FlowRun:
-    """The progress of one network: states saved so far (NaN for later times), its present layers, and how it ended."""
+    """The progress of one network: states saved so far (NaN for later times), its present state, and how it ended.
 
-    layers: tuple[np.ndarray | Array, ...]
+    A state is the entries of all layers in one row (`join_layers`).
+    """
+
+    state: np.ndarray
+    shapes: Shapes
     settings: FlowSettings
     atol: float
     remainder: FlowRemainder | None  # None for deep networks and for costs that are not square
@@ -74,24 +68,24 @@ class FlowRun:
     pending: bool = True
     failed: bool = False
     may_try_implicit: bool = True  # until the implicit solver has given up
-    states: tuple[np.ndarray, ...] = field(init=False)
+    saved: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        shapes = ((len(self.settings.times), *layer.shape) for layer in self.layers)
-        self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
+        self.saved = np.full((len(self.settings.times), self.state.size), np.nan, self.state.dtype)
 
-    def store_round(self, result: RoundResult, steps: int, steps_used_share: float) -> None:
+    def store_round(self, result: SolverResult, steps: int, steps_used_share: float) -> None:
         """Store the result of a round, without its batch axis, and decide whether another one follows.
 
-        A time is stored once: where `states` are NaN and those of the result are finite (not reached: infinite).
+        A time is stored once: where `saved` is NaN and the states of the result are finite (not reached: infinite).
         `steps` are those allowed in a round, `steps_used_share` is the share of all allowed ones that are used now.
         """
-        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(result.saved[0]).all(axis=(-1, -2))
-        for state, layer in zip(self.states, result.saved, strict=True):
-            state[new] = layer[new]
+        new = np.isnan(self.saved).all(axis=1) & np.isfinite(result.states).all(axis=1)
+        self.saved[new] = result.states[new]
         pace = (float(result.time) - self.time) / steps
-        self.layers, self.time, self.taken = result.layers, float(result.time), self.taken + int(result.steps)
-        ended = bool(result.arrived) or not np.isfinite(self.time)
+        self.state, self.time = np.asarray(result.end), float(result.time)
+        self.taken += int(result.steps)
+        arrived = result.time >= np.asarray(self.settings.times[-1], result.time.dtype)
+        ended = bool(arrived) or not np.isfinite(self.time)
         if ended or self._try_closed_form() or self._try_implicit_solver(SLOW_STEPS * pace):
             self.pending = False
         elif steps_used_share >= MIN_JUDGED_SHARE:
@@ -119,15 +113,29 @@ class FlowRun:
     def _fill_in(self, layers_at: Callable[..., LaterLayers | None]) -> bool:
         """Fill in the states that are still NaN by a method of `FlowRemainder`; return whether that had them. There are
         two layers: deeper networks have no `remainder`."""
-        late = np.isnan(self.states[0]).all(axis=(-1, -2))
+        late = np.isnan(self.saved).all(axis=1)
         times = np.maximum(self.settings.times[late] - self.time, 0.0)
-        layers = (np.asarray(layer, np.float64) for layer in self.layers)
-        rest = layers_at(*layers, times=times, rtol=self.settings.rtol, atol=self.atol)
+        first, second = split_layers(self.state.astype(np.float64), self.shapes)
+        rest = layers_at(first, second, times=times, rtol=self.settings.rtol, atol=self.atol)
         if rest is None:
             return False
-        self.states[0][late], self.states[1][late], steps = rest
+        self.saved[late], steps = join_layers(rest[:2]), rest[2]
         self.taken += steps
         return True
+
+
+def join_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the entries of all layers in one row, behind the axes that the layers have in front."""
+    return np.concatenate([layer.reshape(*layer.shape[:-2], -1) for layer in layers], axis=-1)
+
+
+def split_layers(entries: Any, shapes: Shapes) -> list[Any]:
+    """Return the layers of these shapes from their entries in one row, NumPy's or JAX's: undo `join_layers`."""
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    return [
+        entries[..., end - rows * columns : end].reshape(*entries.shape[:-1], rows, columns)
+        for end, (rows, columns) in zip(ends.tolist(), shapes, strict=True)
+    ]
 
 
 def pad_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " padded"]:
@@ -167,10 +175,12 @@ def integrate_flow(
     rounds = -(-settings.max_steps // _steps_per_round(*layers))
     steps = -(-settings.max_steps // rounds)
     batched = layers[0].ndim == 3
-    begun = [np.asarray(layer) if batched else np.asarray(layer)[None] for layer in layers]
+    starts = join_layers([np.asarray(layer) for layer in layers])
+    starts = starts if batched else starts[None]
+    shapes = tuple(layer.shape[-2:] for layer in layers)
     runs = [
-        FlowRun(tuple(own), settings, float(tolerance), None if remainder is None else batch_member(remainder, index))
-        for index, (tolerance, *own) in enumerate(zip(np.broadcast_to(atol, len(begun[0])), *begun, strict=True))
+        FlowRun(start, shapes, settings, own_atol, None if remainder is None else batch_member(remainder, index))
+        for index, (start, own_atol) in enumerate(zip(starts, np.broadcast_to(atol, len(starts)).tolist(), strict=True))
     ]
     with ExitStack() as stack:
         for turn in range(rounds):
@@ -181,7 +191,7 @@ def integrate_flow(
             _advance_round(objective, runs, steps, (turn + 1) / rounds)
             if turn >= BAR_AFTER_ROUNDS:
                 advance(1)
-    states = [np.stack(several, axis=1) for several in zip(*(run.states for run in runs), strict=True)]
+    states = split_layers(np.stack([run.saved for run in runs], axis=1), shapes)
     taken, failed = np.array([run.taken for run in runs]), np.array([run.failed for run in runs])
     return (states, taken, failed) if batched else ([state[:, 0] for state in states], taken[0], failed[0])
 
@@ -196,15 +206,16 @@ def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int,
         groups = [(objective, runs)]
     else:
         groups = [(batch_member(objective, index), [runs[index]]) for index in pending]
-    settings, dtype = runs[0].settings, runs[0].layers[0].dtype
+    settings, dtype = runs[0].settings, runs[0].state.dtype
     for own_objective, group in groups:
         # Those that have ended stand at the last time, which costs no step.
         time = [run.time if run.pending else settings.times[-1] for run in group]
         numbers = time, settings.times, settings.rtol, [run.atol for run in group], settings.own_share
         result = _solve_round(
             own_objective,
-            tuple(map(np.stack, zip(*(run.layers for run in group), strict=True))),
+            np.stack([run.state for run in group]),
             *(np.asarray(number, dtype) for number in numbers),
+            shapes=group[0].shapes,
             max_steps=steps,
         )
         result = jax.tree.map(np.asarray, result)
@@ -219,31 +230,25 @@ def _steps_per_round(*layers: Array) -> int:
     return next((steps for steps in ROUND_STEPS if steps <= most), ROUND_STEPS[-1])
 
 
-@partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)
+@partial(jax.jit, static_argnames=("shapes", "max_steps"), compiler_options=QUICK_COMPILATION)
 def _solve_round(
     objective: ProductObjective,
-    layers: tuple[Array, ...],
+    start: Array,
     time: Array,
     times: Array,
     rtol: Array,
     atol: Array,
     own_share: Array,
     *,
+    shapes: Shapes,
     max_steps: int,
-) -> RoundResult:
-    """Integrate one round of a batch, from `layers` and `time` of each member, in at most `max_steps` steps."""
-    shapes = [layer.shape[-2:] for layer in layers]
-    borders = np.cumsum([np.prod(shape) for shape in shapes])
-    start = jnp.concatenate([layer.reshape(len(layer), -1) for layer in layers], axis=1)
-
-    def split_layers(entries: Array) -> tuple[Array, ...]:
-        """Return the layers from all their entries in one row."""
-        split = jnp.split(entries, borders[:-1], axis=-1)
-        return tuple(part.reshape(*entries.shape[:-1], *shape) for part, shape in zip(split, shapes, strict=True))
+) -> SolverResult:
+    """Integrate one round of a batch, from the state (batch, entry) and the time of each member, in at most `max_steps`
+    steps."""
 
     def slope(objective: ProductObjective, entries: Array) -> Array:
         """Return the time derivative of all entries: minus the gradient."""
-        layers = split_layers(entries)
+        layers = split_layers(entries, shapes)
         directions = negative_gradients(layers, objective.evaluate(product_of(layers))[1])
         return jnp.concatenate([direction.reshape(-1) for direction in directions])
 
@@ -251,7 +256,7 @@ def _solve_round(
         """Return the root mean square over the network's own entries; of the others every error is zero."""
         return jnp.sqrt(jnp.sum(entries**2, axis=1) / (own_share * entries.shape[1]))
 
-    solution = solve(
+    return solve(
         partial(jax.vmap(slope, in_axes=(batch_axes(objective), 0)), objective),
         start,
         time,
@@ -260,8 +265,4 @@ def _solve_round(
         atol=atol[:, None],
         norm=norm,
         max_steps=max_steps,
-    )
-    arrived = solution.time >= times[-1]
-    return RoundResult(
-        split_layers(solution.states), split_layers(solution.end), solution.time, solution.steps, arrived
     )

@@ -58,7 +58,7 @@ ERROR_WEIGHTS = STAGE_WEIGHTS[13] - SEVENTH_ORDER_WEIGHTS
 
 class SolverResult(NamedTuple):
     """States at all times (batch, time, entry), infinite where they were not reached; then of each member the last
-    state, its time, and how many steps were tried."""
+    state, its time, and how many steps were tried. Of equal times the first has the state."""
 
     states: Array
     end: Array
@@ -67,9 +67,11 @@ class SolverResult(NamedTuple):
 
 
 class _SolverState(NamedTuple):
-    """The progress of each member: its time, the length of the next step, its state and slope, and what was saved."""
+    """The progress of each member: its time, the index of the next of the given times, the length of the next step, its
+    state and slope, the steps that were tried, and what was saved."""
 
     time: Array
+    next_index: Array
     length: Array
     state: Array
     slope: Array
@@ -93,18 +95,14 @@ def solve(
     stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGE_WEIGHTS, ERROR_WEIGHTS))
     end, members = times[-1], jnp.arange(start.shape[0])
 
-    def next_index(time: Array) -> Array:
-        """Return the index of the first of the times that is still ahead: their number for a member at the last."""
-        return jnp.searchsorted(times, time, side="right", method="compare_all")
-
     def time_at(index: Array) -> Array:
-        """Return the time at an index of `next_index`: the last one where none is ahead."""
+        """Return the given time of an index: the last one for a member that has none ahead."""
         return times[jnp.minimum(index, times.size - 1)]
 
-    def shortened_step(time: Array, length: Array) -> Array:
+    def shortened_step(time: Array, index: Array, length: Array) -> Array:
         """Return the length of a step, shortened where it would pass the next time, or stretched to end there; 0 for a
         member at the last time."""
-        left = time_at(next_index(time)) - time
+        left = time_at(index) - time
         return jnp.where(length >= (1 - STEP_STRETCH) * left, left, length)
 
     def try_step(walk: _SolverState) -> _SolverState:
@@ -114,7 +112,7 @@ def solve(
         def evaluate_stage(index: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
             slopes, _ = carried
             reached = walk.state + walk.length[:, None] * jnp.tensordot(stages[index], slopes, 1)
-            return slopes.at[index].set(slope(reached)), reached
+            return jax.lax.dynamic_update_index_in_dim(slopes, slope(reached), index, 0), reached
 
         slopes = jnp.zeros((14, *start.shape), start.dtype).at[0].set(walk.slope)
         slopes, reached = jax.lax.fori_loop(1, 14, evaluate_stage, (slopes, walk.state))
@@ -124,25 +122,26 @@ def solve(
         under_way = walk.time < end
         kept = (scaled < 1) & under_way
         factor = jnp.clip(SAFETY * scaled ** (-1 / 8), jnp.where(kept, 1.0, SMALLEST), jnp.where(kept, LARGEST, SAFETY))
-        index = next_index(walk.time)
-        ahead = time_at(index)
-        arrives = walk.length >= ahead - walk.time
-        now = jnp.where(kept, jnp.where(arrives, ahead, walk.time + walk.length), walk.time)
-        saved = walk.saved.at[members, jnp.where(kept & arrives, index, times.size)].set(reached, mode="drop")
+        ahead = time_at(walk.next_index)
+        arrives = kept & (walk.length >= ahead - walk.time)
+        now = jnp.where(arrives, ahead, jnp.where(kept, walk.time + walk.length, walk.time))
+        saved = walk.saved.at[members, jnp.where(arrives, walk.next_index, times.size)].set(reached, mode="drop")
+        index = walk.next_index + arrives
+        length = shortened_step(now, index, walk.length * factor)
         state, moved = (
             jnp.where(kept[:, None], new, old) for new, old in ((reached, walk.state), (slopes[13], walk.slope))
         )
-        return _SolverState(now, shortened_step(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
+        return _SolverState(now, index, length, state, moved, walk.steps + under_way, saved)
 
     def goes_on(walk: _SolverState) -> Array:
         """Return whether a member has still to arrive, and may."""
         return jnp.any((walk.time < end) & (walk.steps < max_steps))
 
-    begun = slope(start)
-    saved = jnp.where((times <= time[:, None])[..., None], start[:, None], jnp.inf)
-    length = shortened_step(time, jnp.full(time.shape, FIRST_STEP, time.dtype))
-    walk = _SolverState(time, length, start, begun, jnp.zeros(start.shape[0], int), saved)
+    passed = times <= time[:, None]
+    index = jnp.sum(passed, axis=1)
+    length = shortened_step(time, index, jnp.full(time.shape, FIRST_STEP, time.dtype))
+    saved = jnp.where(passed[..., None], start[:, None], jnp.inf)
+    steps = jnp.zeros(time.shape, int)
+    walk = _SolverState(time, index, length, start, slope(start), steps, saved)
     walk = jax.lax.while_loop(goes_on, try_step, walk)
-    # Of equal times the first was saved.
-    states = walk.saved[:, jnp.searchsorted(times, times)]
-    return SolverResult(states, walk.state, walk.time, walk.steps)
+    return SolverResult(walk.saved, walk.state, walk.time, walk.steps)
