@@ -17,14 +17,14 @@ def test_every_state_asked_for_is_kept_and_no_call_is_long(wanted, most):
     wanted = np.array(wanted)
     calls = list(loop._chunks_of_steps(wanted, most))
     kept = [step for until, keep in calls for step in until[keep]]
-    assert kept == wanted[1:].tolist()
-    ends = [0, *(until[-1] for until, _ in calls)]
+    assert kept == wanted.tolist() and calls[0][0][0] == 0
+    ends = [until[-1] for until, _ in calls]
     assert all(0 < after - before <= max(most, 1) for before, after in itertools.pairwise(ends))
 
 
 def test_a_run_without_an_end_is_not_listed_beforehand():
-    calls = itertools.islice(loop._chunks_of_steps(np.array([0, 2**62]), 1000), 3)
-    assert [int(until[-1]) for until, _ in calls] == [1000, 2000, 3000]
+    calls = itertools.islice(loop._chunks_of_steps(np.array([0, 2**62]), 1000), 4)
+    assert [int(until[-1]) for until, _ in calls] == [0, 1000, 2000, 3000]
 
 
 def test_large_networks_pause_more_often():

@@ -13,7 +13,7 @@ are not compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -54,7 +54,7 @@ DIVERGED_CODE = 1  # codes above it are the stopping rule's own
 SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved
 PAUSE_OPERATIONS = 1e9  # operations between two looks at a run, some 20 milliseconds: a look takes a third of a step
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
-RunToEach = Callable[..., tuple[State, Arrays]]  # `_run_to_each`, compiled in one of three ways
+RunToEach = Callable[..., tuple[State, Array, Arrays]]  # `_run_to_each`, compiled in one of three ways
 
 
 class Record(Protocol):
@@ -111,9 +111,9 @@ def initial_state(params: Params, *, plan: Plan) -> State:
     return State(params, plan.rule.start(), np.int64(0), np.int64(0), record)  # type: ignore[arg-type]
 
 
-def divergence_threshold(objective: Objective, params: Params) -> Array:
-    """Return the loss beyond which a run has diverged: a large multiple of the first loss, or of the targets' scale."""
-    loss, _ = objective.at(params)
+def divergence_threshold(objective: Objective, loss: Array) -> Array:
+    """Return the loss beyond which a run has diverged: a large multiple of its first `loss`, or of the targets'
+    scale."""
     size = objective.loss_scale()
     return DIVERGENCE_FACTOR * (select(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
@@ -215,10 +215,12 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    state, max_loss, kept = _begin_runs(objective, test, params, plan=plan)
+    begin = partial(initial_state, plan=plan)
+    state = jax.tree.map(jnp.asarray, jax.vmap(begin)(params) if batched else begin(params))
+    max_loss = jnp.asarray(np.full(state.step.shape, np.inf, params["first"].dtype))  # until the first loss is known
     constants = RunConstants(objective, test, hyper, max_loss)
     with bar(title, steps) as advance:
-        taken, codes, kept = _run_and_save(constants, state, kept, wanted, plan=plan, advance=advance)
+        taken, codes, kept = _run_and_save(constants, state, wanted, plan=plan, advance=advance)
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
     kept = without_padding({name: value[:length] for name, value in kept.items()}, reduction)
@@ -232,19 +234,18 @@ def run(
 def _run_and_save(
     constants: RunConstants,
     state: State,
-    kept: Arrays,
     wanted: np.ndarray,
     *,
     plan: Plan,
     advance: Callable[[int], None],
 ) -> tuple[np.ndarray, np.ndarray, Arrays]:
-    """Run from the first to the last of the steps `wanted`, or until everything has stopped. Return of each run how
-    many steps it took and the code of why it ended; and what is kept of all saved states, the times in front.
+    """Run from `state`, the start, to the last of the steps `wanted`, or until everything has stopped. Return of each
+    run how many steps it took and the code of why it ended; and what is kept of all saved states, the times in front.
 
-    - `state`, `kept`: those of the start, by `_begin_runs`
-    - `advance(n)`: called when n more steps are done
+    `advance(n)` is called when n more steps are done.
     """
-    params, parts = state.params, [kept]
+    params = state.params
+    parts: list[dict[str, np.ndarray]] = []
     if plan.optimized:
         run_to_each: RunToEach = _run_to_each_optimized
     else:
@@ -253,7 +254,8 @@ def _run_and_save(
     most, least = steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
     done, untils = 0, np.zeros(1, dtype=np.int64)
     for untils, keep in _chunks_of_steps(wanted, most, least):
-        state, reached = run_to_each(constants, state, jnp.asarray(untils), plan=plan)
+        state, max_loss, reached = run_to_each(constants, state, jnp.asarray(untils), plan=plan)
+        constants = replace(constants, max_loss=max_loss)
         count = int(keep.sum())
         if count:
             parts.append({name: np.asarray(value)[:count] for name, value in reached.items()})
@@ -264,7 +266,7 @@ def _run_and_save(
                 parts.append({name: np.asarray(value)[-1:] for name, value in reached.items()})
             break
     codes = _codes_at_end(run_to_each, constants, state, untils, plan=plan)
-    return np.asarray(state.step), codes, {name: np.concatenate([part[name] for part in parts]) for name in kept}
+    return np.asarray(state.step), codes, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _codes_at_end(
@@ -276,7 +278,7 @@ def _codes_at_end(
     first, and where that step leads is dropped. `untils` are those of its last call: it is compiled for their number.
     """
     one_more = np.full_like(untils, untils[-1] + 1)
-    judged, _ = run_to_each(constants, state, jnp.asarray(one_more), plan=plan)
+    judged, _, _ = run_to_each(constants, state, jnp.asarray(one_more), plan=plan)
     return np.asarray(judged.code)
 
 
@@ -288,15 +290,15 @@ def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[
     few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
     apart.
     """
-    ahead = wanted[1:]
-    if len(ahead) >= SAVES_PER_CALL:
-        padded = np.concatenate([ahead, np.full(-len(ahead) % SAVES_PER_CALL, ahead[-1])]).reshape(-1, SAVES_PER_CALL)
+    if len(wanted) > SAVES_PER_CALL:
+        missing = -len(wanted) % SAVES_PER_CALL
+        padded = np.concatenate([wanted, np.full(missing, wanted[-1])]).reshape(-1, SAVES_PER_CALL)
         if np.diff(padded[:, -1], prepend=0).max() <= most:
-            yield from zip(padded, (np.arange(padded.size) < len(ahead)).reshape(padded.shape), strict=True)
+            yield from zip(padded, (np.arange(padded.size) < len(wanted)).reshape(padded.shape), strict=True)
             return
     pause = max(1, min(max(int(wanted[-1]) // 50, least), most))
     done = 0
-    for save in map(int, ahead):
+    for save in map(int, wanted):
         for stop in range(done + pause, save, pause):
             yield np.array([stop]), np.array([False])
         yield np.array([save]), np.array([True])
@@ -314,23 +316,6 @@ def _state_bytes(params: Params, keep: str) -> int:
     return first.dtype.itemsize * sum(layer.size for layer in layers_of(params))
 
 
-@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
-def _begin_runs(
-    objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan
-) -> tuple[State, Array, Arrays]:
-    """Return the state before the first step, the loss beyond which it diverges, and what the trajectory keeps of it,
-    with an axis of times in front."""
-
-    def begin_run(objective: Objective, test: TestLosses | None, params: Params) -> tuple[State, Array, Arrays]:
-        kept = _kept_of_state(objective, test, params, plan=plan)
-        return initial_state(params, plan=plan), divergence_threshold(objective, params), kept
-
-    if params["first"].ndim == 3:
-        begin_run = jax.vmap(begin_run, (batch_axes(objective), batch_axes(test), 0))
-    state, max_loss, kept = begin_run(objective, test, params)
-    return state, max_loss, jax.tree.map(lambda leaf: leaf[None], kept)
-
-
 def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params, *, plan: Plan) -> Arrays:
     """Return what the trajectory keeps of one state, by the names that `Trajectory` knows; `run` gives it "loss" and
     "rest" apart. With "products", "second" is the product of all layers above the first, which lifting needs."""
@@ -343,21 +328,30 @@ def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params
     return kept
 
 
-def _run_to_each(constants: RunConstants, state: State, untils: Array, *, plan: Plan) -> tuple[State, Arrays]:
-    """Run to each of the steps `untils` in turn; return the last state, and what the trajectory keeps of each."""
+def _run_to_each(constants: RunConstants, state: State, untils: Array, *, plan: Plan) -> tuple[State, Array, Arrays]:
+    """Run to each of the steps `untils` in turn; return the last state, the loss beyond which it diverges, and what the
+    trajectory keeps of each. The first step of all must be 0: the loss there decides what divergence is."""
     step, kept_of_state = partial(take_step, plan=plan), partial(_kept_of_state, plan=plan)
+    threshold = divergence_threshold
     if state.params["first"].ndim == 3:
         axes = constants.batch_axes()
         step = jax.vmap(step, (axes, 0, None))
         kept_of_state = jax.vmap(kept_of_state, (axes.objective, axes.test, 0))
+        threshold = jax.vmap(threshold, (axes.objective, 0))
+    objective, test = constants.objective, constants.test
 
-    def advance_to(state: State, until: Array) -> tuple[State, Arrays]:
+    def advance_to(carried: tuple[State, Array], until: Array) -> tuple[tuple[State, Array], Arrays]:
+        state, max_loss = carried
+        now = replace(constants, max_loss=max_loss)
         state = jax.lax.while_loop(
-            lambda s: jnp.any((s.step < until) & (s.code == 0)), lambda s: step(constants, s, until), state
+            lambda s: jnp.any((s.step < until) & (s.code == 0)), lambda s: step(now, s, until), state
         )
-        return state, kept_of_state(constants.objective, constants.test, state.params)  # type: ignore[arg-type]
+        kept = kept_of_state(objective, test, state.params)  # type: ignore[arg-type]
+        max_loss = jnp.where(until == 0, threshold(objective, kept["loss"]), max_loss).astype(max_loss.dtype)
+        return (state, max_loss), kept
 
-    return jax.lax.scan(advance_to, state, untils)
+    (state, max_loss), kept = jax.lax.scan(advance_to, (state, constants.max_loss), untils)
+    return state, max_loss, kept
 
 
 _run_to_each_quick = jax.jit(_run_to_each, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)

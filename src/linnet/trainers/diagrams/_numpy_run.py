@@ -31,7 +31,7 @@ def train(
     with computing(settings.dtype), np.errstate(all="ignore"):
         pair, plan = _PairedRun(start, settings.dtype), settings.plan
         state, executed = loop.initial_state(pair.params, plan=plan), 0
-        max_loss = loop.divergence_threshold(pair, pair.params)
+        max_loss = loop.divergence_threshold(pair, pair.at(pair.params)[0])
         constants = loop.RunConstants(pair, _NumpyTruthLoss(start.truth), {}, max_loss)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():

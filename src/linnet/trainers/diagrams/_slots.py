@@ -253,7 +253,8 @@ def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, S
     """Return what the slot of a new run keeps, its limits included, and the state of the run before its first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
-    slot = {**slot, "max_loss": loop.divergence_threshold(objective, params), "steps": spec["steps"]}
+    max_loss = loop.divergence_threshold(objective, objective.at(params)[0])
+    slot = {**slot, "max_loss": max_loss, "steps": spec["steps"]}
     return slot, loop.initial_state(params, plan=kind.plan)
 
 
