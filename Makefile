@@ -22,7 +22,7 @@ FAST := -m "not slow and not plugin and not browser and not release and not site
 .PHONY: help reproduce reproduce-full verify test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
 
 help:
-	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about a minute and a half)"
+	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (less than a minute and a half)"
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
