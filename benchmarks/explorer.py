@@ -24,10 +24,10 @@ from urllib.request import Request, urlopen
 import numpy as np
 from website.browser import chromium
 
-from linnet.explorer import controls as control
-from linnet.explorer.controls import Control
-from linnet.explorer.page import Page, Part
-from linnet.explorer.pages import PAGES
+from linnet_papers.explorer import controls as control
+from linnet_papers.explorer.controls import Control
+from linnet_papers.explorer.page import Page, Part
+from linnet_papers.explorer.pages import PAGES
 
 STARTS = 3  # of a server
 MOVES = 40  # of a slider on each page

@@ -16,8 +16,8 @@ import time
 import jax
 import numpy as np
 
-from linnet.papers.tu.networks import phase_diagram
-from linnet.reproduction import plane
+from linnet_papers.tu import plane
+from linnet_papers.tu.training import phase_diagram
 
 DIM, GRID = 200, 35
 FIXED = {"rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": 0, "dim": DIM}

@@ -23,8 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.networks.flows import FINER, FLAT, LATE, LEARNED, LEVELS, MOST_STEPS, RISEN, RISEN_LATE, STEP
 from linnet.precision import computing
+from linnet_papers.own.training.flows import FINER, FLAT, LATE, LEARNED, LEVELS, MOST_STEPS, RISEN, RISEN_LATE, STEP
 
 State = tuple[jax.Array, jax.Array]
 
@@ -105,7 +105,7 @@ def filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
 def train_to_least_error(first: Any, second: Any, target: Any, truth: Any, steps: Any, horizon: Any) -> Any:
     """Return twice the least test loss of each network, its time and product, and whether the run ended by itself.
 
-    The rules are those of `linnet.papers.linnet.networks.flows`, which drops runs that are over and runs on a CPU. Here
+    The rules are those of `linnet_papers.own.training.flows`, which drops runs that are over and runs on a CPU. Here
     the batch keeps its shape, as a GPU wants it.
     """
 

@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.tables import published
-from linnet.reproduction import Trial
+from linnet_papers.reproduction import Trial
+from linnet_papers.tu.tables import published
 
 
 def main(draws: int = 16) -> None:

@@ -14,8 +14,8 @@ from matplotlib.colors import ListedColormap
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.networks.trained import trained_diagram
-from linnet.reproduction.plane import RANK
+from linnet_papers.own.training.trained import trained_diagram
+from linnet_papers.tu.plane import RANK
 
 HERE = Path(__file__).parent
 DIM = 200

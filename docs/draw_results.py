@@ -13,8 +13,8 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.networks.trained import trained_diagram
-from linnet.reproduction.plane import RANK
+from linnet_papers.own.training.trained import trained_diagram
+from linnet_papers.tu.plane import RANK
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = style.column(1, ratio=0.82)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet._randomness import Key, jax_key
-from linnet.inits._compiled import diagonal_roots, padded_gaussian
+from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.inits.weights import Weights
 from linnet.precision import computing
 

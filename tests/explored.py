@@ -8,10 +8,10 @@ import re
 import time
 from typing import Any
 
-from linnet.explorer import controls
-from linnet.explorer.controls import Control, State
-from linnet.explorer.layout import MAX_RADIO_CHOICES, view_id
-from linnet.explorer.page import Page
+from linnet_papers.explorer import controls
+from linnet_papers.explorer.controls import Control, State
+from linnet_papers.explorer.layout import MAX_RADIO_CHOICES, view_id
+from linnet_papers.explorer.page import Page
 
 PATIENCE = 180.0  # seconds for a picture, on a slow and busy machine with everything still to be compiled
 

@@ -13,7 +13,7 @@ import linnet
 
 # The explorer and the command line are programs; a paper's folders are figures, tables and claims, documented by what
 # they declare.
-PROGRAMS = ("linnet.cli", "linnet.explorer", "linnet.papers", "linnet.__main__")
+PROGRAMS = ("linnet.cli", "linnet_papers.explorer", "linnet.papers", "linnet.__main__")
 
 
 def modules() -> list[str]:

@@ -25,11 +25,11 @@ import linnet
 
 LIST = Path(__file__).with_name("public_signatures.txt")
 # The explorer and the command line are programs; a paper's folders declare figures, tables and claims.
-PROGRAMS = ("linnet.cli", "linnet.explorer", "linnet.papers")
+PROGRAMS = ("linnet.cli", "linnet_papers.explorer", "linnet.papers")
 # What is named in text and not imported: cell functions, in the files of sweeps.
 NAMED_IN_FILES = ("linnet.sweeps.cells",)
 # Papers import files of it by name: fits, tables of published cells, the plane of a diagram.
-MACHINERY = "linnet.reproduction."
+MACHINERY = "linnet_papers.reproduction."
 PYTORCH = "linnet.torch"
 
 

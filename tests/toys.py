@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from linnet import style
-from linnet.reproduction import Claim, Numbers, Trial, Verdict, Within
-from linnet.reproduction.figure import Check, Figure, Settings
+from linnet_papers.reproduction import Claim, Numbers, Trial, Verdict, Within
+from linnet_papers.reproduction.figure import Check, Figure, Settings
 
 
 class Decay(Settings):
@@ -167,8 +167,8 @@ class Verdicts:
         self.trial = Trial(quick=quick)
 
     def rows(self) -> Any:
-        from linnet.reproduction.verdicts import ClaimRow
-        from linnet.reproduction.verification import verify
+        from linnet_papers.reproduction.verdicts import ClaimRow
+        from linnet_papers.reproduction.verification import verify
 
         return [ClaimRow.from_outcome(outcome.to_json()) for outcome in verify(CLAIMS.values(), self.trial)]
 

@@ -21,10 +21,10 @@ from PIL import Image
 from playwright.sync_api import Page
 from waitress import create_server
 
-from linnet.explorer import create_app
-from linnet.explorer.controls import defaults
-from linnet.explorer.layout import view_id
-from linnet.explorer.pages import PAGES
+from linnet_papers.explorer import create_app
+from linnet_papers.explorer.controls import defaults
+from linnet_papers.explorer.layout import view_id
+from linnet_papers.explorer.pages import PAGES
 from website.browser import chromium
 
 ROOT = Path(__file__).parents[1]

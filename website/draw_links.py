@@ -40,7 +40,7 @@ def name(link: str) -> str:
 
 def main() -> None:
     """Draw every picture that is missing, and remove those of no link."""
-    from linnet.explorer.pages import PAGES
+    from linnet_papers.explorer.pages import PAGES
     from website.draw_explorer import explorer_tab, thumbnail, wait
 
     wanted = {name(link): link for link in links(PAGE.read_text(encoding="utf-8"))}

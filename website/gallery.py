@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from linnet.reproduction import figures, papers
-from linnet.reproduction.figure import Figure
+from linnet_papers.reproduction import figures, papers
+from linnet_papers.reproduction.figure import Figure
 from website.papers import figure_heading, heading
 
 ROOT = Path(__file__).parents[1]

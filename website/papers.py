@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from linnet.reproduction import Paper, papers
+from linnet_papers.reproduction import Paper, papers
 
 OWN = "linnet"
 

@@ -36,7 +36,7 @@ PACKAGES = (
     "linnet.lora",
     "linnet.torch",
     "linnet.sweeps",
-    "linnet.reproduction",
+    "linnet_papers.reproduction",
     "linnet.style",
     "linnet.precision",
 )

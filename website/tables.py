@@ -9,9 +9,9 @@ from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-from linnet.cli.docs import coverage_sentence
-from linnet.reproduction import Claim, Statement, claims, figures, papers
-from linnet.reproduction.typeset import typeset
+from linnet_papers.commands.docs import coverage_sentence
+from linnet_papers.reproduction import Claim, Statement, claims, figures, papers
+from linnet_papers.reproduction.typeset import typeset
 from website.mathematics import FORMULA, mathml
 from website.papers import heading, label, paper_words
 

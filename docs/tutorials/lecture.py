@@ -16,8 +16,8 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.explorer.controls import defaults
-from linnet.explorer.lecture import STEPS
+from linnet_papers.explorer.controls import defaults
+from linnet_papers.explorer.lecture import STEPS
 
 for step in STEPS:
     print(f"{step.title}: http://127.0.0.1:8050{step.address}")

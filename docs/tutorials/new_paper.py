@@ -75,7 +75,7 @@ figure.plot(dataset)
 # A measurement that returns numbers, and a rule with its limit and the reason for it: verdict and conclusion follow from the rule. Installed, it is `linnet verify ocean-sigmoid`.
 
 # %%
-from linnet.reproduction import Trial
+from linnet_papers.reproduction import Trial
 
 claim = PAPER.claims[0]
 found = claim.measurement(Trial(quick=True))

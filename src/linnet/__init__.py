@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 
-from linnet import _forks as _forks  # notes forks from now on
+from linnet import _forks  # notes forks from now on
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 # `typing` would be most of what `import linnet` costs; type checkers know the name.
 TYPE_CHECKING = False

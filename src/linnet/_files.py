@@ -51,6 +51,17 @@ def written_whole(path: Path, *, settled: bool = True) -> Iterator[Path]:
         _drafts.discard(draft)
 
 
+def check_writable(out: Path) -> None:
+    """Make the folder `out`, and refuse one that cannot be written to before hours of work, not after."""
+    probe = out / f".writable-{os.getpid()}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as reason:
+        raise ValueError(f"cannot write to the folder {str(out)!r}: {reason.strerror}. Choose another one.") from None
+
+
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder of this user's alone, removed at the end of the block, or by `abandon`."""

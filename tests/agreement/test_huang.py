@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.papers.huang import misprints
-from linnet.papers.huang.networks.runs import train_inside, train_section_six
-from linnet.papers.huang.tables.equations import relative_errors
+from linnet_papers.huang import misprints
+from linnet_papers.huang.tables.equations import relative_errors
+from linnet_papers.huang.training.runs import train_inside, train_section_six
 
 
 @pytest.fixture(scope="module")

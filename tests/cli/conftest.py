@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from linnet.cli.main import main
-from linnet.reproduction import registry, verdicts
+from linnet_papers.reproduction import registry, verdicts
 
 
 class Said(NamedTuple):

@@ -23,7 +23,7 @@ import toys
 from dataclasses import replace
 from linnet import _files
 from linnet.cli import entry, verify
-from linnet.reproduction import registry
+from linnet_papers.reproduction import registry
 
 whole, begun, writing = _files.write_whole, *(pathlib.Path({folder!r}) / name for name in ("begun", "writing"))
 

@@ -72,7 +72,7 @@ def test_every_failure_is_one_line(reason: Exception, line: str) -> None:
 
 
 def test_an_unforeseen_failure_shows_no_traceback(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linnet.reproduction import registry
+    from linnet_papers.reproduction import registry
 
     def fail() -> Any:
         raise LookupError("something\nodd")

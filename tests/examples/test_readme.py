@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from linnet.reproduction import Verdict, claims, figures
+from linnet_papers.reproduction import Verdict, claims, figures
 
 ROOT = Path(__file__).parents[2]
 

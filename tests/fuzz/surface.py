@@ -22,7 +22,7 @@ from linnet._extras import EXTRAS
 # Packages that are not an interface to call, with the reason.
 LEFT_OUT = {
     "linnet.cli": "the command line, which tests/cli calls with wrong lines",
-    "linnet.explorer": "a server that waits: tests/explorer starts it",
+    "linnet_papers.explorer": "a server that waits: tests/explorer starts it",
     "linnet.papers": "what papers compute with: settings are checked by their figures and sweeps, not call by call",
 }
 # Members that users write or override, and do not call.

@@ -26,7 +26,7 @@ from unittest.mock import patch
 from typer.models import ArgumentInfo
 
 from linnet.cli.main import commands, main
-from linnet.reproduction import registry
+from linnet_papers.reproduction import registry
 
 NO_NUMBER = ("many", "", "1e", "0x10", "--", "1,2", "[", "½")
 NO_WHOLE = (*NO_NUMBER, "1.5", "nan", "inf", "1e400", "-99999999999")
@@ -328,11 +328,11 @@ def nothing_computed() -> Iterator[None]:
         raise ComputedError("a wrong call was computed")
 
     places = (
-        "linnet.reproduction.runner.make",
-        "linnet.cli.verify.measure",
-        "linnet.reproduction.verdicts.Verdicts",
+        "linnet_papers.reproduction.runner.make",
+        "linnet_papers.commands.verify.measure",
+        "linnet_papers.reproduction.verdicts.Verdicts",
         "linnet.sweeps._task.Task.__call__",
-        "linnet.explorer.serve",
+        "linnet_papers.explorer.serve",
     )
     with contextlib.ExitStack() as stack:
         for place in places:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from drawn import drawn_gaussian
 from linnet._randomness import key_data
-from linnet.inits._compiled import diagonal_roots, padded_gaussian
+from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import computing
 
 SHAPE = {"in_dim": 3, "out_dim": 2}

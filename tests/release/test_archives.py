@@ -65,7 +65,7 @@ def test_the_wheel_is_the_package_and_nothing_else(release, wheel):
     package = {str(Path(name).relative_to("src")) for name in tree(release.source) if name.startswith("src/linnet/")}
     there = {name for name in wheel if ".dist-info/" not in name}
     assert there == package
-    assert {"linnet/py.typed", "linnet/page.css", "linnet/reproduction/report.js"} <= there
+    assert {"linnet/py.typed", "linnet/page.css", "linnet_papers/reproduction/report.js"} <= there
     assert any(name.endswith(".template") for name in there) and any(name.endswith(".csv") for name in there)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linnet
-from linnet.reproduction import Verdict, claims
+from linnet_papers.reproduction import Verdict, claims
 
 pytestmark = pytest.mark.release
 # The figures that need pictures of the extra `data`; the others need nothing beyond the wheel's own requirements.

@@ -111,8 +111,8 @@ def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
 
 
 def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeypatch):
-    from linnet.reproduction import Table, registry
     from linnet.sweeps import Sweep
+    from linnet_papers.reproduction import Table, registry
 
     def described(trial):
         axes = {"x": [0, 1] if trial.quick else [0, 1, 2]}

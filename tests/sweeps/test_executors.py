@@ -17,7 +17,7 @@ import xarray as xr
 from distributed.comm import CommClosedError
 
 from linnet import sweeps
-from linnet.sweeps import _executors
+from linnet.sweeps import executors
 
 DASK = [sys.executable, "-m", "dask"]
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -81,13 +81,13 @@ class SlowCluster:
 
 
 def test_workers_that_are_slow_to_end_do_not_fail_a_sweep_that_is_complete():
-    with _executors._closing(SlowCluster()):
+    with executors._closing(SlowCluster()):
         ended = True
     assert ended
 
 
 def test_an_error_of_a_sweep_is_told_though_workers_are_slow_to_end():
-    with pytest.raises(TimeoutError, match="of the sweep"), _executors._closing(SlowCluster()):
+    with pytest.raises(TimeoutError, match="of the sweep"), executors._closing(SlowCluster()):
         raise TimeoutError("of the sweep")
 
 
@@ -147,10 +147,10 @@ def test_a_scheduler_that_dies_before_a_result_is_fetched_is_told_so(status, mon
     task, client, grid, future = Mock(function="sample_cells:compute", fixed={}), Mock(), Mock(), Mock(status=status)
     client.submit.return_value = future
     monkeypatch.setattr(distributed, "as_completed", Mock())
-    monkeypatch.setattr(_executors, "_completed_futures", lambda *_: [future])
-    monkeypatch.setattr(_executors, "_fetch", fetch)
+    monkeypatch.setattr(executors, "_completed_futures", lambda *_: [future])
+    monkeypatch.setattr(executors, "_fetch", fetch)
     with pytest.raises(sweeps.ExecutorError, match="the connection to the Dask scheduler was lost"):
-        list(_executors._gather(client, task, grid, ["job"], 1.0))
+        list(executors._gather(client, task, grid, ["job"], 1.0))
 
 
 def owners(log: Path) -> list[int]:
@@ -192,7 +192,7 @@ def test_impossible_executors_are_refused(make):
 
 
 def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
-    from linnet.sweeps._executors import interrupts_later
+    from linnet.sweeps.executors import interrupts_later
 
     before = signal.getsignal(signal.SIGINT)
     reached = []
@@ -284,7 +284,7 @@ def test_a_terminal_that_closes_leaves_the_resource_tracker():
     code = """
 import os, signal, time
 from multiprocessing import resource_tracker
-from linnet.sweeps._executors import interrupts_later
+from linnet.sweeps.executors import interrupts_later
 
 with interrupts_later():
     tracker = resource_tracker._resource_tracker

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linnet import sweeps
-from linnet.sweeps._grid import Grid, PendingBlock, cell_seeds
+from linnet.sweeps.grid import Grid, PendingBlock, cell_seeds
 
 
 def seeds_by_coordinates(sweep: sweeps.Sweep) -> dict[frozenset, int]:

@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 from linnet import sweeps
-from linnet.sweeps._grid import Grid
+from linnet.sweeps.grid import Grid
 
 COMMAND = [sys.executable, "-m", "linnet", "sweep"]
 CODE = ("--code", "sample_cells")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linnet
-from linnet.sweeps._provenance import source
+from linnet.sweeps.provenance import source
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def package(tmp_path, monkeypatch):
     for name in ("__init__.py", "cells.py", "other.py", "claims/words.py"):
         (beside / name).parent.mkdir(exist_ok=True)
         (beside / name).write_text("x = 1\n")
-    code = "import sys; from linnet.sweeps._provenance import fingerprint; print(fingerprint(sys.argv[1]))"
+    code = "import sys; from linnet.sweeps.provenance import fingerprint; print(fingerprint(sys.argv[1]))"
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     def fingerprint(module, changed=None):
@@ -33,14 +33,14 @@ def package(tmp_path, monkeypatch):
 
 
 def test_a_fingerprint_covers_what_computes_and_nothing_else(package):
-    cells = "linnet.papers.tu.networks.phase_diagram"
+    cells = "linnet_papers.tu.training.phase_diagram"
     before = package(cells)
     assert package(cells, "linnet/cli/main.py") == before
-    assert package(cells, "linnet/papers/tu/claims/theorem_1.py") == before  # a claim was reworded
-    assert package(cells, "linnet/papers/huang/figures/fig1.py") == before  # another paper
+    assert package(cells, "linnet_papers/tu/claims/theorem_1.py") == before  # a claim was reworded
+    assert package(cells, "linnet_papers/huang/figures/fig1.py") == before  # another paper
     after = package(cells, "linnet/trainers/flow.py")
     assert after != before
-    assert package(cells, "linnet/papers/tu/networks/descents.py") != after
+    assert package(cells, "linnet_papers/tu/networks/descents.py") != after
 
 
 def test_a_fingerprint_of_a_foreign_package_is_of_its_files(package):

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from linnet import sweeps
-from linnet.sweeps._grid import cell_seeds
+from linnet.sweeps.grid import cell_seeds
 
 
 def by_hand(sweep: sweeps.Sweep) -> dict[tuple, np.ndarray]:

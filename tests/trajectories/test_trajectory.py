@@ -94,10 +94,10 @@ def test_a_repository_that_does_not_answer_is_done_without(monkeypatch):
     """`git describe` of a repository on a slow disk takes longer than a diagnosis may wait."""
     import subprocess
 
-    from linnet.trajectories import _dataset
+    from linnet.trajectories import datasets
 
     def slow(*command, **options):
         raise subprocess.TimeoutExpired("git", 5)
 
-    monkeypatch.setattr(_dataset.subprocess, "run", slow)
-    assert _dataset._commit.__wrapped__() == "unknown"
+    monkeypatch.setattr(datasets.subprocess, "run", slow)
+    assert datasets._commit.__wrapped__() == "unknown"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from linnet.reproduction import figures
+from linnet_papers.reproduction import figures
 from website import gallery
 
 pytestmark = pytest.mark.site

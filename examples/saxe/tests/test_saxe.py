@@ -8,7 +8,7 @@ from linnet_saxe import PAPER, networks, theory
 from linnet_saxe.figures import fig3
 from scipy.integrate import solve_ivp
 
-from linnet.reproduction import Trial, claims, figures
+from linnet_papers.reproduction import Trial, claims, figures
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 QUICK = Trial(quick=True)

@@ -40,10 +40,10 @@ def diagnose(
     out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
 ) -> None:
     """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
+    from linnet._files import check_writable
     from linnet.forecasts.diagnosing import diagnose_table
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import read
-    from linnet.reproduction.runner import check_writable
 
     settings = Settings(
         width=width,

@@ -38,7 +38,7 @@ def cause(reason: BaseException) -> str:
     """Return in one line why something failed."""
     text = str(reason)
     # theories raise a plain `ArithmeticError`; those derived from it, such as `ZeroDivisionError`, are Python's
-    ours = type(reason).__module__.startswith("linnet.") or type(reason) is ArithmeticError
+    ours = type(reason).__module__.partition(".")[0].startswith("linnet") or type(reason) is ArithmeticError
     if hasattr(reason, "format_message"):  # Typer's: an unknown option, a missing argument
         text = reason.format_message()
     elif isinstance(reason, OSError) and reason.strerror:

@@ -42,7 +42,7 @@ def lora(
     out: Annotated[Path | None, typer.Option(help="Where the adapter of --rank is written: a new folder.")] = None,
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
-    from linnet.lora._training import PICKLE_NAME
+    from linnet.lora.training_arguments import PICKLE_NAME
 
     if training is not None and (optimizer or lr or weight_decay or momentum or clip is not None or before or after):
         raise failures.WrongCallError("--training has optimizer, rate, decay, momentum and clipping: leave those out.")

@@ -6,7 +6,9 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -14,11 +16,13 @@ import typer
 import linnet
 from linnet.cli import failures, interrupts, terminal
 
-# In the order of the help. Each is a function in a file of its own name; for `new-paper` that is `new_paper`.
-COMMANDS = ("list", "run", "reproduce", "verify", "sweep", "lora", "new-paper", "diagnose", "explore", "docs")
+# The library's own, each a function in a file of its name. Packages bring others by this group of entry points.
+COMMANDS = ("diagnose", "lora", "sweep")
+ENTRY_POINT_GROUP = "linnet.commands"
+HIDDEN = ("docs",)  # which is for developers
 
 
-def commands(only: str | None = None) -> typer.Typer:
+def build_app(only: str | None = None) -> typer.Typer:
     """Build the command line, with all commands or, since importing all takes its time, with the one named `only`."""
     app = typer.Typer(
         name="linnet",
@@ -29,11 +33,38 @@ def commands(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_common_options)
-    for name in [only] if only in COMMANDS else COMMANDS:
-        function = name.replace("-", "_")
-        command = getattr(importlib.import_module(f"linnet.cli.{function}"), function)
-        app.command(name, hidden=name == "docs")(command)  # which is for developers
+    known = find_commands()
+    for name, load in {only: known[only]}.items() if only in known else known.items():
+        try:
+            app.command(name, hidden=name in HIDDEN)(load())
+        except Exception as reason:  # whatever a foreign package does must not take the other commands down
+            if name in COMMANDS or name == only:
+                raise
+            warnings.warn(f"the command {name!r} is left out: {failures.cause(reason)}", stacklevel=2)
     return app
+
+
+def find_commands() -> dict[str, Callable[[], Callable[..., None]]]:
+    """Return a function that loads each command, by name: the library's, those of linnet_papers, then all others.
+
+    The first of a name counts, so no package takes the place of a command that comes with linnet.
+    """
+    known: dict[str, Callable[[], Callable[..., None]]] = {name: partial(_own_command, name) for name in COMMANDS}
+    # linnet_papers comes in the same distribution; its module is named here and never imported
+    entries = sorted(
+        entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.module.split(".")[0] != "linnet_papers", e.name)
+    )
+    for entry in entries:
+        if entry.name in known:
+            origin = entry.dist.name if entry.dist is not None else entry.value
+            warnings.warn(f"the command {entry.name!r} of {origin} is left out: that name is taken", stacklevel=2)
+        known.setdefault(entry.name, entry.load)
+    return known
+
+
+def _own_command(name: str) -> Callable[..., None]:
+    """Load a command of the library itself."""
+    return getattr(importlib.import_module(f"linnet.cli.{name}"), name)
 
 
 def _print_version(requested: bool) -> None:
@@ -68,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = print_warning
             interrupts.on_interrupt()  # nothing of an earlier command in the same process
-            app = commands(given[0] if given else None)
+            app = build_app(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
             if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function
                 raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from linnet.forecasts._forecast_figure import COLOUR_OF_ADVERB, draw_kernels, dr
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
 from linnet.forecasts.diagnosis import Diagnosis, training_shares
-from linnet.trajectories._dataset import provenance
+from linnet.trajectories.datasets import provenance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

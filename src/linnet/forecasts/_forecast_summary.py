@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import _page as page
-from linnet.trajectories._dataset import provenance
+from linnet.trajectories.datasets import provenance
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet.forecasts.scaling import scaler, target_scaler
-from linnet.problems._factor import Factor, of_svd
+from linnet.problems.factor import Factor, of_svd
 from linnet.problems.problem import Problem
 
 

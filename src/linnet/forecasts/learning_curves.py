@@ -14,7 +14,7 @@ from linnet.forecasts._random_streams import PARTS_OF_LEARNING_CURVES
 from linnet.forecasts._rows import Decomposition, Rows
 from linnet.forecasts.curves import standard_error
 from linnet.theories import ridge as theory
-from linnet.theories._sample_spectra import spectrum_from_svd
+from linnet.theories.sample_spectra import spectrum_from_svd
 
 DEFAULT_SIZES = 8  # numbers of rows
 DEFAULT_REPEATS = 12  # random parts of the table for each

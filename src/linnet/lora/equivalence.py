@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import flag, of_kind, positive, refuse_infinite, representable
-from linnet.lora._training import DEFAULT_CLIP
 from linnet.lora.adapter import OPTIMIZERS, SCALINGS, Adapter
+from linnet.lora.training_arguments import DEFAULT_CLIP
 
 IDENTITY = "identity"
 RULE = "scaling rule, not identity"

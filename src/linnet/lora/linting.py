@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable
-from linnet.lora._training import DEFAULT_CLIP
 from linnet.lora.adapter import OPTIMIZERS, Adapter
+from linnet.lora.training_arguments import DEFAULT_CLIP
 
 SEVERITIES = ("error", "warning", "note")
 _ALGEBRA = "docs/adapters.md"

@@ -14,8 +14,8 @@ import numpy as np
 from linnet._arguments import count, non_negative, positive, shown
 from linnet.inits.weights import Weights
 from linnet.lora._safetensors import parse_json, read_tensors
-from linnet.lora._training import training_options
 from linnet.lora.adapter import Adapter
+from linnet.lora.training_arguments import training_options
 
 CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
 

@@ -12,11 +12,11 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import count, real_array, representable
-from linnet.problems import _factor as factors
 from linnet.problems import _general_cost as general_cost
-from linnet.problems._factor import Factor
+from linnet.problems import factor as factors
 from linnet.problems._moments import checked_truth, covariance, moment_of
 from linnet.problems._validation import Validation, validation
+from linnet.problems.factor import Factor
 
 
 class Problem:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linnet.reductions._trial_descent import CURVATURE_EVERY_STEPS, SETTLED, TrialDescent
+from linnet.reductions.trial_descent import CURVATURE_EVERY_STEPS, SETTLED, TrialDescent
 
 DENSE_STEPS = 20  # first steps of a descent, at all of which words are looked for; then at every fifth
 LOOK_EVERY_STEPS = 5

@@ -14,9 +14,9 @@ from linnet._arguments import broadcast, count, number, positive, real_array, re
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
 from linnet.reductions._by_weight import WordsByWeight
-from linnet.reductions._trial_descent import MAX_STEPS, StepSizes, TrialDescent
 from linnet.reductions._words import Words
 from linnet.reductions.reduction import Reduction, refuse_diverged
+from linnet.reductions.trial_descent import MAX_STEPS, StepSizes, TrialDescent
 
 RTOL = 1e-8  # of the products, where neither an order nor a tolerance is asked for
 MAX_LETTERS = 60  # letters; each gains about a digit

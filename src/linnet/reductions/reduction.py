@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from linnet._arguments import broadcast, real_array, representable
 from linnet.inits.layers import Layers, check_layers, layer_arrays
 from linnet.inits.weights import Weights, check_weights
-from linnet.problems._factor import Factor
+from linnet.problems.factor import Factor
 from linnet.problems.problem import Problem
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ import numpy as np
 
 from linnet import _extras as extras
 from linnet._files import settle, write_whole
-from linnet.sweeps._grid import Block, Grid
 from linnet.sweeps._ledger import Ledger
 from linnet.sweeps._memory import STATUS, STATUS_ATTRIBUTES, Variable
 from linnet.sweeps._task import fill_value
 from linnet.sweeps.errors import StoreError
+from linnet.sweeps.grid import Block, Grid
 
 METADATA_FILE = "zarr.json"
 

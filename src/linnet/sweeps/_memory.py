@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.sweeps import _provenance as provenance
-from linnet.sweeps._grid import Grid, PendingBlock
+from linnet.sweeps import provenance
 from linnet.sweeps._task import UNFINISHED, BlockResult, CellFailure, Values, fill_value
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
+from linnet.sweeps.grid import Grid, PendingBlock
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,14 +16,14 @@ from linnet._files import DRAFT, drafted_by_others, settle
 from linnet.sweeps import _disk as disk
 from linnet.sweeps import _ledger as ledger
 from linnet.sweeps import _lock as lock
-from linnet.sweeps import _provenance as provenance
+from linnet.sweeps import provenance
 from linnet.sweeps._arrays import METADATA_FILE, Arrays
-from linnet.sweeps._grid import Block, Grid, PendingBlock
 from linnet.sweeps._ledger import Ledger
 from linnet.sweeps._memory import STATUS, check_variables, marks_unfinished, variables_of
 from linnet.sweeps._task import UNFINISHED, BlockResult, CellFailure, fill_value
 from linnet.sweeps.configuration import Sweep, differences
 from linnet.sweeps.errors import ChangedError, StoreError
+from linnet.sweeps.grid import Block, Grid, PendingBlock
 
 if TYPE_CHECKING:
     import xarray as xr

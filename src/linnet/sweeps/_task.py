@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import did_you_mean, shown
-from linnet.sweeps import _provenance as provenance
-from linnet.sweeps._grid import CellArguments
+from linnet.sweeps import provenance
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
+from linnet.sweeps.grid import CellArguments
 
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
 UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done

@@ -17,7 +17,7 @@ from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.trainers.diagrams._independent_runs import IndependentRun, train_independent_runs
+from linnet.trainers.diagrams.independent_runs import IndependentRun, train_independent_runs
 from linnet.trainers.stability import stable_learning_rate
 
 SETTINGS: dict[str, Any] = {

@@ -23,7 +23,7 @@ MAX_VALUES = 10**6  # values of an axis, seeds
 MAX_CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
 # Where the functions lie that a file may name without being allowed to: none of them writes, or runs what it is given.
-ALLOWED_MODULES = ("linnet.sweeps.cells", "linnet.problems", "linnet.papers")
+ALLOWED_MODULES = ("linnet.sweeps.cells", "linnet.problems")
 
 
 class Range(Model):
@@ -214,8 +214,8 @@ class Sweep(Model):
 def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
     r"""The sweep that a TOML file describes, with the fields of `Sweep`.
 
-    To run a sweep is to import and call the functions that it names. A file may name those of `linnet.sweeps.cells`,
-    `linnet.problems` and `linnet.papers`; others only if their modules are in `code`: read the file before.
+    To run a sweep is to import and call the functions that it names. A file may name those of `linnet.sweeps.cells`
+    and `linnet.problems`; others only if their modules are in `code`: read the file before.
 
     **Arguments:**
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 import linnet
 from linnet import _progress as progress
 from linnet._arguments import flag, of_kind, path_of
-from linnet.sweeps import _provenance as provenance
 from linnet.sweeps import _store as store
-from linnet.sweeps._executors import FIRST_WORKER_SECONDS, Executor
+from linnet.sweeps import provenance
 from linnet.sweeps._memory import Memory
 from linnet.sweeps._task import Task
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import FailedCellsError
+from linnet.sweeps.executors import FIRST_WORKER_SECONDS, Executor
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -18,7 +18,7 @@ from linnet._arguments import (
     representable,
     shown,
 )
-from linnet.theories._sample_spectra import spectrum_from_svd
+from linnet.theories.sample_spectra import spectrum_from_svd
 
 
 @partly_representable

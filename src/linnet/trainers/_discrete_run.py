@@ -16,8 +16,8 @@ from linnet.inits.layers import Layers, layer_arrays
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions._trial_descent import StepSizes
 from linnet.reductions.reduction import Reduction, check_match
+from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import test_losses, training_objective
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width

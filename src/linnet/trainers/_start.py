@@ -19,10 +19,10 @@ from linnet._arguments import flag
 from linnet.inits.layers import Layers, check_layers, layer_arrays
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.reductions._trial_descent import StepSizes
 from linnet.reductions.deep import DeepReduction, reduced_layers
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
+from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers._states import Params, layer_names_at_depth
 
 RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again

@@ -9,7 +9,7 @@ from linnet._arguments import non_negative, shown, within_scope
 from linnet.inits.layers import Layers
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.reductions._trial_descent import MAX_STEPS, StepSizes
+from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._layer_steps import UPDATES, UserUpdate
 from linnet.trainers._states import StepFunction

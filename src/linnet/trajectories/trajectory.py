@@ -148,7 +148,7 @@ class Trajectory:
 
     def to_dataset(self) -> xr.Dataset:
         """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""
-        from linnet.trajectories._dataset import dataset
+        from linnet.trajectories.datasets import dataset
 
         return dataset(self)
 

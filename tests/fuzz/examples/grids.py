@@ -8,8 +8,8 @@ import linnet as ln
 import toys
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.reproduction import figure as figures
-from linnet.reproduction import verification as claims
+from linnet_papers.reproduction import figure as figures
+from linnet_papers.reproduction import verification as claims
 
 S = "sweeps."
 
@@ -28,7 +28,9 @@ def toml() -> Any:
 
 @m.made
 def toy_table() -> Any:
-    return ln.reproduction.Table(name="toy", title="t", sweep=lambda trial: sweep(), columns=lambda found: {"a": ["1"]})
+    return linnet_papers.reproduction.Table(
+        name="toy", title="t", sweep=lambda trial: sweep(), columns=lambda found: {"a": ["1"]}
+    )
 
 
 STORE = m.made(lambda: m.folder() / "store")
@@ -62,22 +64,30 @@ for side in ("above", "at_least", "at_most", "below"):  # called by figures, wit
     example(R + f"Check.{side}", text="t", value=1.0, limit=2.0, frozen=("text", "value", "limit"))
 instance(R + "Claim", CLAIM, received=True)
 instance(R + "Figure", FIGURE, received=True)
-instance(R + "Limit", m.made(lambda: ln.reproduction.Limit(1.0, "reason")), received=True)
+instance(R + "Limit", m.made(lambda: linnet_papers.reproduction.Limit(1.0, "reason")), received=True)
 instance(R + "Measurement", m.made(lambda: CLAIM().measurement(claims.Trial())), received=True)
 instance(R + "Outcome", m.made(lambda: claims.verify([CLAIM()], claims.Trial())[0]), received=True)
-instance(R + "Paper", m.made(lambda: ln.reproduction.Paper(name="toy", title="t", authors="a")))
+instance(R + "Paper", m.made(lambda: linnet_papers.reproduction.Paper(name="toy", title="t", authors="a")))
 instance(R + "Settings", m.made(lambda: figures.Settings(seed=0)))
 # pydantic models: their errors name the field, and the command line puts them into words (tests/cli)
 example(R + "Settings", seed=1, frozen=("seed",))
-instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", text="t", reason="r")), received=True)
-instance(R + "Answer", m.made(lambda: ln.reproduction.Answer(theorem="1", answer="t", claims=["c"])), received=True)
+instance(
+    R + "Statement",
+    m.made(lambda: linnet_papers.reproduction.Statement(where="1", text="t", reason="r")),
+    received=True,
+)
+instance(
+    R + "Answer",
+    m.made(lambda: linnet_papers.reproduction.Answer(theorem="1", answer="t", claims=["c"])),
+    received=True,
+)
 instance(R + "Table", toy_table, received=True)
 instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
 
 # Rules are declared in papers and read numbers that a measurement returned; `Claim.measurement` names what is missing.
 NUMBERS = {"value": [3.0, 2.0], "uncertainty": 0.1}
 RULES = {
-    name: m.made(lambda name=name: getattr(ln.reproduction, name)(1.0, because="one"))
+    name: m.made(lambda name=name: getattr(linnet_papers.reproduction, name)(1.0, because="one"))
     for name in ("Above", "AtLeast", "AtMost", "Below", "Falls", "Rises", "Within")
 }
 RULES |= {name: m.made(lambda: RULES["Above"]() & RULES["Below"]()) for name in ("AllOf", "Rule")}
@@ -89,7 +99,7 @@ for name, rule in RULES.items():
     if name not in ("AllOf", "Rule"):
         example(R + f"{name}.words", on=rule, numbers=NUMBERS, frozen=("numbers",))
         example(R + f"{name}.example", on=rule, met=True, frozen=("met",))
-estimate = m.made(lambda: ln.reproduction.Estimate(1.0, 0.1))
+estimate = m.made(lambda: linnet_papers.reproduction.Estimate(1.0, 0.1))
 instance(R + "Estimate", estimate, received=True)
 example(R + "Estimate.of_mean", draws=[1.0, 2.0, 4.0])
 example(R + "Estimate.minus", on=estimate, other=estimate)

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers.diagrams import _independent_runs, _slots
+from linnet.trainers.diagrams import _slots, independent_runs
 
 
 def runs(count=11, seed=0):
@@ -21,7 +21,7 @@ def runs(count=11, seed=0):
     for index in range(count):
         problem = ln.problems.low_rank_plus_noise(5, rank=1, noise_std=0.1, key=[seed, index])
         start = ln.inits.gaussian(key=index, in_dim=5, out_dim=5, width=4, first_std=0.3, second_std=0.3)
-        made.append(_independent_runs.IndependentRun(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
+        made.append(independent_runs.IndependentRun(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
     return made
 
 
@@ -31,7 +31,7 @@ def ends(done):
 
 def test_every_run_is_plain_descent_to_its_own_end():
     done = runs()
-    _independent_runs.train_independent_runs(done, slots=3, stop=0.5, dtype=None)
+    independent_runs.train_independent_runs(done, slots=3, stop=0.5, dtype=None)
     assert len({run.taken for run in done}) > 6
     for run in done:
         reduction = run.reduction
@@ -44,17 +44,17 @@ def test_every_run_is_plain_descent_to_its_own_end():
 
 def test_bits_do_not_depend_on_the_order():
     straight, turned = runs(), runs()[::-1]
-    _independent_runs.train_independent_runs(straight, slots=3, stop=0.5, dtype=None)
-    _independent_runs.train_independent_runs(turned, slots=3, stop=0.5, dtype=None)
+    independent_runs.train_independent_runs(straight, slots=3, stop=0.5, dtype=None)
+    independent_runs.train_independent_runs(turned, slots=3, stop=0.5, dtype=None)
     assert ends(straight) == ends(turned[::-1])
 
 
 def outcome(made, **options):
-    kind = _independent_runs._run_kind(0.5)
+    kind = independent_runs._run_kind(0.5)
     run_dtype = np.dtype(np.float64)
 
     def specs(chosen):
-        loads = [_independent_runs._run_spec(made[index], run_dtype) for index in chosen]
+        loads = [independent_runs._run_spec(made[index], run_dtype) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     return _slots.train_in_slots(kind, specs, [run.steps for run in made], shared={}, **options)

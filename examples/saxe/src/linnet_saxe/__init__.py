@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from linnet.reproduction import Paper
+from linnet_papers.reproduction import Paper
 from linnet_saxe.claims import decoupling, half_time, learning_time, modes, random_start
 from linnet_saxe.figures import fig3
 

@@ -16,7 +16,7 @@ Read from the top: each file uses those below it.
   compiled code);
 - for both: `_paired_step` (objective, test loss, record and step of a run; of these a CPU takes the record alone, and
   has the others in NumPy).
-- `_independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
+- `independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
 
 The loop is that of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A run's
 bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.

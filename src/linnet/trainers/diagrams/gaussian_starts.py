@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, one_or_each, shown, whole_numbers, within_scope
 from linnet._randomness import Key, key_data, words
-from linnet.inits._compiled import diagonal_roots, padded_gaussian
+from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.trainers._compiling import jit_drawing

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
+from linnet_papers.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet_saxe import networks
 from linnet_saxe.settings import STRENGTHS
 

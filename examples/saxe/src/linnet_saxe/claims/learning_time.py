@@ -3,7 +3,7 @@
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import AllOf, Below, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import AllOf, Below, Numbers, Trial, Within, claim
 from linnet_saxe import networks, theory
 from linnet_saxe.settings import START
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linnet.reproduction import Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction import Below, Limit, Numbers, Trial, claim
 from linnet_saxe import networks, theory
 from linnet_saxe.settings import START, STRENGTHS
 

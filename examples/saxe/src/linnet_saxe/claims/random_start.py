@@ -3,7 +3,7 @@
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Above, Below, Numbers, Trial, claim
+from linnet_papers.reproduction import Above, Below, Numbers, Trial, claim
 from linnet_saxe import networks, theory
 from linnet_saxe.settings import STRENGTHS
 

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from linnet import style
-from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction import Check, Figure, Limit, Settings
 from linnet_saxe import networks, theory
 from linnet_saxe.settings import START, STRENGTHS
 

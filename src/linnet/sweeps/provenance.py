@@ -1,0 +1,226 @@
+"""Where numbers come from: the attributes every stored result carries."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import importlib.util
+import json
+import platform
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import linnet
+from linnet.sweeps.configuration import Sweep, named_functions, texts
+from linnet.trajectories.datasets import provenance
+
+
+def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, Any]:
+    """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
+    return {
+        "title": sweep.name,
+        **provenance(),
+        "configuration": json.dumps(sweep.plain(), sort_keys=True),
+        "function_source": source(sweep.function, sweep.fixed, sweep.axes),
+        "seed": sweep.seed,
+        "dtype": sweep.dtype or "as the function has it",
+        "device": "; ".join(sorted(devices)) or "none yet",
+        "executor": executor,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def device() -> str:
+    """What JAX computes on in this process, if it has been started; the processor's name otherwise."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return f"{platform.machine()} (without JAX)"
+    first = jax.devices()[0]
+    return f"{first.platform}: {first.device_kind}, JAX {jax.__version__}"
+
+
+# What computes: a change anywhere here may change any number. What only reads, shows or asks is not among it.
+ENGINE = (
+    "_arguments",
+    "_memory",
+    "_workers",
+    "inits",
+    "observables",
+    "precision",
+    "problems",
+    "_randomness",
+    "reductions",
+    "sweeps",
+    "theories",
+    "trainers",
+    "trajectories",
+)
+# What the papers of `linnet_papers` compute with, beside what lies in their own folders.
+SHARED_BY_PAPERS = (
+    "reproduction/cells",
+    "reproduction/datasets",
+    "reproduction/fits",
+    "reproduction/numbers",
+    "tu/plane",
+    "tu/published",
+)
+# Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
+READERS = ("claims", "statements", "paper", "__init__")
+MAX_NAME_CHARACTERS = 250  # of a file's name; longer literals are text
+
+
+def source(function: str, *settings: object) -> str:
+    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file.
+
+    Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
+    that a named module imports, at its top or inside its functions, and every data file that the settings or those
+    files name by a literal string. Names that are made while it runs cannot be seen from here.
+    """
+    modules = {name.partition(":")[0] for name in [function, *named_functions(settings)]}
+    return fingerprint(function.partition(":")[0], modules, texts(settings))
+
+
+def _own_files(modules: Iterable[str]) -> set[Path]:
+    """The files of these modules and of all that they import, but for Python's, installed packages' and linnet's."""
+    seen: set[str] = set()
+    files: set[Path] = set()
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        path = _file_of(name)
+        if path is None or _is_installed(path):
+            continue
+        files.add(path)
+        waiting += [name.rpartition(".")[0], *_imported_names(name, path)]
+    return files
+
+
+def _is_installed(path: Path) -> bool:
+    """Whether a file is linnet's, Python's or a package's that was installed, for this Python or from elsewhere."""
+    home = Path(linnet.__file__).parent
+    places = [*sysconfig.get_paths().values(), str(home), str(home.with_name("linnet_papers"))]
+    named = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    return named or any(path.is_relative_to(place) for place in places)
+
+
+def _file_of(module: str) -> Path | None:
+    """The Python file of a module, imported or not; None for what has none, and for Python's own."""
+    top = module.partition(".")[0]
+    if not top or top in sys.stdlib_module_names:
+        return None
+    place = getattr(sys.modules.get(module), "__file__", None)
+    if module not in sys.modules and (top == module or _file_of(top) is not None):
+        with contextlib.suppress(Exception):  # `from module import name`: the name of something that is no module
+            spec = importlib.util.find_spec(module)
+            place = spec.origin if spec else None
+    if not isinstance(place, str) or not place.endswith(".py"):
+        return None
+    return Path(place) if Path(place).is_file() else None  # modules made at run time may name a file that is not there
+
+
+def _imported_names(module: str, path: Path) -> Iterator[str]:
+    """What a file imports, at its top or inside its functions: a number that is imported by name has no module."""
+    for value in list(vars(sys.modules.get(module, object)).values()):
+        yield value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in _syntax_nodes(path):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute_module_name("." * node.level + (node.module or ""), package)
+            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from (
+                _absolute_module_name(name, package) for name in texts([getattr(a, "value", None) for a in node.args])
+            )
+
+
+def _absolute_module_name(name: str, package: str) -> str:
+    """The full name of a module that is imported inside `package`, by a relative name or not."""
+    bare = name.lstrip(".")
+    level, parts = len(name) - len(bare), package.split(".")
+    return ".".join(filter(None, [*parts[: len(parts) - level + 1], bare])) if level else name
+
+
+def _named_data(files: Iterable[Path], names: Iterable[str]) -> set[Path]:
+    """The data files of these `names`, and those that Python files name by a literal, beside them or in this folder."""
+    named = [(path.parent, texts([getattr(node, "value", None) for node in _syntax_nodes(path)])) for path in files]
+    return {
+        place
+        for folder, literals in [(Path(), names), *named]
+        for name in literals
+        for place in (folder / name, Path(name))
+        if place.suffix not in ("", ".py") and len(name) < MAX_NAME_CHARACTERS and "\0" not in name and place.is_file()
+    }
+
+
+def _syntax_nodes(path: Path) -> Iterator[ast.AST]:
+    """The syntax tree of a Python file; empty where it has errors."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        yield from ast.walk(ast.parse(path.read_bytes()))
+
+
+def fingerprint(module: str, others: Iterable[str] = (), data: Iterable[str] = ()) -> str:
+    """A digest of linnet's version, of the files that compute, of the files beside `module`, of the user's own
+    files that `others` and their imports are, and of the data files that these name or that `data` names.
+
+    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
+    that package; beside a script, nothing.
+    """
+    try:
+        own = Path(importlib.import_module(module).__file__ or "")
+    except (ImportError, AttributeError):
+        return "unknown"
+    if not own.is_file():
+        return "unknown"
+    for other in others:
+        with contextlib.suppress(Exception):  # a name that cannot be imported is refused where it is used
+            importlib.import_module(other)
+    files = _own_files({module, *others})
+    return _digest_of_files(_engine_digest(), {own, *_files_of_package(module, own), *files, *_named_data(files, data)})
+
+
+@cache
+def _engine_digest() -> str:
+    """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
+    home = Path(linnet.__file__).parent
+    return _digest_of_files(linnet.__version__, {path for name in ENGINE for path in _python_files(home / name)})
+
+
+def _digest_of_files(start: str, files: set[Path]) -> str:
+    """Return a digest of a text and of the names and contents of files."""
+    digest = hashlib.blake2b(start.encode(), digest_size=6)
+    for path in sorted(files):
+        with path.open("rb") as file:
+            digest.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def _python_files(place: Path) -> list[Path]:
+    """List the Python files of a module or a folder."""
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+
+
+def _files_of_package(module: str, own: Path) -> list[Path]:
+    """The files of the paper or package that `module` belongs to, but for those that only read its results."""
+    parts = module.split(".")
+    depth = 2 if parts[0] == "linnet_papers" else 1
+    if len(parts) <= depth:  # a script, or a module on its own; linnet's own files are counted already
+        return []
+    folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
+    shared = [path for name in SHARED_BY_PAPERS for path in _python_files(folder.parent / name)] if depth == 2 else []
+    return shared + [
+        path for path in _python_files(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS
+    ]

@@ -1,0 +1,68 @@
+"""Make figures one after the other, report each when it is finished, and continue after those that fail."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from linnet import _extras as extras
+from linnet import _progress as progress
+from linnet._files import check_writable
+from linnet.cli import failures, terminal
+from linnet_papers.reproduction import runner
+from linnet_papers.reproduction.report import FigureFailure
+from linnet_papers.reproduction.request import FigureRequest
+from linnet_papers.reproduction.result import Result
+
+_WORDS = {True: "within", False: "BEYOND", None: "measured"}
+_COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
+
+
+def check_can_draw_and_write(out: Path) -> None:
+    """Make the folder `out`; refuse, before any work, to go on without matplotlib or where it cannot be written."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
+    check_writable(out)
+
+
+def run(
+    requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False
+) -> tuple[list[Result], list[FigureFailure]]:
+    """Make every figure and print it; return the results and the failures, which do not stop the others."""
+    results: list[Result] = []
+    failed: list[FigureFailure] = []
+    with progress.bar("figures", len(requests) if len(requests) > 1 else 0, hosts=True) as advance:
+        for number, request in enumerate(requests, start=1):
+            where = f"[{number}/{len(requests)}] " if len(requests) > 1 else ""
+            advance(0, title=request.name)
+            try:
+                results.append(runner.make(request, out, fresh=fresh))
+            except Exception as reason:  # one figure that fails must not take the others with it
+                figure = request.figure
+                why = failures.cause_with_settings(reason, request.changes)
+                failed.append(FigureFailure(request.name, figure.paper, figure.title, request.command, why))
+                if len(requests) > 1:
+                    terminal.echo(f"{where}{request.name}: not made: {why}", terminal.BAD)
+            else:
+                _print_result(results[-1], where)
+            advance(1)
+    return results, failed
+
+
+def describe_failures(results: Sequence[Result], failed: Sequence[FigureFailure]) -> str:
+    """Name the figures that failed or exceed a limit, in one line; empty if there are none."""
+    parts = [f"{failure.name} was not made ({failure.reason})" for failure in failed]
+    beyond = [result.name for result in results if result.failed]
+    parts += [f"a check is beyond its limit in {', '.join(beyond)}"] * bool(beyond)
+    return "; ".join(parts)
+
+
+def _print_result(result: Result, where: str) -> None:
+    """Print a figure: its name, its checks, and where the picture is."""
+    time = "finished before" if result.reused else f"{result.seconds:.1f} s"
+    size = " (quick)" * result.quick
+    terminal.echo(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
+    for check in result.failed if result.reused else result.checks:  # what was printed before is not printed again
+        terminal.echo_row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
+    terminal.echo_row(["picture"], [8], str(result.folder / "figure.png"))

@@ -1,0 +1,127 @@
+"""The pages of the claims: one that answers "is it true?", and one for each paper with all that was measured.
+
+Sentences are written for a terminal; here their formulas are typeset (`linnet_papers.reproduction.typeset`). The website takes
+these pages apart by their headings, table heads and "- **Verdict:**" (website/tables.py): change both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from linnet_papers.reproduction import record
+from linnet_papers.reproduction.declaration import Claim, Verdict
+from linnet_papers.reproduction.paper import Paper
+from linnet_papers.reproduction.typeset import typeset
+
+FOLDER = "claims"
+OWN = "linnet"  # the name of our own results, which stand behind the papers
+_PLURAL = {
+    Verdict.HOLDS: "hold",
+    Verdict.CORRECTED: "hold with the correction",
+    Verdict.REFUTED: "are refuted",
+    Verdict.OUTSIDE: "tried outside the assumptions",
+}
+_ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if", "refuted": "Refuted if"}
+
+
+def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[str, str]:
+    """Write the overview and a page for each paper with claims; return them by file name, `note` first on each."""
+    mine = [(paper, [claim for claim in known if claim.paper == paper.name]) for paper in papers]
+    mine = [(paper, own) for paper, own in mine if own]
+    pages = {"claims.md": _overview_page(known, mine, note)}
+    return pages | {f"{FOLDER}/{paper.name}.md": _paper_page(paper, own, note) for paper, own in mine}
+
+
+def _overview_page(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
+    """Write the page of all papers: counts of verdicts, claims that do not simply hold, a line for every theorem."""
+    listed = "".join(
+        f"- {_paper_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n"
+        for place, (paper, own) in enumerate(mine, 1)
+    )
+    text = f"""{note}
+# Claims
+
+{len(known)} claims: {_verdict_counts(known)}.
+`linnet verify` measures all of them anew, `linnet verify NAME` one, `--quick` on smaller settings: it prints the
+numbers, and fails where a verdict differs from the one given here. What is wrong in print, what is right, and how it
+was found stands in [errata.md](errata.md). The claims of each paper, with their limits and what was measured:
+
+{listed}
+| verdict | claims |
+|---|---|
+{_verdict_rows(known)}"""
+    verdicts = {claim.name: claim.expected for claim in known}
+    answered = "".join(_answer_lines(paper, verdicts) for paper, _ in mine)
+    return text + (f"\n## Is it true?\n{answered}" if answered else "")
+
+
+def _verdict_counts(known: Sequence[Claim]) -> str:
+    """Say how many claims have each verdict."""
+    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in _PLURAL}
+    return ", ".join(f"{number} {_PLURAL[verdict]}" for verdict, number in count.items() if number)
+
+
+def _paper_number(place: int, paper: Paper) -> str:
+    """Write "Paper 4 (Tu): " before the title of the fourth paper; our own results have no number."""
+    return f"Paper {place} ({paper.name.capitalize()}): " if paper.name != OWN else ""
+
+
+def _verdict_rows(known: Sequence[Claim]) -> str:
+    """Write a row for each verdict but "holds", with links to the claims that have it."""
+    names = {verdict: [_claim_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
+    rows = ((verdict, claims) for verdict, claims in names.items() if verdict != Verdict.HOLDS and claims)
+    return "".join(f"| {verdict} | {', '.join(claims)} |\n" for verdict, claims in rows)
+
+
+def _claim_link(name: str, paper: str) -> str:
+    """Write a link to a claim."""
+    return f"[`{name}`]({FOLDER}/{paper}.md#{name})"
+
+
+def _answer_lines(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
+    """Write a table with a row for each theorem of the paper: is it true, and by which claims; empty if it has none."""
+    lines = ""
+    for one in paper.answers:
+        names = [f"{paper.name}-{short}" for short in one.claims]
+        if all(name in verdicts for name in names):
+            rests = ", ".join(f"{_claim_link(name, paper.name)} ({verdicts[name]})" for name in names)
+            lines += f"| {typeset(one.theorem)} | {typeset(one.answer)} | {rests} |\n"
+    head = f"\n### {paper.authors}\n\n| theorem | is it true? | claims |\n|---|---|---|\n"
+    return head + lines if lines else ""
+
+
+def _paper_page(paper: Paper, own: Sequence[Claim], note: str) -> str:
+    """Write the page of one paper."""
+    return f"""{note}
+# {paper.title}
+
+{paper.authors}: {paper.subject}. {len(own)} claims: {_verdict_counts(own)}. [All papers](../claims.md).
+{"".join(map(_claim_entry, own))}"""
+
+
+def _claim_entry(claim: Claim) -> str:
+    """Write the entry of one claim: what it says, the verdict, what was measured; folded, assumptions and limits."""
+    kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
+    seeds = f", in {kept}" if kept else ""
+    erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"
+    measured_line = ""
+    if measured is not None and measured.requirement == claim.requirement:  # not by a limit of an earlier version
+        measured_line = f"- **Measured** (quick setting): {typeset(measured.measured)}\n"
+    limits = "".join(
+        f"- **{_ROLES[role]}:** {typeset(leaf.requirement)}, as {typeset(leaf.because)}\n"
+        for role, leaf in claim.limits()
+    )
+    return f"""
+### {claim.name}: {claim.where}
+
+{typeset(claim.says)}
+
+- **Verdict:** {claim.expected}{seeds}{erratum}: `linnet verify {claim.name}`
+{measured_line}
+<details markdown="1"><summary>Assumptions, settings and limits</summary>
+
+- **Assumes:** {typeset(claim.assumes)}
+- **Tried:** {typeset(claim.tried)}
+{limits}
+</details>
+"""

@@ -1,0 +1,187 @@
+"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry, for developers.
+
+The website finds papers by their titles in headings of these pages, and replaces the table of coverage
+(website/tables.py): change both together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from linnet.cli import failures, terminal
+from linnet.sweeps.grid import Grid
+from linnet_papers.commands import claim_pages
+from linnet_papers.reproduction import record, registry
+from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.paper import Paper, Statement
+from linnet_papers.reproduction.table import Table
+from linnet_papers.reproduction.typeset import typeset
+
+Listed = TypeVar("Listed", Figure, Table)
+_NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
+
+
+def docs(
+    folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs"),
+    to_record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Record what `verify --quick --json FILE` measured.")
+    ] = None,
+) -> None:
+    """Write the lists of figures, tables and claims from the registries."""
+    if to_record is not None:
+        with failures.as_wrong_call():
+            rows = json.loads(to_record.read_text(encoding="utf-8"))
+            terminal.echo(f"{len(rows)} rows recorded in {record.merge(rows, list(registry.claims()))}")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+        terminal.echo(str(folder / name))
+
+
+def pages() -> dict[str, str]:
+    """Write all pages of the registry; return their texts by file name.
+
+    They are committed in docs/, and tests/cli/test_docs.py compares: run `linnet docs` after changes here or of claims.
+    """
+    return {
+        "figures.md": figures_page(registry.figures().values()),
+        "tables.md": tables_page(registry.tables().values()),
+        "coverage.md": coverage_page(registry.papers().values()),
+        **claim_pages.pages(list(registry.claims().values()), registry.papers().values(), _NOTE),
+    }
+
+
+def figures_page(known: Iterable[Figure]) -> str:
+    """Write the page of all figures: what each shows, its panels, its settings and the commands that make it."""
+    known = list(known)
+    panels = sum(max(len(figure.panels), 1) for figure in known)
+    start = f"""{_NOTE}
+# Figures
+
+{len(known)} figures with {panels} panels. `linnet reproduce` makes all of them and one page that shows them;
+`linnet run NAME` makes one, and a letter after the name one panel of it. `--quick` is the same code on a smaller
+problem, `--set field=value` changes a setting.
+"""
+    return start + _sections_by_paper(known, _figure_entry)
+
+
+def tables_page(known: Iterable[Table]) -> str:
+    """Write the page of all tables: the grid of each and the command that computes it."""
+    known = list(known)
+    start = f"""{_NOTE}
+# Tables
+
+{len(known)} grids of trained networks, each a sweep ([sweeps.md](sweeps.md)): it is stored as it is computed, can be
+killed and resumed, and runs on as many cores or machines as there are. At its end the table is printed, what was
+measured beside what the theory says. The claims of `linnet verify` read the same cells; `linnet verify --store DIR`
+keeps them.
+
+    linnet run NAME
+
+`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet_papers.reproduction.tables()[NAME]` has
+`.results(trial)` and `.text(results)`.
+"""
+    return start + _sections_by_paper(known, _table_entry)
+
+
+def coverage_page(papers: Iterable[Paper]) -> str:
+    """Write the page of all statements of each paper, and where each is checked."""
+    text = f"""{_NOTE}
+# Coverage
+
+Every equation, lemma, theorem, figure and remark of the papers that says something about numbers, and where it is
+checked: by a claim of [claims.md](claims.md), by the checks of a figure of [figures.md](figures.md), by a table of
+[tables.md](tables.md); or why nothing here can check it.
+"""
+    for paper in papers:
+        if not paper.statements:
+            continue
+        text += f"\n## {paper.title}\n\n{coverage_sentence(paper.statements)}\n\n"
+        text += "| where | what it says | checked by |\n|---|---|---|\n"
+        for statement in paper.statements:
+            by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
+            by = by or f"not checked: {typeset(statement.reason)}"
+            text += f"| {_value_text(statement.where)} | {typeset(statement.text)} | {by} |\n"
+    return text
+
+
+def coverage_sentence(statements: Sequence[Statement]) -> str:
+    """Say how many of the statements are checked, and what share that is of those that can be."""
+    checkable, checked = sum(row.checkable for row in statements), sum(bool(row.checked) for row in statements)
+    rest = len(statements) - checkable
+    also = f"; {rest} more are definitions, outlooks and the like" if rest else ""
+    return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."
+
+
+def _sections_by_paper(known: list[Listed], describe: Callable[[Listed], str]) -> str:
+    """Write a section for each paper, with what `describe` writes for each of its figures or tables."""
+    text = ""
+    for paper in registry.papers().values():
+        mine = [item for item in known if item.paper == paper.name]
+        if mine:
+            text += f"\n## {paper.title}\n\n{paper.authors}: {paper.subject}.\n" + "".join(map(describe, mine))
+    return text
+
+
+def _figure_entry(figure: Figure) -> str:
+    """Write the entry of one figure."""
+    letters = f" (panels {', '.join(figure.panels)})" if figure.panels else ""
+    usual, quick = figure.configure().model_dump(mode="json"), figure.configure(quick=True).model_dump(mode="json")
+    rows = "".join(
+        f"| `{name}` | {_value_text(value)} | {_value_text(quick[name]) if quick[name] != value else ''} |\n"
+        for name, value in usual.items()
+    )
+    options = "".join(f"`--{name}` chooses {words}.\n\n" for name, words in figure.options.items())
+    return f"""
+### {figure.name}{letters}
+
+**{figure.title}.** {figure.caption}
+
+    linnet run {figure.name} --quick
+
+{options}| setting | default | quick |
+|---|---|---|
+{rows}"""
+
+
+def _table_entry(table: Table) -> str:
+    """Write the entry of one table."""
+    whole, quick = table.sweep(Trial()), table.sweep(Trial(quick=True))
+    lists = [{**sweep.axes, **({"seed": range(sweep.seeds)} if sweep.seeds > 1 else {})} for sweep in (whole, quick)]
+    rows = "".join(
+        f"| `{name}` | {_axis_text(values)} | "
+        f"{_axis_text(lists[1][name]) if lists[1].get(name, values) != values else ''} |\n"
+        for name, values in lists[0].items()
+    )
+    counts = [Grid.of(sweep) for sweep in (whole, quick)]
+    return f"""
+### {table.name}
+
+**{table.title}.** {counts[0].cells} cells in {counts[0].blocks} blocks; {counts[1].cells} in quick mode.
+{table.note}
+
+    linnet run {table.name}
+
+| axis | values | quick |
+|---|---|---|
+{rows}"""
+
+
+def _axis_text(values: Sequence[object]) -> str:
+    """Write the values of an axis; where there are many, their number, the first and the last."""
+    if len(values) > 12:
+        return f"{len(values)} from {_value_text(values[0])} to {_value_text(values[-1])}"
+    return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+
+
+def _value_text(value: object) -> str:
+    """Write a value, or several with commas, for a cell of a Markdown table."""
+    text = ", ".join(map(_value_text, value)) if isinstance(value, (list, tuple)) else str(value)
+    return text.replace("|", "\\|")

@@ -1,0 +1,191 @@
+"""What the image figures share: the settings, the pictures drawn, and the four conventions side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+
+import linnet as ln
+from linnet_papers.huang import settings
+from linnet_papers.huang.figures import curves, panels
+from linnet_papers.huang.training.pictures import (
+    CONVENTIONS,
+    MOMENTS,
+    PictureRun,
+    describe_convention,
+    picture_network,
+)
+from linnet_papers.reproduction import Check, Limit, Settings
+from linnet_papers.reproduction.datasets import Dataset, labelled, variable_attributes
+from linnet_papers.reproduction.numbers import by_name
+
+OPTIONS = {
+    "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
+    "fashion-mnist",
+    "path": "the folder with a local copy of cifar10 or fashion-mnist",
+}
+
+
+SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few per cent aside")
+
+
+class ImageSettings(Settings):
+    """The paper gives no settings for its image figures: these are linnet's.
+
+    Pictures of two classes, `centred` or raw, scaled to unit mean square; `targets` are "signs" (+1 and -1) or
+    "labels" (the numbers of the classes). The classes are the set's own pair unless given. `growth` is the step as the
+    growth per step of the first stage: the canonical step is `growth` n/sqrt(gamma), so that one number suits every
+    data set. Training goes on, twice as long each time, until no more than `until` of what can be lost is left, and
+    keeps about `states` states, evenly spaced in the logarithm of the step. `conventions` trains the other three
+    combinations of pixels and targets as well.
+    """
+
+    data: str = "photographs"
+    path: str = ""
+    samples: PositiveInt = settings.IMAGE_SAMPLES
+    first_class: NonNegativeInt | None = None
+    second_class: NonNegativeInt | None = None
+    centred: bool = True
+    targets: str = "signs"
+    conventions: bool = True
+    width: PositiveInt = settings.IMAGE_WIDTH
+    growth: PositiveFloat = settings.LINEAR_GROWTH
+    first_std: PositiveFloat = settings.IMAGE_FIRST_STD
+    magnitude: PositiveFloat = settings.IMAGE_MAGNITUDE
+    steps: PositiveInt = 600
+    until: PositiveFloat = 0.02
+    states: PositiveInt = 200
+
+
+def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, str, int]:
+    """Draw images of the chosen set and train a network on them; return the run, the data set in words, and the number
+    of inputs."""
+    loaded = ln.problems.load_images(chosen.data, chosen.path or None)
+    pair = (chosen.first_class, chosen.second_class)
+    X, y = loaded.two_classes(
+        *pair, samples=chosen.samples, key=chosen.seed, centred=chosen.centred, targets=chosen.targets
+    )
+    names = [loaded.classes[loaded.pair[i] if label is None else label] for i, label in enumerate(pair)]
+    taken = chosen.model_dump(include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until"})
+    run = picture_network(X, y, relu=relu, save_every=ln.trajectories.log_spaced(chosen.states), **taken)
+    return run, f"{len(y)} images of {loaded.name} ({' and '.join(names)})", X.shape[1]
+
+
+def compare_conventions(chosen: ImageSettings, drawn: PictureRun, *, relu: bool) -> Dataset:
+    """Train in the conventions besides the chosen one, that of the run `drawn`: of all four, ratio and kernel where 5%,
+    a half and four fifths of what can be lost is lost, (convention, moment) each.
+
+    NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
+    """
+    changed = [chosen.model_copy(update={"centred": centred, "targets": targets}) for centred, targets in CONVENTIONS]
+    runs = [drawn if each == chosen else train_on_images(each, relu=relu)[0] for each in changed]
+
+    def at_moments(run: PictureRun) -> dict[str, np.ndarray]:
+        """Return ratio, cosine and distance at each of the `MOMENTS`, NaN where the loss never falls so far."""
+        fallen = run.remaining_share <= np.reshape(list(MOMENTS.values()), (-1, 1))  # (moment, time)
+        there = run.history[fallen.argmax(axis=1)]
+        values = {"ratios": there.median_ratio, "cosines": there.kernel_cosine, "distances": there.kernel_distance}
+        return {name: np.where(fallen[:, -1], value, np.nan) for name, value in values.items()}
+
+    measured = by_name(at_moments(run) for run in runs)
+    words = [describe_convention(*each) for each in CONVENTIONS]
+    both = ("convention", "moment")
+    variables = {
+        "ratios": (both, measured["ratios"], "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
+        "cosines": (both, measured["cosines"], "cosine to the target-aligned kernel, by convention", "1"),
+        "distances": (
+            both,
+            measured["distances"],
+            "relative distance to the target-aligned kernel, by convention",
+            "1",
+        ),
+        "end_ratios": ("convention", [run.end.settled for run in runs], "a linear network's ratio at the end", "1"),
+    }
+    coords = {
+        "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
+        "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
+    }
+    return labelled(variables, coords)
+
+
+def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: bool) -> Dataset:
+    """Train one network; return what the figures draw of it, with what headings and checks say of the data. `letters`
+    are the panels asked for."""
+    run, words, inputs = train_on_images(chosen, relu=relu)
+    ds = curves.summary(run.history, run.stages).assign_attrs(
+        panels=",".join(letters or panels.PANELS),
+        data=words,
+        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs",
+        convention_drawn=describe_convention(chosen.centred, chosen.targets),
+        loss_floor=run.floor,
+        dominance=run.dominance,
+        left=float(run.remaining_share[-1]),
+        logarithmic=1,
+    )
+    if relu:
+        text = "cosine to the target-aligned kernel between images on one side of the feature"
+        ds = ds.assign(gated_cosine=("step", run.gated_cosine, variable_attributes(text, "1")))
+    return ds.merge(compare_conventions(chosen, run, relu=relu)) if chosen.conventions else ds
+
+
+def stage_checks(ds: Dataset) -> list[Check]:
+    """Return the paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
+
+    The ratio of a linear network must have settled at t1, as its equations have it.
+    """
+    loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
+    begun = loss <= settings.FIRST_SHARE
+    relu = panels.is_relu(ds)
+    first = int(np.argmax(begun)) if begun.any() else len(loss) - 1
+    floor = ds.attrs["loss_floor"]
+    dropped = int(np.argmax(loss <= max(floor + 0.1 * (1 - floor), loss[-1])))
+    during = ratio[first : dropped + 1]
+    spread = float(np.ptp(during) / during.mean())
+    return [
+        Check(
+            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} of "
+            f"XX'. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of what can be lost (or "
+            f"all that was) by step {int(ds.step[dropped])}"
+        ),
+        Check(
+            f"median rho/(v sqrt(gamma)) where the loss has lost 5%: {ratio[first]:.4f} (above {SETTLED:g}: settled)",
+            float(ratio[first]),
+            SETTLED,
+            None if relu else bool(ratio[first] > SETTLED),
+        ),
+        Check(f"its spread over the drop: {spread:.2%}, where a stable ratio is claimed", spread),
+        Check(
+            f"and at the last step, {int(ds.step[-1])}, where {ds.attrs['left']:.2%} of what can be lost is left: "
+            f"{ratio[-1]:.3f}"
+            + ("" if relu else f"; at the end of training, by the closed form, {ds.attrs['end_ratio']:.3f}")
+        ),
+        Check(
+            f"kernel cosine to the target-aligned kernel: {cosine[0]:.4f} at the start, {cosine[first]:.4f} at t1, "
+            f"{cosine[dropped]:.4f} after the drop, {cosine[-1]:.4f} at the end"
+        ),
+    ]
+
+
+def convention_checks(ds: Dataset) -> list[Check]:
+    """Return a line for each convention: nothing is claimed of it, as the paper names none."""
+    if "convention" not in ds.dims:
+        return []
+    lines = []
+    for words in ds.convention.values:
+        each = {name: ds[name].sel(convention=words).values for name in ("ratios", "cosines", "distances")}
+        end = float(ds.end_ratios.sel(convention=words))
+        closed = "" if panels.is_relu(ds) else f", at the end {end:.3f} by the closed form"
+        lines.append(
+            Check(
+                f"{words}: where 5%, a half and four fifths of what can be lost is lost, ratio "
+                f"{_format_moments(each['ratios'], '.3f')}{closed}; kernel cosine "
+                f"{_format_moments(each['cosines'], '.4f')}, kernel distance "
+                f"{_format_moments(each['distances'], '.2g')}"
+            )
+        )
+    return lines
+
+
+def _format_moments(values: np.ndarray, form: str) -> str:
+    """Return a text with the value at each moment, "not reached" where the loss never fell so far."""
+    return ", ".join(format(float(value), form) if value == value else "not reached" for value in values)

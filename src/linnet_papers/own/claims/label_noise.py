@@ -1,0 +1,204 @@
+"""At which rates label noise forgets the start, for any covariance and several outputs, and in which region."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import linnet as ln
+from linnet_papers.own.settings import NORMAL_ERRORS
+from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Estimate, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.fits import highest
+from linnet_papers.reproduction.numbers import by_name
+
+RATE, DELTA, NETWORKS, LONG_STEPS = 0.02, 0.6, 10, 30_000
+SKEWED = (2.0, 1.0, 0.5, 0.25)
+
+
+class Corner(NamedTuple):
+    """One end of the region in which the rates are claimed."""
+
+    name: str
+    outputs: int = 1
+    eigenvalues: tuple[float, ...] = SKEWED
+    values: tuple[float, ...] = (2.0,)  # singular values of the solution, the last one repeated
+    learning_rate: float = RATE
+    noise_std: float = DELTA
+    width: int = 8
+    scale: float = 1.0  # of the start
+    fitted: bool = False  # start at the flattest interpolator: weak directions take long to fit and to balance
+
+
+PLAIN = Corner("plain")
+CORNERS = (
+    Corner("two nearly equal singular values", outputs=2, values=(2.02, 2.0)),
+    Corner("two singular values ten times apart", outputs=2, values=(3.0, 0.3), fitted=True),
+    Corner("three outputs of four inputs", outputs=3, fitted=True),
+    Corner("condition number 10^4", eigenvalues=(10.0, 1.0, 0.1, 0.001), fitted=True),
+    Corner("two units, whitened inputs", eigenvalues=(1.0,) * 4, width=2, noise_std=1.0),
+    Corner("200 units", width=200),
+    Corner("a start 1000 times smaller", scale=1e-3),
+    Corner("a start 10 times larger", scale=10.0, noise_std=1.5),
+    Corner("large noise", values=(2.8,), noise_std=2.0),
+    Corner("long steps", values=(2.8,), learning_rate=0.12, noise_std=0.3),
+)
+BORDER = Corner("noise at the border", eigenvalues=(1.0,) * 4, values=(2.8,), noise_std=5.6)
+
+
+@claim(
+    "label-noise-rates",
+    says="Under label noise the small singular values fall at rates that follow from the covariance of the inputs and "
+    "the number of outputs: (k eta delta^2/2) times the least eigenvalues of Sigma + (tr Sigma/k) Pi, with Pi the "
+    "projector onto the rows of A Sigma^(1/2).",
+    assumes="a covariance of full rank, a solution of rank k, eta delta^2 small against the square of the least "
+    "singular value of the second layer",
+    tried="4 inputs: one output at eigenvalues 2, 1, 1/2, 1/4; two outputs there and whitened; eta = 0.02, "
+    f"delta = 0.6; {NETWORKS} networks each, second half of {LONG_STEPS:,} steps (full: twice as long)",
+    holds=AllOf(
+        Within(
+            0.05,
+            "means",
+            of=1,
+            errors=NORMAL_ERRORS,
+            what="mean rate over the predicted mean",
+            form=".3f",
+            because="the second order, about 2 eta delta^2/s, s the second layer's least squared singular value",
+        ),
+        Within(
+            0.15,
+            "each",
+            of=1,
+            errors=NORMAL_ERRORS,
+            what="each rate over its prediction",
+            form=".2f",
+            because="rates of different directions mix until the singular values lie apart",
+        ),
+        Above(
+            1.5,
+            "apart",
+            what="predicted rates of one output, largest over smallest",
+            form=".1f",
+            because="rates that were all alike would not show the covariance",
+        ),
+    ),
+    reads=f"rates of {NETWORKS} networks in each of {{means.count}} cases",
+)
+def label_noise_rates(trial: Trial) -> Numbers:
+    steps = LONG_STEPS if trial.quick else 2 * LONG_STEPS
+    means, each, apart = {}, {}, {}
+    for outputs, eigenvalues in ((1, SKEWED), (2, SKEWED), (2, (1.0,) * 4)):
+        problem = _skewed_problem(outputs, eigenvalues, (np.sqrt(8 / outputs),), key=[trial.seed, 32, outputs])
+        rates = _late_rates(problem, steps, key=[trial.seed, 33, outputs], corner=PLAIN)
+        predicted = ln.theories.label_noise.decay_rates(problem, learning_rate=RATE, noise_std=DELTA)
+        name = f"{outputs} output(s), eigenvalues {eigenvalues[0]:g} to {eigenvalues[-1]:g}"
+        means[name] = Estimate.of_mean(rates.mean(1) / predicted.mean())
+        for mode, ratios in enumerate((rates / predicted).T):
+            each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
+        apart[outputs] = predicted[-1] / predicted[0]
+    return {"means": means, "each": each, "apart": apart[1]}
+
+
+@claim(
+    "label-noise-corners",
+    says="The rates of label-noise-rates hold where two numbers are small: their mean is between 1 - 2.5 x and "
+    "1 + 0.6 y of the law, x = eta delta^2 tr Sigma/(2 s_min) and y = eta s_max (|Sigma| + tr Sigma/k)/2, with s the "
+    "eigenvalues of W2 W2^T at the flattest interpolator; where x is 1 the law does not hold.",
+    assumes="a covariance of full rank, a solution of rank k, x up to 0.2, y up to 0.7, a run that has left its start",
+    tried="4 inputs; "
+    + "; ".join(corner.name + ", from the flattest interpolator" * corner.fitted for corner in CORNERS)
+    + "; and x = 0.9",
+    holds=AllOf(
+        AtMost(
+            NORMAL_ERRORS,
+            "outside",
+            what="standard errors by which the mean rate over the law is below 1 - 2.5 x or above 1 + 0.6 y",
+            form=".1f",
+        ),
+        Below(
+            0.5,
+            "bars",
+            what="standard error of that mean, over the width of what is allowed",
+            form=".2f",
+            because="a mean that is not known to half of what is allowed could not be refused",
+        ),
+        Below(
+            0.7,
+            "border",
+            what="mean rate over the law at x = 0.9",
+            form=".2f",
+            because="a region without an end would say nothing",
+        ),
+    ),
+    reads="mean rate over the law: {means:.3f}; x: {noises:.3f}; y: {steps:.3f}",
+)
+def label_noise_corners(trial: Trial) -> Numbers:
+    def compare_with_law(number: int, corner: Corner) -> Numbers:
+        """Return the mean rate over the law, both parameters, and how far the mean is outside what they allow."""
+        problem = _skewed_problem(corner.outputs, corner.eigenvalues, corner.values, key=[trial.seed, 34, number])
+        of = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
+        predicted = ln.theories.label_noise.decay_rates(problem, **of)
+        steps = int(min(24 / (predicted.max() * corner.learning_rate), (1 if trial.quick else 3) * LONG_STEPS))
+        rates = _late_rates(problem, steps, key=[trial.seed, 35, number], corner=corner)
+        mean = Estimate.of_mean(rates.mean(1) / predicted[: rates.shape[1]].mean())
+        x, y = ln.theories.label_noise.expansion_parameters(problem, **of)
+        outside = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
+        return {"means": mean, "noises": x, "steps": y, "outside": outside, "bars": mean.error / (2.5 * x + 0.6 * y)}
+
+    inside = {corner.name: compare_with_law(number, corner) for number, corner in enumerate(CORNERS)}
+    return {**by_name(inside), "border": compare_with_law(len(CORNERS), BORDER)["means"]}
+
+
+def _skewed_problem(
+    outputs: int, eigenvalues: tuple[float, ...], values: tuple[float, ...], *, key: list[int]
+) -> ln.Problem:
+    """Return a problem with these eigenvalues of its covariance and singular values of its solution.
+
+    It has as many samples as inputs.
+    """
+    random = np.random.default_rng(key)
+    d = len(eigenvalues)
+    left, right = (np.linalg.qr(random.normal(size=(d, d)))[0] for _ in range(2))
+    X = np.sqrt(d) * left @ (right * np.sqrt(eigenvalues) @ right.T)
+    solution = np.linalg.qr(random.normal(size=(d, outputs)))[0].T
+    sizes = np.pad(values, (0, outputs - len(values)), mode="edge")
+    return ln.Problem.from_data(X, X @ solution.T * sizes)
+
+
+def _late_rates(problem: ln.Problem, steps: int, *, key: list[int], corner: Corner) -> np.ndarray:
+    """Return the rates of the small singular values of W1 over the second half of the run (network, value)."""
+    d, k = problem.in_dim, problem.out_dim
+    run = ln.label_noise_descent(
+        problem,
+        ln.Weights.stack([_start(problem, corner, key)] * NETWORKS),
+        learning_rate=corner.learning_rate,
+        steps=steps,
+        noise_std=corner.noise_std * np.sqrt(d),
+        key=key,
+        save_every=steps // 2,
+    )
+    _, half, end = np.log(np.linalg.svd(run.reduced.first, compute_uv=False))[:3]
+    return (half - end)[:, k : min(d, corner.width)] / (corner.learning_rate * (steps // 2))
+
+
+def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
+    """Return the start of a corner: Gaussian where narrow, else orthogonal, or nearly the flattest interpolator."""
+    sizes = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": corner.width}
+    if corner.width < problem.in_dim:
+        return ln.inits.gaussian(key=key, first_std=corner.scale, second_std=corner.scale, **sizes)
+    start = ln.inits.orthogonal(key=key, scale=corner.scale, **sizes)
+    if not corner.fitted:
+        return start
+    fitted = _flattest_interpolator(problem)
+    rest = 0.01 * start.first[: corner.width - fitted.width]
+    return ln.Weights(np.vstack([fitted.first, rest]), np.pad(fitted.second, ((0, 0), (0, len(rest)))))
+
+
+def _flattest_interpolator(problem: ln.Problem) -> ln.Weights:
+    """Return the layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every
+    label."""
+    values, vectors = np.linalg.eigh(problem.cov)
+    root = vectors * np.sqrt(values) @ vectors.T
+    whitened = ln.inits.balanced(problem.min_norm_solution() @ root)
+    share = (problem.out_dim / np.trace(problem.cov)) ** 0.25
+    return ln.Weights(whitened.first @ np.linalg.inv(root) / share, share * whitened.second)

@@ -1,0 +1,119 @@
+"""The phase diagram at depth 2, 3 and 4 by formula, beside trained networks; and the order of learning by depth."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import PositiveInt
+
+import linnet as ln
+from linnet import style
+from linnet.theories.deep.diagram import learning_time
+from linnet_papers.own.training.deep import least_test_loss, wide_layers
+from linnet_papers.reproduction import Check, Figure, Settings
+from linnet_papers.reproduction.datasets import Dataset
+
+DEPTHS = (2, 3, 4)
+WORST = 0.02  # of the least test error: one start at width 1e6, words of four letters, and descent's step
+WIDTH = 10**6  # of the trained networks
+
+
+class Depth(Settings):
+    """The task, the plane of the formula, and how many networks are trained beside it."""
+
+    dim: PositiveInt = 40
+    rank: PositiveInt = 3
+    cells: PositiveInt = 25
+    networks: PositiveInt = 5
+    steps: PositiveInt = 1000
+
+
+def compute(settings: Depth, panels: tuple[str, ...]) -> Dataset:
+    import xarray as xr
+
+    task = ln.problems.low_rank_plus_noise(settings.dim, rank=settings.rank, key=settings.seed)
+    per_entry = 2 / settings.dim**2
+    values = ln.theories.mixed.task_spectrum(task).values[: settings.rank]
+    widths = np.round(np.geomspace(16 * 2 * settings.dim, 1e8, settings.cells))
+    variances = np.geomspace(0.2, 4.0, settings.cells) ** 2 / 1e5  # the same for all depths
+    couplings = np.geomspace(0.3, 2.0, settings.networks)
+    times = np.geomspace(1e-3, 1.0, 120)
+
+    def at_depth(depth: int) -> xr.Dataset:
+        """Return the plane by formula, the networks trained beside it, and the share of each mode over time."""
+        plane = ln.theories.deep.deep_diagram(task, variances, widths, depth=depth)
+        predicted = ln.theories.deep.deep_diagram(task, couplings**2 / WIDTH, [WIDTH], depth=depth)
+        starts = [wide_layers(settings.dim, WIDTH, depth, one, key=settings.seed, order=4) for one in couplings]
+        runs = zip(starts, 1.5 * predicted.best_time[0], strict=True)
+        last = 4 * learning_time(float(values[-1]), 0.3, depth)
+        modes = ln.theories.deep.gaussian_modes(values, 0.3, depth, last * times, rtol=1e-3)
+        return xr.Dataset(
+            {
+                "best_test": (("width", "variance"), per_entry * plane.best_test),
+                "covered": (("width", "variance"), plane.covered),
+                "formula": ("coupling", per_entry * predicted.best_test[0]),
+                "trained": ("coupling", [per_entry * least_test_loss(task, *run, settings.steps) for run in runs]),
+                "mode": (("time", "number"), modes / values),
+                "last": last,
+            }
+        )
+
+    axes = {"depth": list(DEPTHS), "width": widths, "variance": variances, "coupling": couplings, "time": times}
+    return xr.concat([at_depth(depth) for depth in DEPTHS], "depth").assign_coords(axes | {"value": ("number", values)})
+
+
+def plot(data: Dataset) -> style.Picture:
+    with style.applied():
+        picture, axes = style.subplots(2, 3, size=style.column(2, ratio=0.62))
+        across, up = np.log10(data["variance"].values), np.log10(data["width"].values)
+        shown = {"vmin": float(data["best_test"].min()), "vmax": float(data["best_test"].max()), "rasterized": True}
+        for letter, panel, depth in zip("abc", axes[0], DEPTHS, strict=True):
+            row = data.sel(depth=depth)
+            shades = panel.pcolormesh(across, up, row["best_test"], shading="nearest", **shown)
+            for value in data["value"].values:  # the border of each mode: sigma^2 w = S^(2/L)
+                panel.plot(2 / depth * np.log10(value) - up, up, color="white", linewidth=0.8)
+            uncovered = 1.0 - row["covered"].astype(float)
+            panel.contourf(across, up, uncovered, levels=[0.5, 1.5], colors="none", hatches=["////"])
+            panel.grid(False)
+            panel.set(title=f"{letter}  Depth {depth}", xlabel="log10 variance")
+            panel.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
+        axes[0, 0].set_ylabel("log10 width")
+        picture.colorbar(shades, ax=axes[0, 2])
+        for colour, depth in zip(style.shades(len(DEPTHS)), DEPTHS, strict=True):
+            row = data.sel(depth=depth)
+            axes[1, 0].plot(data["coupling"], row["formula"], color=colour, **style.CURVE)
+            axes[1, 0].plot(data["coupling"], row["trained"], color=colour, label=f"depth {depth}", **style.MARKS)
+        axes[1, 0].set(title="d  Trained and formula", xlabel="coupling √w σ", ylabel="least test error", xscale="log")
+        axes[1, 0].set_xticks([0.3, 0.5, 1.0, 2.0], labels=["0.3", "0.5", "1", "2"])
+        axes[1, 0].set_xticks([], minor=True)
+        axes[1, 0].legend()
+        for letter, panel, depth in zip("ef", axes[1, 1:], (2, 4), strict=True):
+            row = data.sel(depth=depth)
+            for colour, mode in zip(style.shades(data.sizes["number"]), row["mode"].T, strict=True):
+                panel.plot(data["time"] * row["last"], mode, color=colour, **style.CURVE)
+            panel.set(title=f"{letter}  Learned share, depth {depth}", xlabel="time", xscale="log")
+    return picture
+
+
+def check(data: Dataset) -> list[Check]:
+    worst = float(np.abs(data["formula"] / data["trained"] - 1).max())
+    half = [[float(np.interp(0.5, row.isel(number=n), data["time"])) for n in (0, -1)] for row in data["mode"]]
+    spread = {depth: pair[1] / pair[0] for depth, pair in zip(DEPTHS, half, strict=True)}
+    ratios = ", ".join(f"{spread[depth]:.2f} at depth {depth}" for depth in DEPTHS)
+    return [
+        Check.at_most("least test error, formula against trained: largest difference", worst, WORST, form=".1%"),
+        Check(f"the last mode is half learned so many times later than the first: {ratios}", spread[4] / spread[2]),
+    ]
+
+
+FIGURE = Figure(
+    name="depth",
+    title="The phase diagram at depth 2, 3 and 4, and the order of learning",
+    caption="Least test error over training of wide networks by formula, over variance and width (white: where each "
+    "mode turns from active to lazy, σ²w = S^(2/L); hatched: its error may exceed 3%); beside networks of width 1e6, "
+    "trained (marks); and the share of each singular value that is learned over time from a small start.",
+    settings=Depth,
+    quick={"dim": 24, "rank": 2, "cells": 9, "networks": 2, "steps": 400},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

@@ -1,0 +1,32 @@
+"""What linnet adds to the four papers, held to the same rules: the phase diagram as a formula, and when to stop."""
+
+from pathlib import Path
+
+from linnet_papers.own.claims import (
+    depth,
+    depth_of_the_papers,
+    diagram,
+    flattest,
+    label_noise,
+    one_start,
+    over_time,
+    start_scale,
+    stopping,
+)
+from linnet_papers.own.figures import depth as depth_figure
+from linnet_papers.own.figures import over_time as over_time_figure
+from linnet_papers.own.figures import published
+from linnet_papers.own.figures import start_scale as start_scale_figure
+from linnet_papers.own.tables import cells, dimensions
+from linnet_papers.reproduction import Paper
+
+PAPER = Paper(
+    name="linnet",
+    title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
+    authors="linnet",
+    subject="predictions without training",
+    figures=[published, depth_figure, over_time_figure, start_scale_figure],
+    tables=[cells, dimensions],
+    claims=[diagram, stopping, one_start, flattest, label_noise, over_time, start_scale, depth, depth_of_the_papers],
+    statements=Path(__file__).with_name("statements.toml"),
+)

@@ -1,0 +1,111 @@
+"""Cells anywhere on the plane, tasks of many kinds: trained and predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import linnet as ln
+from linnet_papers.own.predictions import predicted_cells
+from linnet_papers.own.settings import STANDARD_ERRORS
+from linnet_papers.own.training.plane import QUANTITIES, cells, tasks_of
+from linnet_papers.reproduction import Columns, Table, Trial
+from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.table import trial_sweep
+
+FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Return the grid of random cells of every task; wide networks take fewer starts than narrow ones."""
+    if trial.quick:
+        tasks = 6
+        number = 12
+        starts = [60, 24, 16]
+        sides = [16, 24]
+    else:
+        tasks = 9
+        number = 60
+        starts = [48, 24, 8]
+        sides = [60, 200]
+    axes = {"task": range(tasks), "cell": range(number), "start": range(max(starts))}
+    fixed = {"seed": trial.seed, "sides": sides, "cells": number, "starts": starts}
+    return trial_sweep(trial, "own-cells", cells, axes, fixed=fixed, together="start")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Both sides of every cell, (task, cell) each; `off` and `bars` by the name of a quantity.
+
+    - `off`: predicted over trained minus one
+    - `bars`: relative, of both sides together: the bar that is told with the prediction, and the standard error of the
+      trained mean. No bar of the stable rank is told; that of the trained side stands alone
+    - `covered`: whether the prediction says that the cell is one it is made for
+    - `told`: the relative bar that is told of the least test error
+    - `ended`: whether all trained runs of the cell ended by themselves, before the most steps that are taken
+    """
+
+    off: dict[str, np.ndarray]
+    bars: dict[str, np.ndarray]
+    covered: np.ndarray
+    told: np.ndarray
+    ended: np.ndarray
+
+    def within(self, name: str, bars: float = STANDARD_ERRORS) -> np.ndarray:
+        """Return whether cells are within so many bars, of those that are covered and have the quantity."""
+        off = self.off[name]
+        return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
+
+    def likeliest_bar_factor(self) -> float:
+        """Return by which of the `FACTORS` the bars that are told of the least test error make what was seen most
+        likely.
+
+        Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
+        """
+        off = self.off["best_test"][self.covered]
+        bars = self.bars["best_test"][self.covered]
+        told = self.told[self.covered]
+        variances = np.outer(FACTORS**2, told**2) + (bars**2 - told**2)
+        return float(FACTORS[np.argmin((off**2 / variances + np.log(variances)).sum(axis=1))])
+
+
+def read(networks: Dataset) -> Compared:
+    """Return the trained means beside what is predicted."""
+    predicted = predicted_cells(networks)
+    off = {}
+    bars = {}
+    told = {"best_test": predicted["error"], "best_time": predicted["best_time_error"], "stable_rank": np.zeros(())}
+    for name in QUANTITIES:
+        runs = networks[name].transpose("task", "cell", "start")
+        mean = runs.mean("start").values
+        number = runs.notnull().sum("start").values
+        off[name] = predicted[name] / mean - 1
+        bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
+    ended = networks["ended"].min("start").transpose("task", "cell").values > 0
+    return Compared(off, bars, predicted["covered"].astype(bool), predicted["error"], ended)
+
+
+def columns(networks: Dataset) -> Columns:
+    """Return a row for each task: how far the formula is from the trained networks."""
+    compared = read(networks)
+    problems = tasks_of(networks).values()
+    error = [np.abs(off)[covered] for off, covered in zip(compared.off["best_test"], compared.covered, strict=True)]
+    return {
+        "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],
+        "rank": [str(np.linalg.matrix_rank(np.asarray(problem.truth))) for problem in problems],
+        "cells": [str(row.size) for row in compared.covered],
+        "covered": [str(int(row.sum())) for row in compared.covered],
+        "median error": [f"{100 * np.median(row):.2f}%" if row.size else "" for row in error],
+        "largest error": [f"{100 * row.max():.2f}%" if row.size else "" for row in error],
+    }
+
+
+TABLE = Table(
+    name="cells",
+    title="Least test error by formula against trained networks, tasks of many kinds, random cells of the plane",
+    sweep=sweep,
+    read=read,
+    columns=columns,
+    note="Errors of covered cells, relative to the mean of the trained networks' least test errors.",
+)

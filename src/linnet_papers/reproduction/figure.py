@@ -1,0 +1,146 @@
+"""What a figure is: typed settings, and the three steps compute, plot and check.
+
+`compute` trains and returns a dataset, `plot` reads only that dataset, `check` measures in that dataset how far theory
+and training are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import ConfigDict, NonNegativeInt, model_validator
+
+from linnet._arguments import flag
+from linnet._models import Model
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+MAX_SIZE = 10**7  # of any whole number among the settings: points, runs, dimensions, steps
+UNBOUNDED = ("seed", "width")  # but for these
+
+
+class Settings(Model):
+    """Base of every figure's settings: defaults are the paper's, unknown fields are refused.
+
+    **Attributes:**
+
+    - `seed`: fixes every random number
+
+    **Example:**
+
+        >>> from linnet_papers.reproduction import Settings
+        >>> Settings(seed=3).seed
+        3
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    seed: NonNegativeInt = 0
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> Self:
+        """Refuse numbers of points, runs or dimensions that no computer takes; hidden units cost nothing."""
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            for size in value if isinstance(value, tuple) else (value,):
+                if isinstance(size, int) and name not in UNBOUNDED and abs(size) > MAX_SIZE:
+                    raise ValueError(f"`{name}` must be at most {MAX_SIZE:,}: got {size:,}")
+        return self
+
+
+@dataclass(frozen=True)
+class Check:
+    """One measured distance, as a sentence with its numbers.
+
+    **Attributes:**
+
+    - `text`: the sentence
+    - `value`: the number that decides
+    - `limit`: on the right side of which it must be
+    - `passed`: None where nothing was claimed
+
+    **Example:**
+
+        >>> from linnet_papers.reproduction import Check
+        >>> Check.below("largest gap", 0.01, 0.1, form="g")
+        Check(text='largest gap 0.01 (limit 0.1)', value=0.01, limit=0.1, passed=True)
+    """
+
+    text: str
+    value: float | None = None
+    limit: float | None = None
+    passed: bool | None = None
+
+    @classmethod
+    def below(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is below the limit; with `form`, the text ends with both of them in that form."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value < limit))
+
+    @classmethod
+    def at_most(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is the limit or below; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value <= limit))
+
+    @classmethod
+    def above(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is above the limit; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value > limit))
+
+    @classmethod
+    def at_least(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is the limit or above; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value >= limit))
+
+
+def _with_numbers(text: str, value: float, limit: float, form: str) -> str:
+    """Return the text with the value and its limit behind it, or as it is where no form is given."""
+    return f"{text} {value:{form}} (limit {limit:{form}})" if form else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One figure of a paper: its settings, and how it is computed, drawn and checked.
+
+    **Attributes:**
+
+    - `name`: short (`fig1`); the paper that lists the figure puts its own name before it
+    - `title`: in a line
+    - `caption`: what it shows
+    - `settings`: its class of settings
+    - `quick`: the settings that `--quick` replaces
+    - `compute`: from settings and panels to a dataset
+    - `plot`: from the dataset to a picture
+    - `check`: from the dataset to a list of `Check`
+    - `panels`: the letters after its name
+    - `options`: in words what `--data` and `--path` choose, for figures whose settings have these fields
+    - `paper`: that lists it
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> figure = linnet_papers.reproduction.figures()["watanabe-fig1"]
+        >>> figure.paper, sorted(figure.quick) == sorted(set(figure.quick) & set(figure.settings.model_fields))
+        ('watanabe', True)
+    """
+
+    name: str
+    title: str
+    caption: str
+    settings: type[Settings]
+    quick: Mapping[str, Any]
+    compute: Callable[[Any, tuple[str, ...]], xr.Dataset]
+    plot: Callable[[xr.Dataset], Picture]
+    check: Callable[[xr.Dataset], list[Check]]
+    panels: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    paper: str = ""
+
+    def configure(self, *, quick: bool = False, **changes: object) -> Settings:
+        """The settings of one run: the paper's, or the quick ones, with `changes` on top."""
+        flag("quick", quick)
+        return self.settings(**{**(self.quick if quick else {}), **changes})

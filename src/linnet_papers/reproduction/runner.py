@@ -1,0 +1,83 @@
+"""Runs one figure, or finds it finished: dataset, picture and measured checks in a folder of their own.
+
+Below the folder `report`, say, `watanabe-fig1-quick` then holds
+
+    data.nc                  the dataset that the picture was drawn from (netCDF 3)
+    figure.png .svg .pdf     the picture
+    result.json              settings, seed, checks, origin; written last, so that it marks finished work
+    work-...                 finished cells of a grid, as long as the figure is not finished
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import linnet
+from linnet.sweeps.provenance import device
+from linnet.trajectories.datasets import provenance
+from linnet_papers.reproduction import result
+from linnet_papers.reproduction.datafile import read, write
+from linnet_papers.reproduction.figure import Check
+from linnet_papers.reproduction.numbers import json_value
+from linnet_papers.reproduction.request import FigureRequest
+from linnet_papers.reproduction.result import DATA_FILE, RESULT_FILE, Result
+from linnet_papers.reproduction.saving import save
+
+
+def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
+    """Run the request into its folder below `out`, or returns finished work of the same settings and code."""
+    if not fresh and (finished := result.find_finished(request, out)) is not None:
+        return finished
+    start = time.perf_counter()
+    folder = out / request.folder_name
+    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / f"work-{request.key[:8]}"
+    _remove_work_folders(folder, keep=None if fresh else work)
+    with _keep_cells_in(work):
+        data = request.figure.compute(request.settings, request.panels)
+    settings = request.settings.model_dump(mode="json")
+    described = {
+        **provenance(),
+        "figure": request.name,
+        "panels": ",".join(request.panels),
+        "configuration": json.dumps(settings),
+        "seed": request.settings.seed,
+        "dtype": str(settings.get("dtype") or "float64"),
+        "device": device(),
+        "command": request.command,
+    }
+    names = {"version": "linnet_version", "commit": "linnet_commit", "dtype": "dtype", "device": "device"}
+    origin = {name: described[attribute] for name, attribute in names.items()}
+    (folder / RESULT_FILE).unlink(missing_ok=True)
+    write(data.assign_attrs(described), folder / DATA_FILE)
+    data = read(folder / DATA_FILE)
+    save(request.figure.plot(data), folder)
+    checks = tuple(
+        Check(*map(json_value, (one.text, one.value, one.limit, one.passed))) for one in request.figure.check(data)
+    )
+    done = Result.from_request(
+        request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin
+    )
+    result.store(done)
+    _remove_work_folders(folder, keep=None)
+    return done
+
+
+def _keep_cells_in(work: Path) -> AbstractContextManager[Any]:
+    """Let grids inside the block keep their finished cells in the folder `work`; without Zarr, in memory."""
+    if importlib.util.find_spec("zarr") is None:
+        return nullcontext()
+    return linnet.sweeps.keeping(work)
+
+
+def _remove_work_folders(folder: Path, keep: Path | None) -> None:
+    """Remove the work folders of a figure, that of this run or of interrupted ones, but for the one to `keep`."""
+    for old in folder.glob("work-*"):
+        if old != keep:
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,129 @@
+"""What a table is: a grid of trained networks that runs as a sweep, and how its results read in rows.
+
+Cells hold what was trained; what a theory says of them is computed when a table is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from linnet._arguments import of_kind
+from linnet_papers.reproduction.declaration import Trial
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.sweeps import Sweep
+
+Columns = dict[str, list[str]]  # the entries of every column, by its heading
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A grid of trained networks: the sweep that a trial makes of it, and the columns to read its results by.
+
+    **Attributes:**
+
+    - `name`: short (`phase-times`); the paper that lists the table puts its own name before it
+    - `title`: in a line
+    - `sweep`: from a `Trial` to the `Sweep` of it
+    - `read`: from the results to what claims and columns go by, often one row for each kind of network
+    - `columns`: from the results to named columns; or for each heading how an entry is made of a row of `read`, a
+      function or a format (`"{.share:.1%}"` prints the attribute `share`; where `read` returns a mapping from names to
+      the entries of all rows, `"{[share]:.1%}"` those of the name `share`)
+    - `split`: from what `read` returns to the rows of the table, where claims go by something else than rows
+    - `note`: below it
+    - `paper`: that lists it
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> linnet_papers.reproduction.tables()["watanabe-phase-times"].paper
+        'watanabe'
+    """
+
+    name: str
+    title: str
+    sweep: Callable[[Trial], Sweep]
+    columns: Callable[[xr.Dataset], Columns] | Mapping[str, str | Callable[[Any], str]]
+    read: Callable[[xr.Dataset], Any] | None = None
+    split: Callable[[Any], Iterable[Any]] | None = None
+    note: str = ""  # what a reader of the columns must know
+    paper: str = ""
+
+    def results(self, trial: Trial) -> xr.Dataset:
+        """The trained cells; computed once in a process, however many claims look at them."""
+        return _results(self.sweep, of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`"))
+
+    def rows(self, trial: Trial) -> Any:
+        """The trained cells as `read` reads them, once in a process: what the claims of the table start from."""
+        return _rows(self, trial)
+
+    def entries(self, results: xr.Dataset) -> Columns:
+        """The entries of every column, by its heading."""
+        if callable(self.columns):
+            return self.columns(results)
+        rows = self.read(results) if self.read is not None else []
+        if self.split is not None:
+            rows = list(self.split(rows))
+        elif isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
+            named = {name: values.values() if isinstance(values, Mapping) else values for name, values in rows.items()}
+            rows = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
+        makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
+        return {heading: [make(row) for row in rows] for heading, make in makers.items()}
+
+    def text(self, results: xr.Dataset) -> str:
+        """The table in Markdown, its columns aligned, with its title above and its note below."""
+        columns = self.entries(results)
+        widths = [max(len(entry) for entry in [heading, *entries]) for heading, entries in columns.items()]
+        rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
+        lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+        return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
+
+
+def trial_sweep(
+    trial: Trial, name: str, function: Callable[..., Any] | str, axes: Mapping[str, Any], **options: Any
+) -> Sweep:
+    """Return the sweep of a table in one trial: its axes, its seed, and which cells are trained in one block.
+
+    **Arguments:**
+
+    - `trial`: whose seed is that of the sweep
+    - `name`, `function`, `axes`: of the sweep
+    - `options`: the others of `Sweep`; and `together`, the axis (or `"seed"`) whose cells share a block, which they
+      share with no others
+
+    **Example:**
+
+        >>> from linnet_papers.reproduction import Trial
+        >>> from linnet_papers.reproduction.table import trial_sweep
+        >>> axes = {"dim": (10, 20), "replicate": range(4)}
+        >>> sweep = trial_sweep(Trial(), "toy", "linnet.sweeps.cells:train", axes, together="replicate")
+        >>> sweep.block, sweep.apart
+        (4, ['dim'])
+    """
+    from linnet.sweeps import Sweep
+
+    values = {axis: list(entries) for axis, entries in axes.items()}
+    if together := options.pop("together", ""):
+        options["block"] = options["seeds"] if together == "seed" else len(values[together])
+        options["apart"] = [axis for axis in values if axis != together]
+    return Sweep(name=name, function=function, axes=values, seed=trial.seed, **options)
+
+
+@lru_cache(maxsize=32)
+def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
+    """Run the sweep of a table, once for each trial in a process."""
+    from linnet import sweeps
+
+    return sweeps.run(sweep(trial))
+
+
+@lru_cache(maxsize=32)
+def _rows(table: Table, trial: Trial) -> Any:
+    """Read the results of a table, once for each trial in a process."""
+    results = table.results(trial)
+    return results if table.read is None else table.read(results)

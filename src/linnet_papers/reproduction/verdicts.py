@@ -1,0 +1,168 @@
+"""The verdicts of all claims, measured in a process beside the figures, and kept until the code changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import linnet
+import linnet_papers
+from linnet._files import write_whole
+from linnet._workers import command, environment
+from linnet_papers.reproduction.registry import claims, papers
+from linnet_papers.reproduction.verification import NO_VERDICT
+
+OUTCOMES_FILE = "claims.json"
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One claim and what was measured, as the report page shows it."""
+
+    name: str
+    paper: str
+    where: str
+    says: str
+    requirement: str
+    expected: str
+    verdict: str
+    measured: str
+    as_expected: bool
+
+    @classmethod
+    def from_outcome(cls, outcome: Mapping[str, Any]) -> ClaimRow:
+        """Return the row of one object of `linnet verify --json`."""
+        verdict = outcome["verdict"] or NO_VERDICT
+        measured = outcome["measured"] or outcome["error"] or ""
+        rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
+        return cls(verdict=verdict, measured=measured, **rest)
+
+
+class MissingClaimsError(RuntimeError):
+    """The process that measures the claims ended before all were measured; `rows` are those that were."""
+
+    def __init__(self, said: str, rows: Sequence[ClaimRow] = ()) -> None:
+        super().__init__(said)
+        self.rows = list(rows)
+
+
+class Verdicts:
+    """Verdicts that another process is measuring: `rows()` waits for them.
+
+    What an earlier run measured with the same code is not measured again, even where it was interrupted or killed.
+    """
+
+    def __init__(self, out: Path, *, quick: bool, fresh: bool = False) -> None:
+        self._file = out / (f"quick-{OUTCOMES_FILE}" if quick else OUTCOMES_FILE)
+        self._key = fingerprint(quick)
+        self._draft = self._file.with_name(f"{self._file.name}.{self._key[:8]}.measuring")  # where the process writes
+        self._outcomes = {} if fresh else self._read_kept() | self._read_measured()
+        self._process: subprocess.Popen[str] | None = None
+        self._said: str | None = None  # what the process has said, once it has ended
+        missing = [name for name in claims() if name not in self._outcomes]
+        if not self._outcomes or missing:
+            self._store_measured()
+            some = missing if self._outcomes else []  # without names, `verify` measures all
+            words = ["verify", *(["--quick"] if quick else []), *some, "--json", str(self._draft)]
+            self._process = subprocess.Popen(
+                command(*words),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment(),
+            )
+
+    @property
+    def reused(self) -> bool:
+        """Whether an earlier run had measured them with the same code."""
+        return self._process is None
+
+    def rows(self) -> list[ClaimRow]:
+        """Wait until all are measured, and return them; raise `MissingClaimsError` where some could not be."""
+        if self._process is not None:
+            if self._said is None:
+                self._said = self._process.communicate()[1] or ""
+            self._store_measured()
+            missing = claims().keys() - self._outcomes.keys() if self._process.returncode else ()
+            if missing or not self._outcomes:
+                why = " ".join(self._said.split()[-40:]) or "the process ended early"
+                which = f"{len(missing)} claims were not" if self._outcomes else "the claims could not be"
+                raise MissingClaimsError(f"{which} measured: {why}", self._claim_rows())
+        return self._claim_rows()
+
+    def stop(self) -> None:
+        """End the measuring, if it is still going on; what it measured is kept."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.communicate()  # waits, and closes the pipe
+        self._store_measured()
+
+    def _claim_rows(self) -> list[ClaimRow]:
+        """Return all outcomes as rows of the page."""
+        return [ClaimRow.from_outcome(outcome) for outcome in self._outcomes.values()]
+
+    def _store_measured(self) -> None:
+        """Move what the process has measured to the file that lasts."""
+        self._outcomes |= self._read_measured()
+        if self._draft.exists():
+            kept = [outcome for outcome in self._outcomes.values() if outcome["verdict"]]  # others are tried again
+            write_whole(self._file, json.dumps({"key": self._key, "outcomes": kept}, indent=1) + "\n")
+            self._draft.unlink(missing_ok=True)
+
+    def _read_kept(self) -> dict[str, Any]:
+        """Read the outcomes that an earlier run kept; none where they are of other code."""
+        stored = _read_json(self._file)
+        same = isinstance(stored, dict) and stored.get("key") == self._key
+        return _whole_outcomes(stored.get("outcomes")) if same else {}
+
+    def _read_measured(self) -> dict[str, Any]:
+        """Read the outcomes that the process has written so far."""
+        return _whole_outcomes(_read_json(self._draft))
+
+
+def _read_json(file: Path) -> Any:
+    """Read a file of outcomes; None where it is absent or damaged."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # absent or damaged: measure again
+        return None
+
+
+def _whole_outcomes(outcomes: object) -> dict[str, Any]:
+    """Return the outcomes that are whole, by the names of their claims."""
+    whole = {}
+    for outcome in outcomes if isinstance(outcomes, list) else ():
+        with suppress(KeyError, TypeError):
+            whole[ClaimRow.from_outcome(outcome).name] = outcome
+    return whole
+
+
+@contextmanager
+def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdicts]:
+    """Start measuring every claim; whatever happens in the block, the process is gone after it."""
+    verdicts = Verdicts(out, quick=quick, fresh=fresh)
+    try:
+        yield verdicts
+    finally:
+        verdicts.stop()
+
+
+def fingerprint(quick: bool) -> str:
+    """Return a digest of linnet's code and of the claims there are; verdicts are reused where it is the same."""
+    digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
+    for path in sorted(path for home in (linnet, linnet_papers) for path in Path(str(home.__file__)).parent.rglob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for paper in papers().values():
+        modules = {claim.measure.__module__ for claim in paper.claims}
+        for name in sorted(modules):
+            source = getattr(sys.modules.get(name), "__file__", None)
+            digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
+    return digest.hexdigest()

@@ -1,0 +1,117 @@
+"""The diagram by formula beside the trained one: predicted least test error, and how far it is from training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet import style
+from linnet.theories import mixed
+from linnet_papers.reproduction import Limit
+from linnet_papers.reproduction.datasets import DataArray, Dataset
+from linnet_papers.reproduction.drawing import around_zero, cell_map
+from linnet_papers.reproduction.figure import Check
+from linnet_papers.tu import plane
+from linnet_papers.tu.training.phase_diagram import REASONS
+
+MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
+COVERED = Limit(
+    0.95, "every cell is covered at d = 200; at d = 40 bars are wider, and a few cells of a coarse grid may be above 3%"
+)
+LEVELS = 7  # contours over panel a
+EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its least test error
+
+
+def predicted_variables(
+    problem: ln.Problem, gamma_variance: np.ndarray, gamma_width: np.ndarray, dim: int
+) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
+    """Return `predicted_test` per entry, its relative `predicted_error`, `covered`: (gamma_width, gamma_variance)."""
+    widths = [plane.width_of(dim, power) for power in gamma_width]
+    predicted = mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
+    axes = ("gamma_width", "gamma_variance")
+    return {
+        "predicted_test": (axes, 2 / dim**2 * predicted.best_test),
+        "predicted_error": (axes, predicted.error),
+        "covered": (axes, predicted.covered.astype(float)),
+    }
+
+
+def relative_difference(data: Dataset) -> DataArray:
+    """Return predicted over trained least test error minus one; NaN where the run ended before its least error.
+
+    That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
+    """
+    trained = data["best_test"].isel(replicate=0)
+    early = [REASONS.index(name) for name in EARLY]
+    finished = ~data["reason"].isel(replicate=0).isin(early)
+    return (data["predicted_test"] / trained - 1).where(finished)
+
+
+def draw_contours(axis: style.Axes, data: Dataset) -> None:
+    """Draw the predicted least test error as contour lines."""
+    values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
+    if min(values.shape) > 1 and values.max() > values.min():
+        axis.contour(
+            data["gamma_variance"],
+            data["gamma_width"],
+            np.log(values),
+            levels=LEVELS,
+            colors=style.BLACK,
+            linewidths=0.6,
+            linestyles="dotted",
+        )
+
+
+def hatch_uncovered(axis: style.Axes, data: Dataset) -> None:
+    """Hatch the cells whose error bar is above the limit."""
+    _hatch_cells(axis, data, data["covered"] == 0, "////")
+
+
+def _hatch_cells(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) -> None:
+    """Draw the hatch `marks` over the chosen cells, each as a whole."""
+    from matplotlib.colors import ListedColormap
+
+    chosen = cells.transpose("gamma_width", "gamma_variance").values
+    if chosen.any():
+        shown = np.ma.masked_array(np.zeros(chosen.shape), ~chosen)
+        clear = ListedColormap([(0.0, 0.0, 0.0, 0.0)])
+        across, up = data["gamma_variance"], data["gamma_width"]
+        axis.pcolor(across, up, shown, shading="nearest", cmap=clear, hatch=marks, edgecolor=style.BLACK, linewidth=0)
+
+
+def difference_panel(axis: style.Axes, data: Dataset) -> None:
+    """Draw panel h: predicted over trained minus one in percent.
+
+    Dots are where the run ended early, hatches where the error bar is wide.
+    """
+    values = 100 * relative_difference(data).transpose("gamma_width", "gamma_variance")
+    sizes = np.abs(values.values[np.isfinite(values.values)])
+    reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
+    exponents = data["gamma_variance"], data["gamma_width"]
+    cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
+    hatch_uncovered(axis, data)
+    _hatch_cells(axis, data, values.isnull(), "...")
+    label_plane(axis, *exponents, "h  Predicted / trained - 1, percent")
+
+
+def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) -> None:
+    """Name the axes of a map over variances and widths, and end them at its outermost cells."""
+    axis.set(title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+    axis.set(xlim=across.values[[0, -1]], ylim=up.values[[0, -1]])
+
+
+def checks(data: Dataset) -> list[Check]:
+    """Return how much of the plane is covered, and how far the formula is there."""
+    covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
+    off = relative_difference(data).transpose(*data["covered"].dims).values
+    inside = np.abs(off[covered & np.isfinite(off)])
+    share = float(covered.mean())
+    first = Check.at_least("share of the plane that the formula covers", share, COVERED, form=".0%")
+    if not inside.size:
+        return [first, Check("predicted against trained: every covered cell ended early")]
+    middle = float(np.median(inside))
+    text = (
+        f"predicted against trained least test error, {inside.size} covered cells that did not end early: median "
+        f"{middle:.2%} (at most {MEDIAN / dim:.2%}), 90% within {np.quantile(inside, 0.9):.1%}"
+    )
+    return [first, Check.at_most(text, middle, MEDIAN / dim)]

@@ -1,0 +1,177 @@
+"""Figure 3 of Varre et al.: the process driven by noise alone, its singular values and its alignment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pydantic import PositiveFloat, PositiveInt
+
+import linnet as ln
+from linnet import style
+from linnet_papers.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.drawing import panel_axes
+from linnet_papers.varre.training.noise_process import weighted_areas
+
+ERRORS = Limit(4.0, "standard errors of the mean over paths: beyond them one time in fifteen thousand")
+THIN = {**style.ALONE, "linewidth": 0.9, "alpha": 0.75}
+
+
+class Fig3(Settings):
+    """d = 2 from W1 = I, W2 = 0, three runs and steps of c/sqrt(n), as in the paper; c, the time and the many paths
+    are ours.
+    """
+
+    dim: PositiveInt = 2
+    runs: PositiveInt = 3
+    end_time: PositiveFloat = 12.0
+    saves: PositiveInt = 240
+    first_step: PositiveFloat = 0.05
+    paths: PositiveInt = 40_000
+    step: PositiveFloat = 0.005
+
+
+def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
+    from linnet.theories import noise
+    from linnet.trainers.sde import decreasing
+
+    start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
+    times = np.linspace(0, settings.end_time, settings.saves + 1)
+    drawn = ln.noise_sde(
+        None, start, times=times, step=decreasing(settings.first_step), key=settings.seed, paths=settings.runs
+    )
+    coarse = np.linspace(0, settings.end_time, 13)
+    many = ln.noise_sde(None, start, times=coarse, step=settings.step, key=settings.seed + 1, paths=settings.paths)
+    runs, sample = drawn.reduced, many.reduced
+    area = ln.observables.commutator(sample)[..., 0]
+    logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
+    sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
+    means, errors = area.mean(axis=1), area.std(axis=1) / np.sqrt(settings.paths)
+    exponents = noise.lyapunov_exponents(settings.dim)
+    mean_limit = np.nan
+    offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
+    if settings.dim == 2:  # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
+        weighted = weighted_areas(settings.seed, times=tuple(coarse[1:]), step=0.01, paths=settings.paths // 4)
+        means[1:], errors[1:] = np.transpose(weighted)
+        offset[0] = np.log(2)
+        mean_limit = noise.commutator_mean_limit()  # known for two inputs only
+    of_runs, of_many = ("time", "run"), "coarse_time"
+    return labelled(
+        {
+            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), "σ of W₁"),
+            "area": ((*of_runs, "input"), ln.observables.commutator(runs), "size of [w_i, a]"),
+            "mean_area": (of_many, means, "mean size of [w_1, a]"),
+            "mean_area_error": (of_many, errors, "its standard error"),
+            "median_area": (of_many, np.median(area, axis=1), "median size of [w_1, a]"),
+            "mean_sine": (of_many, np.append(np.nan, sine.mean(axis=1)), "normalised, mean"),
+            "mean_log": ((of_many, "mode"), logs.mean(axis=1), "mean of ln σ"),
+            "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / np.sqrt(settings.paths), "its standard error"),
+            "exponents": ("mode", exponents, "Lyapunov exponents"),
+            "offset": ("mode", offset, "where their lines are drawn"),
+        },
+        {
+            "time": ("time", times, "time t", "canonical, unit noise"),
+            "coarse_time": (of_many, coarse, "time t", "canonical, unit noise"),
+        },
+        {"panels": ",".join(panels), "dim": settings.dim, "paths": settings.paths, "mean_limit": mean_limit},
+    )
+
+
+def plot(ds: Dataset) -> style.Picture:
+    with style.applied():
+        picture, axes = panel_axes(ds.attrs["panels"].split(","), ratio=0.8)
+        for letter, draw in (("a", _plot_values), ("b", _plot_areas)):
+            if letter in axes:
+                draw(axes[letter], ds)
+        return picture
+
+
+def _plot_values(axis: style.Axes, ds: Dataset) -> None:
+    """Draw panel a: the singular values of single runs, their typical size, and lines of the exponents."""
+    coarse = ds["coarse_time"].values
+    for mode, colour in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
+        lines = axis.plot(ds["time"], ds["values"][:, :, mode], color=colour, **THIN)
+        lines[0].set_label(f"σ{style.subscript(mode + 1)}")
+    lines = axis.plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
+    lines[0].set_label("exp of the mean of ln σ")
+    guides = np.exp(coarse[:, None] * ds["exponents"].values + ds["offset"].values)
+    for mode, label in ((0, "exponents (σ₂: to its end)"), (ds.sizes["mode"] - 1, None)):
+        axis.plot(coarse, guides[:, mode], color=style.BLACK, label=label, **style.THEORY)
+    axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁")
+    axis.set_title("a  Three runs of the noise process")
+    axis.legend(loc="lower left")
+
+
+def _plot_areas(axis: style.Axes, ds: Dataset) -> None:
+    """Draw panel b: the commutator of single runs, and its mean and median over many."""
+    many = ds.isel(coarse_time=slice(1, None))
+    limit = ds.attrs["mean_limit"]
+    lines = axis.plot(ds["time"][1:], np.maximum(ds["area"][1:, :, 0], 1e-12), color=style.ALIGNMENT, **THIN)
+    lines[0].set_label("three runs")
+    bars: dict[str, Any] = {"yerr": many["mean_area_error"], "color": style.BLACK, "markersize": 3.6}
+    axis.errorbar(many["coarse_time"], many["mean_area"], fmt="o", label="mean of many", **bars)
+    hollow = {**style.MARKS, "markerfacecolor": "white", "color": style.BLACK}
+    axis.plot(many["coarse_time"], many["median_area"], label="median of many", **hollow)
+    if np.isfinite(limit):
+        axis.axhline(limit, color=style.BLACK, label="limit of the mean", **{**style.THEORY, "zorder": 1})
+    axis.set(yscale="log", xlabel="time t (canonical)", ylabel="size of the commutator [w₁, a]", ylim=(1e-4, 30))
+    axis.set_title("b  The commutator: most runs, and the mean")
+    axis.legend(loc="upper center", ncols=2)  # in the band above all runs
+
+
+def check(ds: Dataset) -> list[Check]:
+    checks = []
+    times = ds["coarse_time"].values
+    limit = float(ds.attrs["mean_limit"])
+    at = int(np.argmin(np.abs(times - 3.0)))
+    half = times.size // 2
+    means, errors = ds["mean_area"].values[at:], ds["mean_area_error"].values[at:]
+    if np.isfinite(limit):
+        away = float((np.abs(means - limit) / errors).max())
+        text = f"mean size of [w_1, a] from t = {times[at]:g} on: {means.min():.4f} to {means.max():.4f}"
+        text = f"{text} ± {errors.max():.4f}; it tends to {limit:.4f} ({away:.1f} errors off at most, limit {ERRORS:g})"
+        checks.append(Check.below(text, away, ERRORS))
+    above = float((means / errors).min())
+    checks.append(Check(f"Proposition 4.1(c) says 0 at every time; the mean is {above:.0f} errors above", above))
+    first, last = float(ds["median_area"][at]), float(ds["median_area"][-1])
+    checks.append(Check(f"median size: {first:.3f} at t = {times[at]:g}, {last:.4f} at the end", last))
+    sine = ds["mean_sine"].values
+    text = f"mean sine of the angle of w_1 and a: {sine[1]:.3f} at first, {sine[-1]:.3f} at the end"
+    checks.append(Check(text, float(sine[-1]), float(sine[1]), bool(sine[-1] < sine[1])))
+    logs, errors = ds["mean_log"].values, ds["mean_log_error"].values
+    pairs = enumerate(zip(logs[-1], errors[-1], strict=True), start=1)
+    text = ", ".join(f"σ{style.subscript(mode)}: {log:+.2f} ± {error:.2f}" for mode, (log, error) in pairs)
+    checks.append(Check(f"mean of ln σ at the end: {text}", float(logs[-1, -1])))
+    slope = float(logs[-1, -1] - logs[half, -1]) / (times[-1] - times[half])
+    error = np.hypot(errors[-1, -1], errors[half, -1]) / (times[-1] - times[half])
+    text = f"the smallest decays at {slope:+.3f} ± {error:.3f} over the second half"
+    checks.append(Check(f"{text}; its exponent is {float(ds['exponents'][-1]):+.3f}", slope))
+    if ds.attrs["dim"] == 2:
+        away = abs(float(logs[-1, 0]) - np.log(2))
+        text = f"the mean of ln σ₁ ends {away:.3f} from ln 2, where it tends to: σ₁ does not grow for two inputs"
+        checks.append(Check(text, away))
+    return checks
+
+
+FIGURE = Figure(
+    name="fig3",
+    title="Noise alone shrinks one singular value; the other wanders, and the mean commutator stays",
+    caption=(
+        "Three runs of the process driven by the noise of noisy labels, for two inputs, from the identity and zero, as "
+        "in the paper; the time, the first step and the many paths are ours. a: both singular values of the first "
+        "layer, with their typical size over many paths. The smaller one decays at the rate of its Lyapunov exponent, "
+        "drawn through the last point of its mean; that of the larger is zero for two inputs: its logarithm wanders, "
+        "with a mean that tends to ln 2. In the paper's picture the larger one rises: so does Euler's scheme at steps "
+        "of 0.2 and more. b: the area spanned by a row of the "
+        "first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its mean over "
+        "many paths stays at 0.482: rare runs with a large area make up for the others. So that these are sampled, the "
+        "paths of the mean are drawn with the weight det W₁, a martingale, and counted with its inverse."
+    ),
+    settings=Fig3,
+    quick={"paths": 8000, "step": 0.02, "saves": 120},
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

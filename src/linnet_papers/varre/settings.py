@@ -1,0 +1,84 @@
+"""The numbers of Varre et al. that figures, tables and claims share; where the paper leaves one open it is ours, and
+said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from linnet_papers.reproduction import Limit
+
+# Section 4, "Experiments": the regression of Figures 1a and 4
+SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
+# Figure 1b: orthogonal data, one output, width 200; the step, the noise and the start are ours
+NOISY_INPUTS, NOISY_RATE = 5, 0.02
+NOISY_RATES = (0.02, 0.08)  # steps at which the decay is measured
+# Figures 2 and 5: points, inputs and neurons of the ReLU teacher and of its student; the scales of the starts are ours
+POINTS, POINT_INPUTS, TEACHERS, HIDDEN = 10, 5, 2, 20
+# Figure 4: variances of both layers
+FIRST_VARIANCE = 1e-3
+SECOND_VARIANCES = (1e-2, 1e-3)
+
+# How flows are followed (ours)
+STATES = 100
+SHORTEST_TIME, LONGEST_TIME = 25.0, 25600.0  # times at which a flow may end
+LEFT_LOSS = 1e-21  # of the loss, where it may
+_FROM_SMALL = (1e-6, 1e-4, 1e-2, 1.0, 10.0)
+_FROM_TINY = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
+# gammas and number of data sets of each kind of flow, quick or not
+FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
+    "regression": {True: (_FROM_SMALL, 6), False: (_FROM_SMALL, 12)},
+    "scalar": {True: (_FROM_TINY, 4), False: (_FROM_TINY, 12)},
+    "white": {True: ((1e-12, 1e-6, 1.0), 4), False: ((1e-12, 1e-9, 1e-6, 1e-3, 1.0), 6)},
+    "gaussian": {True: ((1e-2, 1.0), 24), False: ((1e-2, 1.0), 48)},
+}
+
+# The noise process (ours but for d = 2 and the start of Figure 3)
+DIMS = (1, 2, 3, 5)
+STARTS = ("zero", "tilted")
+BATCH = 6000
+MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at: three times, whose order `networks.noise_process` relies on
+TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
+AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
+NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not
+LOG_STEP = 0.02  # of Euler's scheme, where logarithms of singular values are followed to t = 24
+GROWTH_DIMS = (2, 3, 4, 5, 6)
+# paths, step and time of the growth rates, quick or not: after t = 40 the angle of two neurons nears the last digit
+GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
+
+BURN_IN_TIME = 4.0  # the angles that decide the growth forget their start within a time of about one
+
+
+def _gamma_range(kind: str) -> str:
+    """Return the range of the scales gamma of one kind of flow as text, for a sentence."""
+    gammas, _ = FLOW_GRIDS[kind][False]
+    return " to ".join(f"{gamma:g}".replace("e-0", "e-") for gamma in (gammas[0], gammas[-1]))
+
+
+def _path_counts(modes: Mapping[bool, tuple[float, ...]]) -> str:
+    """Return how many paths there are in quick and in full mode as text, for a sentence."""
+    quick, full = (f"{modes[mode][0]:,}".replace(",", " ") for mode in (True, False))
+    return f"{quick} paths ({full} in full mode)"
+
+
+# What several claims assume, and on what they are tried
+START = "orthogonal start of scale gamma"
+INTERPOLATED = f"{START}, data that can be interpolated"
+SIZES = f"n = {SAMPLES}, d = {INPUTS}, k = {OUTPUTS}"
+FLOWS = f"gradient flow until {LEFT_LOSS:g} of the loss is left, {SIZES}, width {WIDTH}"
+REGRESSION = f"{FLOWS}, orthogonal starts of scale {_gamma_range('regression')}"
+ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_gamma_range('scalar')}"
+NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_path_counts(NOISE)}"
+RATES = (
+    f"growth rates of lengths and areas from t = {BURN_IN_TIME:g} to {GROWTH[True][-1]:g}, {_path_counts(GROWTH)}, "
+    "a scheme of weak order 2"
+)
+
+# Limits that several claims share
+STATIONARITY = Limit(1e-7, "at gamma = 1e-6 the inverse of W1^T W1 loses six of the sixteen digits")
+ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
+CLEAR = Limit(10.0, "standard errors that no heavy tail explains")
+EULER = Limit(4.0, "steps: Euler's own mean squares leave the exact ones by about d/2 of a step")
+SCHEME = Limit(0.002, "the splitting scheme's own error in a growth rate at step 0.05; four times less at 0.025")

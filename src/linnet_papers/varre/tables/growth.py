@@ -1,0 +1,55 @@
+"""The table of growth under noise alone: rates of lengths and areas, and the exponents that they should be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import linnet as ln
+from linnet_papers.reproduction import Trial
+from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.table import Table, trial_sweep
+from linnet_papers.varre.settings import GROWTH, GROWTH_DIMS
+from linnet_papers.varre.tables.noise import sampled_mean
+from linnet_papers.varre.training.volumes import growth_cells
+
+Rates = dict[str, dict[str, Any]]  # by name and dimension ("d = 2")
+EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, ln|a| and ln(area/length) grow by
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Return the sweep over the dimensions, each in a block of its own."""
+    paths, step, time = GROWTH[trial.quick]
+    fixed = {"paths": paths, "step": step, "time": time}
+    return trial_sweep(trial, "varre-growth", growth_cells, {"dim": GROWTH_DIMS}, fixed=fixed, block=1)
+
+
+def read(results: Dataset) -> Rates:
+    """Return the rates, with standard errors, and the Lyapunov exponents that they should be (`..._theory`)."""
+    from linnet.theories import noise
+
+    dims = {f"d = {dim}": dim for dim in results["dim"].values.tolist()}
+    exponents = {name: noise.lyapunov_exponents(dim) for name, dim in dims.items()}
+    return {
+        "dim": dims,
+        **{rate: {name: sampled_mean(results.sel(dim=dim), rate) for name, dim in dims.items()} for rate in EXPONENTS},
+        **{f"{rate}_theory": {name: exponents[name][place] for name in dims} for rate, place in EXPONENTS.items()},
+    }
+
+
+TABLE = Table(
+    name="growth",
+    title="Noise alone in the limit: growth rates of lengths and areas against the Lyapunov exponents",
+    sweep=sweep,
+    read=read,
+    columns={
+        "d": "{[dim]}",
+        "rate of ln ‖w‖": "{[length]:+.4f}",
+        "first exponent": "{[length_theory]:+.4f}",
+        "rate of ln ‖a‖": "{[outgoing]:+.4f}",
+        "rate of ln(area/length)": "{[second]:+.4f}",
+        "second exponent": "{[second_theory]:+.4f}",
+        "commutator (sum)": lambda row: f"{row['length_theory'] + row['second_theory']:+.4f}",
+        "alignment (difference)": lambda row: f"{row['length_theory'] - row['second_theory']:+.4f}",
+    },
+    note="σ1 grows where the first exponent is positive, σ2 decays where the second is negative.",
+)

@@ -1,0 +1,72 @@
+"""The table of ReLU students: which rank they end with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet_papers.reproduction import Trial
+from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.table import Columns, Table, trial_sweep
+from linnet_papers.varre.settings import POINT_INPUTS
+from linnet_papers.varre.training.students import Start, student_cells
+
+FITTED = 1e-2  # labels have a mean square of about 1
+BATCH = 20
+STARTS: dict[str, Start] = {
+    "small": {"std": 1e-3, "rate": 0.02, "steps": 200_000},
+    "medium": {"std": 0.1, "rate": 0.02, "steps": 200_000},
+    "large": {"std": 1.0, "rate": 0.005, "steps": 100_000},
+}
+QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Return the sweep over students from starts of three scales, of the same teachers."""
+    starts = STARTS
+    if trial.quick:
+        starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
+    axes = {"start": STARTS, "replicate": range(2 * BATCH)}
+    fixed = {"starts": starts, "seed": trial.seed}
+    return trial_sweep(trial, "varre-relu-ranks", student_cells, axes, fixed=fixed, block=BATCH, apart=["start"])
+
+
+def ranks(students: Dataset, start: str) -> np.ndarray:
+    """Return how many singular values are above a tenth of the largest, for each student from this start."""
+    values = students["values"].sel(start=start).transpose("replicate", "value").values
+    return np.asarray(ln.observables.numerical_rank(values))
+
+
+def fitted_seeds(students: Dataset) -> np.ndarray:
+    """Return for each seed whether its students have learned their samples from every start (replicate,)."""
+    return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)
+
+
+def columns(students: Dataset) -> Columns:
+    """Return how many students end with each rank, and how near they come to the teacher."""
+    by_start = {start: ranks(students, start) for start in students["start"].values.tolist()}
+    one = students.isel(replicate=0)
+    return {
+        "start": list(by_start),
+        "std of the weights": [f"{float(one['std'].sel(start=start)):g}" for start in by_start],
+        "training time": [f"{float(one['time'].sel(start=start)):g}" for start in by_start],
+        "students": [str(len(counted)) for counted in by_start.values()],
+        "largest final loss": [f"{students['loss'].sel(start=start).values.max():.0e}" for start in by_start],
+        **{
+            f"rank {rank}": [str(int((counted == rank).sum())) for counted in by_start.values()]
+            for rank in range(1, POINT_INPUTS + 1)
+        },
+        "median cosine to the teacher": [
+            f"{np.median(students['directions'].sel(start=start).values):.2f}" for start in by_start
+        ],
+        "with a plateau": [str(int(students["plateau"].sel(start=start).values.sum())) for start in by_start],
+    }
+
+
+TABLE = Table(
+    name="relu-ranks",
+    title="ReLU students of a teacher of two neurons: which rank they end with, by the scale of their start",
+    sweep=sweep,
+    columns=columns,
+    note="The rank counts singular values of the first layer above a tenth of the largest.",
+)

@@ -1,0 +1,198 @@
+"""The process driven by noise alone as cells of sweeps: many paths of one dimension and start, and what is kept of
+them.
+
+Cells keep means with their standard errors and medians, never the paths, which are made in batches: memory does not
+grow with their number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet._randomness import generator
+from linnet_papers.reproduction import Estimate
+from linnet_papers.reproduction.cells import Block, cell_by_cell
+from linnet_papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
+
+
+@cell_by_cell
+def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, batch: int) -> Block:
+    """Return statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
+
+    Means, each with its standard error under the name `..._error`. At `MOMENTS`: `first_square` and `second_square`,
+    the squares of both layers; `area`, |[w_1, a]|; `entry`, one entry of [w_1, a] without its sign; `sine`, that of
+    the angle of w_1 and a; `worst_sine`, the largest such sine of all rows; and `signed`, the commutator [w_1, a]
+    along its start. From the first to the last moment: `worst_sine_drop`, how much the largest sine falls. From t = 3
+    to 6: `log_value_change`, of the logarithms of the singular values of W1. To t = 3: `growth`, of the mean of
+    ln|w_i|^2, and `clock`, its clock.
+
+    And, at `MOMENTS`, `area_median`, the median of the area, and `largest_share`, what the largest thousandth of the
+    paths contributes to the mean of `first_square`; `area_start`, the area at the start; and `paths`, their number.
+
+    An array whose name begins with `log_value` has the dimension "value", every other the dimension "moment".
+    """
+    kept = path_statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
+    dims = {name: "value" if name.startswith("log_value") else "moment" for name in kept}
+    return {name: (dims[name], array) if array.ndim else array for name, array in kept.items()}
+
+
+def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
+    """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name: those
+    that `process_cells` lists, which reads the dimension of an array off its name.
+
+    `log_value_change` is filled with NaN from `dim` up to `max(DIMS)`: cells of all dimensions have arrays of the same
+    shape.
+    """
+    if paths % batch:
+        raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
+    a = generator(seed, 7).standard_normal((1, dim)) if tilted else np.zeros((1, dim))
+    start = ln.Weights(np.eye(dim), a / np.linalg.norm(a) if tilted else a)
+    parts = [
+        _path_quantities(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
+        for number in range(paths // batch)
+    ]
+    seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
+    largest = np.sort(seen["first_square"], axis=-1)[:, -max(paths // 1000, 1) :]
+    change = np.full((max(DIMS), paths), np.nan)
+    change[:dim] = seen.pop("log_values")
+    kept = {**seen, "worst_sine_drop": seen["worst_sine"][0] - seen["worst_sine"][-1], "log_value_change": change}
+    return {
+        **{name: array.mean(axis=-1) for name, array in kept.items()},
+        **{f"{name}_error": array.std(axis=-1) / np.sqrt(paths) for name, array in kept.items()},
+        "area_median": np.median(seen["area"], axis=-1),
+        "area_start": np.asarray(ln.observables.commutator(start)[0]),
+        "largest_share": largest.sum(axis=-1) / seen["first_square"].sum(axis=-1),
+        "paths": np.asarray(paths),
+    }
+
+
+def _path_quantities(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
+    """Return the quantities of every path (moment, path), or (path,) where they belong to no moment.
+
+    `log_values` (value, path) is what the logarithms gain from the second of `MOMENTS` to the third; `growth` and
+    `clock` reach up to the second one.
+    """
+    from scipy.integrate import trapezoid
+
+    chosen = run.reduced[list(AT)]
+    until = AT[1] + 1
+    squares = (run.reduced.first[:until] ** 2).sum(axis=-1)  # (time, path, neuron)
+    logs = np.log(np.linalg.svd(chosen.first[1:], compute_uv=False))
+    lifted = run.reduction.lift(chosen)  # signs are those of the hidden units themselves
+    commuted = signed_commutator(lifted.first[..., 0], lifted.second[..., 0, :])
+    at_start = signed_commutator(start.first[:, 0], start.second[0])
+    size = (at_start**2).sum()
+    sines = ln.observables.commutator(chosen, normalized=True)
+    return {
+        "first_square": (chosen.first**2).sum(axis=(-1, -2)),
+        "second_square": (chosen.second**2).sum(axis=(-1, -2)),
+        "area": ln.observables.commutator(chosen)[..., 0],
+        "entry": np.abs(commuted[..., 0, -1]),
+        "sine": sines[..., 0],
+        "worst_sine": sines.max(axis=-1),
+        "signed": (commuted * at_start).sum(axis=(-1, -2)) / (size if size > 0 else np.nan),
+        "log_values": (logs[1] - logs[0]).T,
+        "growth": np.log(squares[-1] / squares[0]).mean(axis=1),
+        "clock": trapezoid(run.reduced.second[:until, :, 0] ** 2 / squares, run.times[:until], axis=0).mean(axis=1),
+    }
+
+
+def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return [z, a] = z a^T - a z^T, with its signs (..., hidden, hidden)."""
+    outer = row[..., :, None] * second[..., None, :]
+    return outer - np.swapaxes(outer, -1, -2)
+
+
+def mean_of_paths(values: np.ndarray) -> Estimate:
+    """Return the mean over paths with its standard error."""
+    return Estimate(float(values.mean()), float(values.std() / np.sqrt(values.size)))
+
+
+def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Estimate]:
+    """Return the mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
+    start = ln.Weights(np.eye(2), np.zeros((1, 2)))
+    run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
+    logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
+    return [mean_of_paths(row) for row in logs]
+
+
+def _repeated_start(paths: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return W1 = I (hidden, input, path) and a = 0 (hidden, path), for two inputs."""
+    return np.repeat(np.eye(2)[:, :, None], paths, 2), np.zeros((2, paths))
+
+
+def _euler_step(first: np.ndarray, a: np.ndarray, increment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both layers after one step of Euler's scheme, with the `increment` (input, path) of the noise."""
+    return first + a[:, None] * increment, a + (first * increment).sum(axis=1)
+
+
+def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
+    """Return the mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a
+    martingale.
+
+    Paths are drawn from the law that weights each by its det W1: Brownian motion with the drift W1^-1 a (Girsanov),
+    whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.
+    """
+    random = np.random.default_rng([seed, 43])
+    first, a = _repeated_start(paths)
+    logs = np.zeros(paths)  # of the weights by which means over the drawn paths are means over Brownian motion's
+    means = []
+    taken = 0
+    for time in times:
+        while taken < round(time / step):
+            taken += 1
+            tilt = np.stack([_area(a, first[:, 1]), _area(first[:, 0], a)]) / _area(first[:, 0], first[:, 1])
+            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T + step * tilt
+            logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=0)
+            first, a = _euler_step(first, a, increment)
+        means.append(mean_of_paths(np.exp(logs) * np.abs(_area(first[:, 0], a))))
+    return means
+
+
+def _area(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the determinant with these two columns (2, path), of every path."""
+    return one[0] * other[1] - one[1] * other[0]
+
+
+def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
+    """Return the growth of ln|W1| per unit of time in the second half of `time` that Euler's scheme itself has for two
+    inputs, by its step."""
+    rates = {}
+    for step in steps:
+        random = np.random.default_rng([seed, 44])
+        first, a = _repeated_start(paths)
+        logs = np.zeros(paths)
+        early = logs
+        for number in range(round(time / step)):
+            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T
+            first, a = _euler_step(first, a, increment)
+            size = np.sqrt((first**2).sum(axis=(0, 1)))
+            first /= size
+            a /= size
+            logs = logs + np.log(size)
+            early = logs if number + 1 == round(time / step / 2) else early
+        rates[step] = mean_of_paths((logs - early) / (0.5 * time))
+    return rates
+
+
+def log_norms_with_drift(
+    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int
+) -> np.ndarray:
+    """Return ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which
+    the noise is of unit variance, for each delta^2 (strength, path); infinity is no drift.
+
+    All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
+    """
+    d = problem.in_dim
+    step = 0.01
+    logs = []
+    for strength in strengths:
+        random = np.random.default_rng([seed, 45])
+        first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
+        for _ in range(round(time / step)):
+            increment = np.sqrt(step) * random.standard_normal((paths, 1, d))
+            increment = increment + step / strength * (problem.cross - a @ first @ problem.cov)
+            first, a = first + np.swapaxes(a, 1, 2) @ increment, a + increment @ np.swapaxes(first, 1, 2)
+        logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
+    return np.array(logs)

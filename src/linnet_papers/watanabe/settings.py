@@ -1,0 +1,46 @@
+"""The paper's constants, once: its network, its data, its pairs of spike and alignment."""
+
+from __future__ import annotations
+
+from pydantic import PositiveFloat, PositiveInt
+
+from linnet_papers.reproduction import Limit, Settings
+
+DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
+SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
+PAIR = (SPIKE, ALIGNMENT)
+SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
+
+LARGE = 0.3  # a scale of the start at which nothing is small
+SMALL = "Gaussian start of scale s << 1, population covariance"
+NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"
+CORNERS = ((0.2, 0.05), (100.0, 0.95), (0.2, 0.95), (100.0, 0.05))  # of the plane of spike and alignment
+AT_PAIR = f"spike {SPIKE:g}, alignment {ALIGNMENT:g}"
+AT_CORNERS = "spikes {:g} and {:g} with alignments {:g} and {:g}".format(
+    *(end(corner[place] for corner in CORNERS) for place in (0, 1) for end in (min, max))
+)
+EVERYWHERE = (
+    f"{NETWORKS}; s from 1e-2 to 1e-6 at {AT_PAIR}, and 1e-3 and 1e-5 at the corners: {AT_CORNERS} (two of the four in "
+    "quick mode)"
+)
+SLOPE = Limit(0.95, "a power of the start's scale, fitted over decades, is short of its value by less than 0.05")
+FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself
+JOINT = "chance alone exceeds it with a probability of 1%, all points together (Bonferroni), beyond an allowance of 3/d"
+
+
+class RunSettings(Settings):
+    """The paper's network and data."""
+
+    dim: PositiveInt = DIM
+    width: PositiveInt = WIDTH
+    samples: PositiveInt = SAMPLES
+    scale: PositiveFloat = SCALE
+    delta: PositiveFloat = DELTA
+    points: PositiveInt = 400
+
+
+class PairSettings(RunSettings):
+    """With the spike and alignment of Figures 1 and 2."""
+
+    spike: float = SPIKE
+    alignment: float = ALIGNMENT

@@ -1,0 +1,88 @@
+"""The deliberate errors that turn our own claims."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import linnet as ln
+from linnet.reductions.trial_descent import TrialDescent
+from linnet.theories import deep, label_noise, mixed, one_output, spectral_bias
+from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
+from linnet_papers.own.tables import dimensions
+from linnet_papers.reproduction import Trial
+from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
+
+TRIAL = Trial(quick=True, seed=3)
+
+
+def predicted_with(**factors: float) -> Error:
+    """Multiply parts of what is predicted for the plane."""
+    return result(
+        mixed,
+        "predicted_diagram",
+        lambda told: replace(told, **{name: factor * getattr(told, name) for name, factor in factors.items()}),
+    )
+
+
+MUTATIONS = {
+    "trained": Mutation("trained", predicted_with(best_test=1.03)),
+    "trained-rank": Mutation("trained", predicted_with(stable_rank=1.08)),
+    "trained-time": Mutation("trained", predicted_with(best_time=1.1)),
+    "trained-bars": Mutation("trained", predicted_with(error=1 / 3)),
+    "trained-uncovered": Mutation("trained", predicted_with(error=4.0)),
+    "printed": Mutation(
+        "printed",
+        result(diagram, "published_and_predicted", lambda data: data.assign(predicted=1.1 * data["predicted"])),
+    ),
+    "one-equation": Mutation("one-equation", argument(spectral_bias, "singular_values", 1, times(2)), quick=True),
+    "dimensions": Mutation("dimensions", scaled(dimensions, "predicted_best_test", 1.05)),
+    "hindsight": Mutation("hindsight", argument(ln, "denoise", "noise_std", times(2))),
+    "one-start": Mutation("one-start", argument(ln.inits, "balanced", "imbalance", times(0.5))),
+    "one-start-threshold": Mutation("one-start", argument(mixed, "self_consistent", 2, times(1.01))),
+    "over-time": Mutation("over-time", argument(one_output, "learning_curve", 1, times(1.01))),
+    "any-spectrum": Mutation("any-spectrum", argument(one_output, "learning_curve", 1, times(1.01))),
+    "over-time-limit": Mutation("over-time-limit", argument(one_output, "asymptotic", "threshold", times(1.5))),
+    "two-phases": Mutation("two-phases", argument(over_time, "small_start", 1, times(2))),
+    "two-phases-scale": Mutation("two-phases", argument(over_time, "small_start", 0, times(0.1))),
+    "start-scale": Mutation("start-scale", argument(one_output, "asymptotic", "noise_variance", times(1e-3))),
+    "layer-scales": Mutation(
+        "layer-scales",
+        result(start_scale, "_start_of_scales", lambda start: ln.Weights(start.first, 1.1 * start.second)),
+    ),
+    "no-shortcut": Mutation(
+        "no-shortcut",
+        wrong(
+            one_output,
+            "flow",
+            lambda right: (
+                lambda problem, threshold, times: right(problem, threshold, 10 * times if threshold < 2 else times)
+            ),
+        ),
+    ),
+    "depth-reduction": Mutation("depth-reduction", scaled(TrialDescent, "max_distance", 1e-2), quick=True),
+    "depth-decoupling": Mutation("depth-decoupling", argument(deep, "gaussian_modes", 1, times(1.01)), quick=True),
+    "depth-diagram": Mutation(
+        "depth-diagram", argument(deep, "deep_diagram", 1, lambda variances: [2 * one for one in variances])
+    ),
+    "depth-diagram-bars": Mutation(
+        "depth-diagram", result(deep, "deep_diagram", lambda told: replace(told, error=0.2 * told.error))
+    ),
+    "depth-borders": Mutation("depth-borders", result(deep, "threshold", lambda told: told**1.1)),
+    "depth-phases": Mutation(  # both at once
+        "depth-phases", always(depth_of_the_papers, "descent_products", weighted=times(6))
+    ),
+    "depth-stages": Mutation(  # a start that is not small
+        "depth-stages", argument(depth_of_the_papers, "_start", 3, lambda scale: 1.0)
+    ),
+    "depth-rank": Mutation("depth-rank", argument(depth_of_the_papers, "_start", 3, lambda scale: max(scale, 0.6))),
+    "depth-buys": Mutation(
+        "depth-buys",
+        result(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2)),
+    ),
+    "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7)), quick=True),
+    "flattest-order": Mutation("flattest", argument(label_noise, "decay_rates", "order", times(0.5)), quick=True),
+    "label-noise-corners": Mutation("label-noise-corners", scaled(label_noise, "decay_rates", 1.2)),
+    "label-noise-rates": Mutation(
+        "label-noise-rates", result(label_noise, "decay_rates", lambda rates: np.full(rates.shape, rates.mean()))
+    ),
+}

@@ -1,0 +1,101 @@
+"""linnet's own claims where nothing new is trained: tables, columns, the figure, and numbers nobody measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet_papers.own.claims import diagram, stopping
+from linnet_papers.own.figures import published
+from linnet_papers.own.tables import cells, dimensions
+from linnet_papers.own.training import flows
+from linnet_papers.own.training import plane as plane_networks
+from linnet_papers.reproduction import Trial, Verdict
+
+QUICK = Trial(quick=True)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    """A few cells of the quick plane, from one unit to wide, of two tasks."""
+    sweep = cells.TABLE.sweep(QUICK)
+    fixed = sweep.fixed | {"cells": 4, "sides": [10, 14], "starts": [12, 6, 4]}
+    axes = {"task": [0, 1], "cell": [0, 1, 2, 3], "start": list(range(12))}
+    return ln.sweeps.run(sweep.model_copy(update={"axes": axes, "fixed": fixed, "block": 12}))
+
+
+def test_trained_networks_are_where_the_formula_says(plane):
+    both = cells.read(plane)
+    assert both.covered.all() and both.within("best_test", bars=3).all() and both.ended.all()
+    assert (np.abs(both.off["stable_rank"]) < 0.2).all()
+    assert plane["best_test"].notnull().sum("start").values.tolist() == [[12, 6, 4, 4]] * 2
+    columns = cells.columns(plane)
+    assert columns["cells"] == ["4", "4"] and len(set(map(len, columns.values()))) == 1
+
+
+def test_tasks_take_turns():
+    tasks = [plane_networks.task(number, 5, (40, 60)) for number in range(6)]
+    assert [np.linalg.matrix_rank(np.asarray(one.truth)) for one in tasks] == [1, 3, 6, 2, 10, 4]
+    assert [one.in_dim == one.out_dim for one in tasks] == [False, True] * 3
+    places = plane_networks.chosen_cells(0, 5, 30, 8)
+    assert [one.width for one in places] == sorted(one.width for one in places)
+
+
+def test_the_flow_of_a_network_is_that_of_the_trainer():
+    """RK4 against `gradient_flow`: the least test loss over many times, and where it is."""
+    problem = ln.problems.low_rank_plus_noise(8, rank=2, key=0)
+    starts = [ln.inits.gaussian(in_dim=8, out_dim=8, width=5, first_std=0.2, second_std=0.2, key=i) for i in range(2)]
+    layers = (np.stack([getattr(one, name) for one in starts]) for name in ("first", "second"))
+    target, truth = np.asarray(problem.cross), np.asarray(problem.truth)
+    found = flows.least_errors(*layers, target, truth, np.full(2, 2 * np.linalg.norm(target, 2)), 1.0)
+    times = np.linspace(0, 2 * found.time.max(), 3000)
+    runs = [ln.gradient_flow(problem, one, times=times) for one in starts]
+    assert_allclose(found.test / 2, [run.test_loss.min() for run in runs], rtol=3e-4)
+    assert_allclose(found.time, [times[np.argmin(run.test_loss)] for run in runs], rtol=0.02)
+
+
+def test_every_rule_can_turn_the_verdict():
+    good = {"covered": 0.97, "within": 0.95, "within_one": 0.7, "factor": 0.8, "beyond": 0, "ranks": 0.01}
+    good |= {"times": 0.02, "timed_within": 0.95, "value": 0.003}
+    trained = diagram.formula_against_training
+    assert trained.verdict(good) == Verdict.HOLDS
+    for change in (
+        {"covered": 0.7},
+        {"within": 0.8},
+        {"within_one": 0.6},
+        {"factor": 1.2},
+        {"beyond": 1},
+        {"timed_within": 0.8},
+        {"ranks": 0.1},
+        {"times": 0.2},
+        {"times": np.nan},
+    ):
+        assert trained.verdict(good | change) == Verdict.REFUTED
+    assert diagram.formula_against_published_cells.verdict({"value": 0.01, "beyond": 0.1}) == Verdict.REFUTED
+    assert stopping.stopping_in_hindsight.verdict({"beyond": {"a": 0.01, "b": 0.022}}) == Verdict.REFUTED
+    assert stopping.stopping_in_hindsight.verdict({"beyond": {"a": 0.01, "b": 0.018}}) == Verdict.HOLDS
+
+
+def test_the_error_falls_with_the_dimension(monkeypatch):
+    """On numbers nobody trained: errors that fall like 1/d, and errors that do not fall."""
+    dims = [10, 20, 40, 80]
+    for power, verdict in ((-1, Verdict.HOLDS), (0, Verdict.REFUTED)):
+        made = {dim: np.full(6, 0.01 * float(dim) ** power) for dim in dims}
+        monkeypatch.setattr(dimensions.Table, "rows", lambda self, trial, made=made: made)
+        found = diagram.error_over_dimensions.measurement(QUICK)
+        assert found.verdict == verdict and "d = 80" in found.measured
+    table = replace(dimensions.TABLE, read=lambda data: made)
+    assert table.entries(xr.Dataset())["median error"] == ["1.00%"] * 4
+
+
+def test_published_cells():
+    data = published.compute(published.Published(tasks=2), ())
+    assert data["predicted"].dims == ("task", "gamma_variance", "gamma_width")
+    checks = published.check(data)
+    assert checks[1].passed, checks[1].text
+    assert published.plot(data) is not None
+    late = data.assign(predicted=1.2 * data["predicted"])  # the mistake: errors a fifth too large
+    assert not published.check(late)[0].passed

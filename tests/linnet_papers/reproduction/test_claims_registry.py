@@ -1,0 +1,79 @@
+"""The registry of claims: complete, well-formed, and red exactly where a theory is wrong."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from linnet_papers.reproduction import registry
+from linnet_papers.reproduction.declaration import Trial, Verdict
+from linnet_papers.reproduction.paper import Paper
+from linnet_papers.reproduction.registry import claims, papers
+from linnet_papers.reproduction.registry import select_claims as select
+from linnet_papers.reproduction.verification import Outcome, verify
+
+
+def test_there_are_claims_of_every_paper() -> None:
+    known = claims()
+    assert len(known) >= 35
+    for paper in papers():
+        assert sum(claim.paper == paper for claim in known.values()) >= 5
+    order = [list(papers()).index(claim.paper) for claim in known.values()]
+    assert order == sorted(order)
+
+
+def test_refuted_and_corrected_claims_are_visible_as_such() -> None:
+    verdicts = {claim.expected for claim in claims().values()}
+    assert {Verdict.HOLDS, Verdict.CORRECTED, Verdict.REFUTED} <= verdicts
+
+
+def test_each_is_well_formed() -> None:
+    for claim in claims().values():
+        assert claim.paper in papers() and claim.name.startswith(f"{claim.paper}-"), claim.name
+        for text in (claim.where, claim.says, claim.assumes, claim.tried, claim.requirement):
+            assert text and text.strip() == text and "\n" not in text and "$" not in text, claim.name
+        assert claim.says.endswith("."), claim.name
+
+
+def test_names_select_one_or_many_or_all(toys: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "papers_of", lambda names: [])
+    monkeypatch.setattr(registry, "claims", lambda: toys.CLAIMS)
+    assert select([]) == list(toys.CLAIMS.values())
+    assert [c.name for c in select(["tu-other"])] == ["tu-other"]
+    assert [c.name for c in select(["watanabe", "watanabe-square"])] == ["watanabe-square", "watanabe-squares-again"]
+    with pytest.raises(ValueError, match="did you mean tu-other"):
+        select(["tu-othr"])
+
+
+def test_the_verdict_is_measured_not_expected(toys: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toys, "formula", lambda x: -x)
+    outcomes = verify([*toys.CLAIMS.values(), toys.BROKEN], Trial(quick=True))
+    assert [outcome.as_expected for outcome in outcomes] == [False, False, True, False]
+    assert outcomes[-1].error == "ZeroDivisionError: nothing to divide by" and outcomes[-1].measurement is None
+
+
+def test_outcomes_are_reported_as_they_come(toys: ModuleType) -> None:
+    told: list[Outcome] = []
+    outcomes = verify(toys.CLAIMS.values(), Trial(seed=2), told.append)
+    assert told == outcomes and all(outcome.seconds >= 0 for outcome in outcomes)
+
+
+def test_two_claims_of_one_name_are_refused(toys: ModuleType) -> None:
+    with pytest.raises(ValueError, match="two claims of the paper 'toy' are named tu-other"):
+        Paper(name="toy", title="Toys", authors="Nobody", claims=[toys.CLAIMS["tu-other"]] * 2)
+
+
+def test_trouble_with_the_machine_is_no_verdict(toys: ModuleType) -> None:
+    from dataclasses import replace
+
+    from linnet.sweeps import LockedError
+
+    def locked(trial: Trial) -> None:
+        raise LockedError("in use")
+
+    claims = [toys.CLAIMS["watanabe-square"], replace(toys.CLAIMS["tu-other"], measure=locked)]
+    told: list[Outcome] = []
+    with pytest.raises(LockedError, match="in use"):
+        verify(claims, Trial(), told.append)
+    assert [outcome.claim.name for outcome in told] == ["watanabe-square"]

@@ -1,0 +1,98 @@
+"""Verdicts measured in a process of their own: kept until the code changes, believed only if they can be read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linnet_papers.reproduction import verdicts
+from linnet_papers.reproduction.verdicts import Verdicts, measuring
+
+OUTCOME = {
+    "name": "tu-thm1",
+    "paper": "tu",
+    "where": "Theorem 1",
+    "says": "So.",
+    "requirement": "so",
+    "expected": "holds",
+    "verdict": "holds",
+    "measured": "1 of 1",
+    "error": None,
+    "as_expected": True,
+}
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that would have measured; a small program writes one outcome in their place."""
+    commands: list[list[str]] = []
+    real = verdicts.subprocess.Popen
+
+    def popen(words: list[str], **options: Any) -> Any:
+        commands.append(words)
+        code = f"import pathlib, sys; pathlib.Path(sys.argv[1]).write_text({json.dumps([OUTCOME])!r})"
+        return real([sys.executable, "-c", code, words[-1]], **options)
+
+    monkeypatch.setattr(verdicts.subprocess, "Popen", popen)
+    monkeypatch.setattr(verdicts, "claims", lambda: {"tu-thm1": None})
+    return commands
+
+
+def test_they_are_measured_once_and_kept(
+    started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with measuring(tmp_path, quick=True) as first:
+        assert [row.name for row in first.rows()] == ["tu-thm1"] and not first.reused
+    assert started[0][1:6] == ["-P", "-m", "linnet", "verify", "--quick"]
+    with measuring(tmp_path, quick=True) as second:
+        assert second.reused and second.rows() == first.rows()
+    with measuring(tmp_path, quick=False) as other:
+        other.rows()
+    with measuring(tmp_path, quick=True, fresh=True) as again:
+        again.rows()
+    monkeypatch.setattr(verdicts, "fingerprint", lambda quick: "other code")
+    with measuring(tmp_path, quick=True) as changed:
+        changed.rows()
+    assert len(started) == 4
+
+
+def test_what_a_killed_run_measured_is_not_measured_again(
+    started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verdicts, "claims", lambda: {"tu-thm1": None, "tu-thm2": None})
+    first = Verdicts(tmp_path, quick=True)
+    process: Any = first._process
+    process.communicate()  # and then the whole run is killed: nobody takes note of what was measured
+    del first
+    with measuring(tmp_path, quick=True) as second:
+        second.rows()
+    assert [word for word in started[0] if word.startswith("tu-")] == []  # all
+    assert [word for word in started[1] if word.startswith("tu-")] == ["tu-thm2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["quick-claims.json"]
+
+
+@pytest.mark.parametrize("content", ["", "[", "{}", '{"key": "x", "outcomes": [1]}'])
+def test_a_damaged_file_is_measured_again(started: list[list[str]], tmp_path: Path, content: str) -> None:
+    (tmp_path / "quick-claims.json").write_text(content)
+    with measuring(tmp_path, quick=True) as found:
+        assert len(found.rows()) == 1
+    assert len(started) == 1
+
+
+def test_a_process_that_fails_is_told_and_one_under_way_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = verdicts.subprocess.Popen
+    code = "import sys; sys.exit('no room left')"
+    monkeypatch.setattr(verdicts.subprocess, "Popen", lambda words, **o: real([sys.executable, "-c", code], **o))
+    with measuring(tmp_path, quick=True) as failing, pytest.raises(RuntimeError, match="no room left"):
+        failing.rows()
+    code = "import time; time.sleep(600)"
+    running = Verdicts(tmp_path, quick=True)
+    process: Any = running._process
+    running.stop()
+    assert process.poll() is not None

@@ -1,0 +1,78 @@
+"""The rules of the claims, on numbers that nobody measured; what every claim must have is tested for all papers."""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linnet.theories.noise import lyapunov_exponents
+from linnet_papers.reproduction import Estimate, Trial, Verdict
+from linnet_papers.reproduction.table import Table
+from linnet_papers.varre.claims import growth, label_noise, limit, noise
+from linnet_papers.varre.paper import PAPER
+
+
+def test_nine_statements_in_ten_are_checked():
+    checked = [statement for statement in PAPER.statements if statement.checked]
+    assert len(PAPER.statements) >= 69 and len(checked) >= 0.9 * len(PAPER.statements)
+
+
+def test_every_claim_and_figure_is_of_a_statement():
+    used = {f"varre-{name}" for statement in PAPER.statements for name in statement.checked}
+    theirs = {claim.name for claim in PAPER.claims if not claim.where.startswith("ours")}
+    assert theirs | {figure.name for figure in PAPER.figures} <= used
+
+
+@pytest.mark.slow
+def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
+    found = limit.flows.LIMITS.rows(Trial(quick=True))
+    broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
+    monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
+    assert limit.singular_values.measurement(Trial(quick=True)).verdict == Verdict.REFUTED
+
+
+def test_a_commutator_of_mean_zero_would_be_believed():
+    above = {"d = 2": 49.0, "d = 3": 46.0}
+    numbers: dict[str, Any] = {"two": Estimate(0.49, 0.01), "above": above, "entry_above": above, "late": 0.482}
+    assert noise.commutator.verdict({**numbers, "limit": 0.48}) == Verdict.REFUTED
+    assert noise.commutator.verdict({**numbers, "limit": 0.7}) == Verdict.OUTSIDE
+    assert noise.commutator.verdict({**numbers, "limit": 0.48, "above": {"d = 2": 0.5}}) == Verdict.HOLDS
+
+
+def as_in_theory(**changes):
+    """Rates as the theory has them, with an error of 0.001."""
+    exponents = {f"d = {dim}": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
+    rates = {}
+    for name, place in (("length", 0), ("outgoing", 0), ("second", 1)):
+        rates[f"{name}_theory"] = {dim: values[place] for dim, values in exponents.items()}
+        rates[name] = {dim: Estimate(values[place], 0.001) for dim, values in exponents.items()} | changes.get(name, {})
+    return rates
+
+
+@pytest.mark.parametrize(
+    ("claim", "changes", "verdict"),
+    [
+        (growth.lower_values, {}, Verdict.CORRECTED),
+        (growth.lower_values, {"second": {"d = 6": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {"d = 5": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
+        (growth.lower_values, {"second": {"d = 5": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
+        (growth.two_inputs, {}, Verdict.CORRECTED),
+        (growth.two_inputs, {"length": {"d = 2": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
+        (growth.two_inputs, {"length": {"d = 3": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.scale, {}, Verdict.HOLDS),
+        (growth.scale, {"outgoing": {"d = 5": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+    ],
+)
+def test_rates_decide(claim, changes, verdict, monkeypatch):
+    monkeypatch.setattr(Table, "rows", lambda table, trial: as_in_theory(**changes))
+    assert claim.measurement(Trial(quick=True)).verdict == verdict
+
+
+def test_the_difference_of_descent_and_equation_must_be_seen_to_vanish():
+    numbers = {"seen": 20.0, "remaining": 0.25, "value": 0.5, "wrong": 300.0}
+    assert label_noise.equation.verdict(numbers) == Verdict.HOLDS
+    for name, value in {"remaining": 1.0, "seen": 2.0, "value": -6.0, "wrong": 3.0}.items():
+        assert label_noise.equation.verdict({**numbers, name: value}) == Verdict.REFUTED
+        assert label_noise.equation.verdict({**numbers, name: math.nan}) == Verdict.REFUTED
