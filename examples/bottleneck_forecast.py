@@ -1,6 +1,6 @@
 """A linear bottleneck on digits: its whole training forecast before it is trained, then trained to compare.
 
-Needs linnet[torch,data,figures].
+Needs linear-networks[torch,data,figures].
 """
 
 import numpy as np

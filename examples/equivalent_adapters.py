@@ -1,6 +1,6 @@
 """Two adapters with other alpha, learning rates and decays that train identically, and two that people think do.
 
-LoRA+ with ratio 16 is plain LoRA with alpha times 16 under Adam. Needs linnet[lora,figures].
+LoRA+ with ratio 16 is plain LoRA with alpha times 16 under Adam. Needs linear-networks[lora,figures].
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Your own data: what a linear network learns from a table, when to stop, and what ridge would do.
 
-python examples/own_data.py digits      (or linnerud, diabetes; meats needs `pip install 'linnet[examples]'`)
+python examples/own_data.py digits      (or linnerud, diabetes; meats needs `pip install 'linear-networks[examples]'`)
 """
 
 import sys

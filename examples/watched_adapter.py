@@ -1,7 +1,7 @@
 """An adapter fine-tuned on a small transformer that this example pre-trains itself, and watched while it learns.
 
 The transformer learns bytes of Python's own `argparse`; the adapter then learns `tarfile`. Needs
-linnet[lora,figures].
+linear-networks[lora,figures].
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Deliberate errors: what a mutation of a claim is, and the ways to make one.
 
-The table of a paper's mutations is `MUTATIONS` in `tests/linnet_papers/<name>/mutations.py`; `tests/linnet_papers/test_mutations.py`
+The table of a paper's mutations is `MUTATIONS` in `tests/papers/<name>/mutations.py`; `tests/papers/test_mutations.py`
 makes each of them. All functions here return an error that is made by being called with a `MonkeyPatch`.
 """
 

@@ -10,16 +10,21 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import linnet
+from linnet_papers import reproduction
 
 # The explorer and the command line are programs; a paper's folders are figures, tables and claims, documented by what
 # they declare.
-PROGRAMS = ("linnet.cli", "linnet_papers.explorer", "linnet.papers", "linnet.__main__")
+PROGRAMS = ("linnet.cli", "linnet.__main__")
 
 
 def modules() -> list[str]:
     """Names of all modules of the package that may hold public names, without importing them."""
-    walked = pkgutil.walk_packages(linnet.__path__, "linnet.", onerror=lambda name: None)
-    return ["linnet", *sorted(found.name for found in walked if not found.name.startswith(PROGRAMS))]
+    walked = [
+        *pkgutil.walk_packages(linnet.__path__, "linnet.", onerror=lambda name: None),
+        *pkgutil.walk_packages(reproduction.__path__, "linnet_papers.reproduction."),
+    ]
+    names = sorted(found.name for found in walked if not found.name.startswith(PROGRAMS))
+    return ["linnet", "linnet_papers.reproduction", *names]
 
 
 def public(names: list[str]) -> dict[str, object]:

@@ -67,7 +67,7 @@ def test_what_is_missing_is_one_line_with_its_cure(index: int, said: list[str]) 
     assert len(said) == len(CASES)
     module, _, begins = CASES[index]
     assert begins in said[index]
-    assert f"needs {module}, which is not installed: pip install 'linnet[{extras.EXTRAS[module]}]'" in said[index]
+    assert f"needs {module}, which is not installed: pip install 'linear-networks[{extras.EXTRAS[module]}]'" in said[index]
 
 
 def test_every_extra_that_is_named_brings_its_package() -> None:
@@ -78,8 +78,8 @@ def test_every_extra_that_is_named_brings_its_package() -> None:
     def brings(extra: str) -> set[str]:
         found: set[str] = set()
         for requirement in declared[extra]:
-            if requirement.startswith("linnet["):
-                for inner in requirement.removeprefix("linnet[").split("]")[0].split(","):
+            if requirement.startswith("linear-networks["):
+                for inner in requirement.removeprefix("linear-networks[").split("]")[0].split(","):
                     found |= brings(inner)
             found.add(requirement.split(">")[0].strip())
         return found

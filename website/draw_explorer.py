@@ -29,7 +29,7 @@ from website.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images" / "explorer"
-THUMBNAILS = ROOT / "src" / "linnet" / "explorer" / "assets" / "thumbnails"
+THUMBNAILS = ROOT / "src" / "linnet_papers" / "explorer" / "assets" / "thumbnails"
 THUMBNAIL_SIZE = (640, 400)  # pixels: twice what a card shows
 WIDTH, HIGHEST = 1280, 1500  # pixels of a page; longer ones are cut
 TIMEOUT_SECONDS = 120.0  # a first visit compiles
@@ -43,7 +43,7 @@ def explorer_tab() -> Iterator[tuple[Page, str]]:
     try:
         with chromium() as browser:
             if browser is None:
-                raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")
+                raise SystemExit("no Playwright or no Chromium: pip install 'linear-networks[browser]', or set CHROMIUM")
             tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
             yield tab, f"http://127.0.0.1:{server.effective_port}"
     finally:

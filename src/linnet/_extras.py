@@ -29,7 +29,7 @@ EXTRAS = {
 
 def command(module: str) -> str:
     """The command that installs the extra to which this module belongs."""
-    return f"pip install 'linnet[{EXTRAS[module.split('.')[0]]}]'"
+    return f"pip install 'linear-networks[{EXTRAS[module.split('.')[0]]}]'"
 
 
 def line(module: str, what: str = "this") -> str:

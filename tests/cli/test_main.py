@@ -55,7 +55,7 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
     [
         (
             ModuleNotFoundError("no", name="zarr.core"),
-            "this needs zarr, which is not installed: pip install 'linnet[sweeps]'",
+            "this needs zarr, which is not installed: pip install 'linear-networks[sweeps]'",
         ),
         (ModuleNotFoundError("No module named 'own'", name="own"), "No module named 'own'"),
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),

@@ -23,7 +23,6 @@ from linnet._extras import EXTRAS
 LEFT_OUT = {
     "linnet.cli": "the command line, which tests/cli calls with wrong lines",
     "linnet_papers.explorer": "a server that waits: tests/explorer starts it",
-    "linnet.papers": "what papers compute with: settings are checked by their figures and sweeps, not call by call",
 }
 # Members that users write or override, and do not call.
 NOT_CALLED = re.compile(r"trainers\.stopping\.\w+\.(start|update|reasons|needs_test)")

@@ -44,7 +44,7 @@ def wheel(release):
 
 @pytest.fixture(scope="module")
 def metadata(wheel):
-    return Parser().parsestr(wheel[f"linnet-{linnet.__version__}.dist-info/METADATA"].decode())
+    return Parser().parsestr(wheel[f"linear_networks-{linnet.__version__}.dist-info/METADATA"].decode())
 
 
 def test_the_sdist_is_what_git_tracks(release, unpacked):
@@ -62,7 +62,7 @@ def test_tests_pass_in_the_sdist(unpacked):
 
 
 def test_the_wheel_is_the_package_and_nothing_else(release, wheel):
-    package = {str(Path(name).relative_to("src")) for name in tree(release.source) if name.startswith("src/linnet/")}
+    package = {str(Path(name).relative_to("src")) for name in tree(release.source) if name.startswith(("src/linnet/", "src/linnet_papers/"))}
     there = {name for name in wheel if ".dist-info/" not in name}
     assert there == package
     assert {"linnet/py.typed", "linnet/page.css", "linnet_papers/reproduction/report.js"} <= there
@@ -77,12 +77,12 @@ def test_no_path_of_this_machine_is_in_the_wheel(release, wheel):
 
 
 def test_what_the_wheel_says_of_itself(wheel, metadata):
-    assert (metadata["Name"], metadata["Version"]) == ("linnet", linnet.__version__)
+    assert (metadata["Name"], metadata["Version"]) == ("linear-networks", linnet.__version__)
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0" and metadata.get_all("License-File") == ["LICENSE"]
     assert metadata["Description-Content-Type"] == "text/markdown" and metadata.get_payload().startswith("# linnet")
-    assert b"Apache License" in wheel[f"linnet-{linnet.__version__}.dist-info/licenses/LICENSE"]
-    entry = wheel[f"linnet-{linnet.__version__}.dist-info/entry_points.txt"].decode()
+    assert b"Apache License" in wheel[f"linear_networks-{linnet.__version__}.dist-info/licenses/LICENSE"]
+    entry = wheel[f"linear_networks-{linnet.__version__}.dist-info/entry_points.txt"].decode()
     assert "linnet = linnet.cli." in entry
     assert {"data", "sweeps", "torch", "lora", "tables", "all"} <= set(metadata.get_all("Provides-Extra"))
 
@@ -90,7 +90,7 @@ def test_what_the_wheel_says_of_itself(wheel, metadata):
 def test_every_requirement_has_a_lower_bound(metadata):
     for requirement in metadata.get_all("Requires-Dist"):
         plain = requirement.split(";")[0]
-        assert ">=" in plain or plain.startswith("linnet["), requirement
+        assert ">=" in plain or plain.startswith("linear-networks["), requirement
         assert "<" not in plain and "==" not in plain, requirement
 
 

@@ -26,8 +26,8 @@ def test_what_is_installed_is_whole_and_not_the_clone(bare):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["sweep", "watanabe-phase-times", "--store", "x.zarr"], "needs zarr, {missing} 'linnet[sweeps]'"),
-        (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linnet[data]'"),
+        (["sweep", "watanabe-phase-times", "--store", "x.zarr"], "needs zarr, {missing} 'linear-networks[sweeps]'"),
+        (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linear-networks[data]'"),
     ],
 )
 def test_what_an_extra_is_missing_is_one_line(bare, words, line):
@@ -46,7 +46,7 @@ def test_both_commands_run_without_extras(bare):
     status, said = bare.ended(reproduce)
     last = said.splitlines()[-1]
     assert status == 1 and last.count("was not made") == len(NEED_DATA), said
-    assert all(name in last for name in NEED_DATA) and "pip install 'linnet[data]'" in last
+    assert all(name in last for name in NEED_DATA) and "pip install 'linear-networks[data]'" in last
     assert (bare.away / "report" / "index.html").is_file()
 
 

@@ -29,7 +29,7 @@ class Statement:
     - `text`: what it says
     - `checked`: short names of claims, figures and tables
     - `reason`: why it is not checked, where nothing checks it
-    - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/linnet_papers/NAME)
+    - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/papers/NAME)
     - `checkable`: False for what is neither true nor false by measurement: a definition, an outlook
 
     **Example:**

@@ -16,11 +16,11 @@ from linnet_papers.reproduction.figure import Figure, Settings
 
 # What draws and stores a figure, beside what computes it and the paper's own folder.
 _MAKERS = (
-    "style.py",
-    "reproduction/datafile.py",
-    "reproduction/figure.py",
-    "reproduction/runner.py",
-    "reproduction/saving.py",
+    "linnet/style.py",
+    "linnet_papers/reproduction/datafile.py",
+    "linnet_papers/reproduction/figure.py",
+    "linnet_papers/reproduction/runner.py",
+    "linnet_papers/reproduction/saving.py",
 )
 
 
@@ -73,7 +73,7 @@ class FigureRequest:
 def _fingerprint(figure: Figure) -> str:
     """Return a digest of every source file that has a part in making this figure."""
     digest = hashlib.blake2b(provenance.fingerprint(figure.compute.__module__).encode(), digest_size=6)
-    home = Path(linnet.__file__).parent
+    home = Path(linnet.__file__).parents[1]
     for name in _MAKERS:
         digest.update((home / name).read_bytes())
     return digest.hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from errata.huang_networks import Data, M, N, Run, aligned
+from papers.errata.huang_networks import Data, M, N, Run, aligned
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
+pytest.importorskip("dash", reason="Dash is not installed: pip install 'linear-networks[explorer]'")
 
 from linnet_papers.explorer import controls, create_app
 from linnet_papers.explorer.pages import PAGES

@@ -87,7 +87,7 @@ def test_a_missing_optional_dependency_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     line = refused("run", "watanabe-fig1", "--quick", "--out", tmp_path / "out", status=1)
-    assert line == "linnet: this needs matplotlib, which is not installed: pip install 'linnet[figures]'"
+    assert line == "linnet: this needs matplotlib, which is not installed: pip install 'linear-networks[figures]'"
     monkeypatch.undo()
 
 
@@ -105,7 +105,7 @@ def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
     figure = replace(toys.FIGURES["tu-fig1"], compute=needs_sklearn)
     monkeypatch.setitem(toys.FIGURES, "tu-fig1", figure)
     line = refused("run", "tu-fig1", "--out", tmp_path, status=1)
-    assert "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linnet[data]')" in line
+    assert "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linear-networks[data]')" in line
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from errata.tu_networks import roots, start, task, train
+from papers.errata.tu_networks import roots, start, task, train
 from scipy.integrate import solve_ivp
 
 GAMMAS = (-1.85, 2.25)

@@ -11,7 +11,7 @@ import pytest
 from linnet.cli import failures
 from linnet_papers.explorer import serving
 
-pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
+pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linear-networks[explorer]'")
 
 from linnet_papers.explorer.application import create_app
 from linnet_papers.explorer.layout import content
@@ -123,7 +123,7 @@ def test_what_is_missing_is_said_before_anything_starts(monkeypatch):
     monkeypatch.setattr(serving, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match="the explorer needs dash") as caught:
         serving.serve(open_browser=False)
-    assert "pip install 'linnet[explorer]'" in failures.cause(caught.value)
+    assert "pip install 'linear-networks[explorer]'" in failures.cause(caught.value)
 
 
 def test_a_port_in_use_is_told_in_one_line():

@@ -104,7 +104,7 @@ def test_claims_that_end_early_leave_the_page_with_the_figures(
 
 
 def test_ctrl_c_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:
-    code = DRIVER.format(tests=str(Path(__file__).parents[1]))
+    code = DRIVER.format(tests=str(Path(__file__).parents[2]))
     command = [sys.executable, "-c", code, "reproduce", "--quick", "--out", str(tmp_path)]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

@@ -18,7 +18,7 @@ from linnet_papers.reproduction.new_paper import write
 from linnet_papers.reproduction.paper import Answer, Paper, Statement
 from linnet_papers.reproduction.registry import PluginWarning
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def paper(name: str, *claims: str) -> Paper:

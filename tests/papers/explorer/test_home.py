@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
+pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linear-networks[explorer]'")
 
 import linnet_papers.explorer
 from linnet_papers.explorer import controls

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
+pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linear-networks[explorer]'")
 pytest.importorskip("sklearn")
 
 from explorer.pages import datasets, executed

@@ -10,7 +10,7 @@ import pytest
 
 from explored import PATIENCE, Explored
 
-pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
+pytest.importorskip("dash", reason="Dash is not installed: pip install 'linear-networks[explorer]'")
 
 
 @pytest.fixture(scope="session")

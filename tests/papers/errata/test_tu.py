@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from errata.tu_networks import roots, scaled, start, task, train
+from papers.errata.tu_networks import roots, scaled, start, task, train
 from scipy.integrate import quad, solve_ivp
 from scipy.stats import ortho_group
 

@@ -9,7 +9,7 @@ import pytest
 
 from linnet.cli import docs
 
-FOLDER = Path(__file__).parents[2] / "docs"
+FOLDER = Path(__file__).parents[3] / "docs"
 
 
 PAGES = ["figures.md", "tables.md", "coverage.md", "claims.md"]

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from errata.huang_networks import Data, Run, aligned
+from papers.errata.huang_networks import Data, Run, aligned
 
 EPSILON = 0.01
 NETWORKS = 4

@@ -11,7 +11,7 @@ import pytest
 from linnet_papers.explorer import controls
 from linnet_papers.explorer.pages import PAGES
 
-TEXT = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "explorer.md").read_text(encoding="utf-8")
 LINKS = sorted(set(re.findall(r"http://127\.0\.0\.1:8050(/[^)`\s]+)", TEXT)))
 BY_NAME = {page.name: page for page in PAGES}
 

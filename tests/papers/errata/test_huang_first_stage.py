@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from errata.huang_networks import Data, M, Run
+from papers.errata.huang_networks import Data, M, Run
 from scipy.optimize import brentq
 from scipy.stats import chi2
 
