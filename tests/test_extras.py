@@ -67,7 +67,9 @@ def test_what_is_missing_is_one_line_with_its_cure(index: int, said: list[str]) 
     assert len(said) == len(CASES)
     module, _, begins = CASES[index]
     assert begins in said[index]
-    assert f"needs {module}, which is not installed: pip install 'linear-networks[{extras.EXTRAS[module]}]'" in said[index]
+    assert (
+        f"needs {module}, which is not installed: pip install 'linear-networks[{extras.EXTRAS[module]}]'" in said[index]
+    )
 
 
 def test_every_extra_that_is_named_brings_its_package() -> None:

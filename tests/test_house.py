@@ -129,7 +129,8 @@ import linnet as ln
 from linnet.cli.main import find_commands, main
 weights = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**6, stds=1e-3)
 run = ln.gradient_flow(ln.Problem.from_target(np.eye(2, 3)), weights, times=[0.0, 1.0])
-print(ln.forecast(run.reduction.full_problem, weights, steps=5).loss.size, {"diagnose", "sweep"} <= set(find_commands()))
+forecast = ln.forecast(run.reduction.full_problem, weights, steps=5)
+print(forecast.loss.size, {"diagnose", "sweep"} <= set(find_commands()))
 main(["diagnose", "--help"])
 """
 

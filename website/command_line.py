@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 from typer.main import get_command
 
-from linnet.cli.main import commands
+from linnet.cli.main import build_app
 
 _START = """# The command line
 
@@ -19,7 +19,7 @@ and the exit status says what happened: 0 all is well, 1 not, 2 a wrong call, 13
 
 def write(file: Path) -> None:
     """Write the page."""
-    group = get_command(commands())
+    group = get_command(build_app())
     text = _START
     with typer.Context(group, info_name="linnet") as context:
         for name in group.list_commands(context):  # type: ignore[attr-defined]

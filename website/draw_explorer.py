@@ -43,7 +43,9 @@ def explorer_tab() -> Iterator[tuple[Page, str]]:
     try:
         with chromium() as browser:
             if browser is None:
-                raise SystemExit("no Playwright or no Chromium: pip install 'linear-networks[browser]', or set CHROMIUM")
+                raise SystemExit(
+                    "no Playwright or no Chromium: pip install 'linear-networks[browser]', or set CHROMIUM"
+                )
             tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
             yield tab, f"http://127.0.0.1:{server.effective_port}"
     finally:

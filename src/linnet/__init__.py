@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from linnet import _forks  # notes forks from now on
+from linnet import _forks  # noqa: F401  notes forks from now on
 
 __version__ = "0.4.0"
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
         inits,
         lora,
         observables,
-        papers,
         precision,
         problems,
         reductions,
-        reproduction,
         style,
         sweeps,
         theories,

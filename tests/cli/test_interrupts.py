@@ -22,7 +22,8 @@ sys.path.insert(0, {tests!r})
 import toys
 from dataclasses import replace
 from linnet import _files
-from linnet.cli import entry, verify
+from linnet.cli import entry
+from linnet_papers.commands import verify
 from linnet_papers.reproduction import registry
 
 whole, begun, writing = _files.write_whole, *(pathlib.Path({folder!r}) / name for name in ("begun", "writing"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fuzz import interrupts, streams, wrong_lines
-from linnet.cli.main import commands
+from linnet.cli.main import build_app
 
 
 def test_wrong_command_lines_are_answered_in_one_line(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_wrong_command_lines_are_answered_in_one_line(tmp_path: Path) -> None:
 
 def test_every_command_is_among_them(tmp_path: Path) -> None:
     every = list(wrong_lines.lines(tmp_path))
-    names = {command.name or command.callback.__name__.replace("_", "-") for command in commands().registered_commands}
+    names = {command.name or command.callback.__name__.replace("_", "-") for command in build_app().registered_commands}
     assert len(every) >= 700
     assert names <= {line.words[0] for line in every}
     assert names <= {words[0] for words in interrupts.commands(tmp_path).values()}

@@ -25,7 +25,7 @@ from unittest.mock import patch
 
 from typer.models import ArgumentInfo
 
-from linnet.cli.main import commands, main
+from linnet.cli.main import build_app, main
 from linnet_papers.reproduction import registry
 
 NO_NUMBER = ("many", "", "1e", "0x10", "--", "1,2", "[", "½")
@@ -91,7 +91,7 @@ class Option:
 def _commands() -> dict[str, list[Option]]:
     """Every command with its options, from the signature of its function."""
     found = {}
-    for command in commands().registered_commands:
+    for command in build_app().registered_commands:
         function = command.callback
         assert function is not None
         hints = get_type_hints(function, include_extras=True)

@@ -62,7 +62,11 @@ def test_tests_pass_in_the_sdist(unpacked):
 
 
 def test_the_wheel_is_the_package_and_nothing_else(release, wheel):
-    package = {str(Path(name).relative_to("src")) for name in tree(release.source) if name.startswith(("src/linnet/", "src/linnet_papers/"))}
+    package = {
+        str(Path(name).relative_to("src"))
+        for name in tree(release.source)
+        if name.startswith(("src/linnet/", "src/linnet_papers/"))
+    }
     there = {name for name in wheel if ".dist-info/" not in name}
     assert there == package
     assert {"linnet/py.typed", "linnet/page.css", "linnet_papers/reproduction/report.js"} <= there

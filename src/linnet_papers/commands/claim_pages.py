@@ -1,7 +1,8 @@
 """The pages of the claims: one that answers "is it true?", and one for each paper with all that was measured.
 
-Sentences are written for a terminal; here their formulas are typeset (`linnet_papers.reproduction.typeset`). The website takes
-these pages apart by their headings, table heads and "- **Verdict:**" (website/tables.py): change both together.
+Sentences are written for a terminal; here their formulas are typeset (`linnet_papers.reproduction.typeset`). The
+website takes these pages apart by their headings, table heads and "- **Verdict:**" (website/tables.py): change both
+together.
 """
 
 from __future__ import annotations

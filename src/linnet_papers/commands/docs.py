@@ -85,8 +85,8 @@ keeps them.
 
     linnet run NAME
 
-`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet_papers.reproduction.tables()[NAME]` has
-`.results(trial)` and `.text(results)`.
+`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet_papers.reproduction.tables()[NAME]`
+has `.results(trial)` and `.text(results)`.
 """
     return start + _sections_by_paper(known, _table_entry)
 

@@ -1,8 +1,8 @@
 """What a claim is: a sentence of a paper, the measurement that tries it, and the rules that judge the numbers.
 
 A claim declares; its measurement returns named numbers and nothing else. Verdict, printed limits and the conclusion
-follow from the rules (`linnet_papers.reproduction.rules`), so a limit can be read without the measuring code, and a test can
-judge numbers that nobody measured.
+follow from the rules (`linnet_papers.reproduction.rules`), so a limit can be read without the measuring code, and a
+test can judge numbers that nobody measured.
 
     @claim(
         "eq37", says="The Bernoulli equation for u is solved by the sigmoid (37).", assumes="none: an identity",

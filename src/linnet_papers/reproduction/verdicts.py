@@ -158,7 +158,9 @@ def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdic
 def fingerprint(quick: bool) -> str:
     """Return a digest of linnet's code and of the claims there are; verdicts are reused where it is the same."""
     digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
-    for path in sorted(path for home in (linnet, linnet_papers) for path in Path(str(home.__file__)).parent.rglob("*.py")):
+    for path in sorted(
+        path for home in (linnet, linnet_papers) for path in Path(str(home.__file__)).parent.rglob("*.py")
+    ):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for paper in papers().values():
         modules = {claim.measure.__module__ for claim in paper.claims}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import linnet as ln
+import linnet_papers
 import toys
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m

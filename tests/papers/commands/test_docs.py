@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from linnet.cli import docs
+from linnet_papers.commands import docs
 
 FOLDER = Path(__file__).parents[3] / "docs"
 

@@ -59,7 +59,7 @@ def test_quick_figures_take_one_thread_and_look_for_garbage_seldom(
     linnet: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quick: bool
 ) -> None:
     """Threads of small figures wait for each other, on cores that the claims need."""
-    from linnet.cli import batch
+    from linnet_papers.commands import batch
 
     seen: list[tuple[str | None, bool]] = []
     run, usual = batch.run, gc.get_threshold()

@@ -105,7 +105,9 @@ def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
     figure = replace(toys.FIGURES["tu-fig1"], compute=needs_sklearn)
     monkeypatch.setitem(toys.FIGURES, "tu-fig1", figure)
     line = refused("run", "tu-fig1", "--out", tmp_path, status=1)
-    assert "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linear-networks[data]')" in line
+    assert (
+        "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linear-networks[data]')" in line
+    )
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ def test_a_killed_worker_takes_no_outcome_with_it(
     import os
     import signal
 
-    from linnet.cli import verify
     from linnet.cli.main import main
+    from linnet_papers.commands import verify
     from linnet_papers.reproduction.registry import select_claims
 
     told: list[str] = []

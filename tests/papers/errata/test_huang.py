@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from papers.errata.huang_networks import Data, M, N, Run, aligned
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
+
+from papers.errata.huang_networks import Data, M, N, Run, aligned
 
 
 def least_distance(data, s0, v0):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from papers.errata.huang_networks import Data, M, Run
 from scipy.optimize import brentq
 from scipy.stats import chi2
+
+from papers.errata.huang_networks import Data, M, Run
 
 GROWTH = 0.05  # eta sqrt(gamma)/(n m), of one step
 

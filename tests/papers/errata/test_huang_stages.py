@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 from papers.errata.huang_networks import Data, Run, aligned
 
 EPSILON = 0.01

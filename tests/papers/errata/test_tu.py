@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from papers.errata.tu_networks import roots, scaled, start, task, train
 from scipy.integrate import quad, solve_ivp
 from scipy.stats import ortho_group
+
+from papers.errata.tu_networks import roots, scaled, start, task, train
 
 
 @pytest.mark.parametrize(

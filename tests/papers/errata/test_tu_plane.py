@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from papers.errata.tu_networks import roots, start, task, train
 from scipy.integrate import solve_ivp
+
+from papers.errata.tu_networks import roots, start, task, train
 
 GAMMAS = (-1.85, 2.25)
 

@@ -117,7 +117,8 @@ def test_an_application_that_cannot_be_made_ends_the_server(monkeypatch):
 def test_nothing_heavy_is_loaded_before_the_address_is_told():
     """Nor by the pages themselves, Dash aside: JAX, pandas and what pages compute with come when they are needed."""
     code = (
-        "import sys\nfrom linnet.cli.main import commands\ncommands('explore')\nimport linnet_papers.explorer.serving\n"
+        "import sys\nfrom linnet.cli.main import build_app\nbuild_app('explore')\n"
+        "import linnet_papers.explorer.serving\n"
         "light = {'numpy', 'dash', 'linnet_papers.explorer.pages'} & set(sys.modules)\n"
         "import linnet_papers.explorer.pages\n"
         "print(light, {'jax', 'pandas', 'xarray', 'scipy', 'linnet.forecasts', "

@@ -10,7 +10,10 @@ import pytest
 from linnet_papers import ORDER
 from linnet_papers.reproduction import claims, figures, registry, tables
 
-TOLD = "import sys; from linnet_papers.reproduction import registry; {call}; print(*(m for m in sys.modules if 'linnet' in m))"
+TOLD = (
+    "import sys; from linnet_papers.reproduction import registry; {call}; "
+    "print(*(m for m in sys.modules if 'linnet' in m))"
+)
 COMMAND = """
 import sys
 from linnet.cli.main import main
