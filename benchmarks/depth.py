@@ -56,7 +56,7 @@ def descend(layers, target, steps, on=None):
 
 def seconds_per_step(problem, layers):
     """Of `gradient_descent`, the network as it is: the difference between a long and a short run, best of three."""
-    start = ln.Layers(layers)
+    start = ln.Weights(*layers)
 
     def taken(steps):
         begun = time.perf_counter()
@@ -87,10 +87,10 @@ def rows_of(inputs, outputs, width, depth, steps, on):
     full = None
     if on is None:
         longest = max(ORDERS[depth]) + 2
-        start = ln.inits.reduced_deep_gaussian(**sizes, order=longest)
+        start = ln.inits.reduced_gaussian(**sizes, order=longest)
         exact, reduced = descend(start.layers, target, steps)[0], [(f"order {longest}", start.layers, 0.0)]
     else:
-        start, reduced = ln.inits.deep_gaussian(**sizes), []
+        start, reduced = ln.inits.gaussian(**sizes), []
         exact, full = descend(start.layers, target, steps, on)
         yield row(sizes, "all (full)", start.layers, full)
     by = [{"order": order} for order in ORDERS[depth]] if inputs == outputs else []

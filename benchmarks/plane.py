@@ -69,7 +69,7 @@ def trained(problem: ln.Problem, variances: np.ndarray, width: int, starts: int,
     """`NAMES` of every start and variance of one width, (name, start, variance)."""
     outputs, inputs = problem.cross.shape
     side = next(one for one in SIDES if one >= max(outputs, inputs))
-    shape = {"in_dim": inputs, "out_dim": outputs, "width": width, "first_std": 1.0, "second_std": 1.0}
+    shape = {"in_dim": inputs, "out_dim": outputs, "width": width, "stds": 1.0}
     drawn = [ln.inits.reduced_gaussian(**shape, key=[*key, width, i]) for i in range(starts)]
     units = next(one for one in (*UNITS, side, 2 * side) if one >= len(drawn[0].first))
     std = np.sqrt(variances)[None, :, None, None]

@@ -40,7 +40,7 @@ def linnet_step(dtype: str, steps: int = 400) -> float:
     """Seconds a step of `gradient_descent` at width d^2.8, from the difference of two runs (set-up cancels)."""
     problem = ln.Problem.from_target(np.random.default_rng(0).standard_normal((DIM, DIM)) / np.sqrt(DIM))
     std = WIDTH**-0.5
-    start = ln.inits.reduced_gaussian(key=0, in_dim=DIM, out_dim=DIM, width=WIDTH, first_std=std, second_std=std)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=DIM, out_dim=DIM, width=WIDTH, stds=std)
 
     def run(number: int) -> None:
         ln.gradient_descent(

@@ -75,7 +75,7 @@ def any_depth() -> None:
         times = np.linspace(0, 4.0, 160)
         modes = ln.theories.deep.gaussian_modes(values, coupling, depth, times)
         axis.plot(times, modes, color=colour, label=[f"depth {depth}", None])
-        start = ln.inits.reduced_deep_gaussian(
+        start = ln.inits.reduced_gaussian(
             in_dim=2, out_dim=2, width=WIDTH, depth=depth, stds=coupling * WIDTH**-0.5, key=0
         )
         run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), start, times=times[::5])

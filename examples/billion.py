@@ -7,7 +7,7 @@ import linnet as ln
 
 target = np.diag([8.0, 4.0, 2.0, 1.0])  # what is to be learned, with whitened inputs
 width, std = 10**9, 1e-5  # a billion hidden units; the lazy/active threshold is std^2 width = 0.1
-start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=width, first_std=std, second_std=std)
+start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
 
 run = ln.gradient_flow(ln.Problem.from_target(target), start, times=np.linspace(0, 3, 200))
 theory = ln.theories.mixed.self_consistent(target, start.product, std**2 * width, run.times)

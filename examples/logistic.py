@@ -15,7 +15,7 @@ def main() -> None:
     labels = draw.integers(0, 3, 600)
     inputs = centres[labels] + draw.standard_normal((600, 10))
     problem = ln.problems.logistic(inputs, labels)
-    small = ln.inits.gaussian(key=1, in_dim=10, out_dim=3, width=500, first_std=0.01, second_std=0.01)
+    small = ln.inits.gaussian(key=1, in_dim=10, out_dim=3, width=500, stds=0.01)
     run = ln.gradient_descent(problem, small, learning_rate=0.5, steps=400, save_every=100)
     full = ln.gradient_descent(problem, small, learning_rate=0.5, steps=400, save_every=100, reduce=False)
     right = (inputs @ run.products[-1].T).argmax(axis=1) == labels

@@ -21,7 +21,7 @@ def main() -> None:
     print(f"{mask.sum()} of {mask.size} entries seen, rank {RANK}, |truth| = {size:.0f}")
     for name, threshold in (("active", 0.01 * size), ("lazy", 3 * size)):
         std = (threshold / WIDTH) ** 0.5
-        start = ln.inits.reduced_gaussian(key=2, in_dim=DIM, out_dim=DIM, width=WIDTH, first_std=std, second_std=std)
+        start = ln.inits.reduced_gaussian(key=2, in_dim=DIM, out_dim=DIM, width=WIDTH, stds=std)
         rate = 0.1 / max(size, threshold)
         trained = ln.gradient_descent(problem, start, learning_rate=rate, steps=600, save_every=100)
         times = trained.times

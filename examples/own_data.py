@@ -44,9 +44,7 @@ def main(name: str = "digits", *, rows: int | None = None, width: int = 10**6, s
     # What a smaller start changes: the same problem, learned actively.
     problem = found.forecast.problem
     small = 1e-2 * np.sqrt(1 / width)
-    start = ln.inits.reduced_gaussian(
-        key=0, in_dim=problem.in_dim, out_dim=problem.out_dim, width=width, first_std=small, second_std=small
-    )
+    start = ln.inits.reduced_gaussian(key=0, in_dim=problem.in_dim, out_dim=problem.out_dim, width=width, stds=small)
     told = ln.forecast(problem, start, steps=steps)
     print(f"from a start of threshold {told.regimes.thresholds.mean():.1e}: {told.learned.count('actively')} actively")
 

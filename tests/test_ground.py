@@ -116,7 +116,7 @@ def test_stricter_settings_of_the_importing_program_change_nothing():
 
     random = np.random.default_rng(0)
     problem = ln.Problem.from_data(random.standard_normal((7, 4)), random.standard_normal((7, 3)))
-    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, stds=0.3)
 
     def products():
         return ln.label_noise_descent(problem, start, learning_rate=0.01, steps=5, noise_std=0.1, key=0).products

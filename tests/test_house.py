@@ -231,7 +231,7 @@ import jax, jax.numpy as jnp, numpy as np
 before = dict(jax.config.values)
 import linnet as ln
 problem = ln.Problem.from_target(np.eye(3, dtype=np.float32))
-start = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=8, first_std=0.1, second_std=0.1)
+start = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=8, stds=0.1)
 for x64 in (None, True, False):
     if x64 is not None:
         jax.config.update("jax_enable_x64", x64)

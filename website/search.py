@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def name_members(index: Path) -> None:
-    """Rewrite the titles of members in the index: `depth` of `#linnet.inits.layers.Layers.depth` is `Layers.depth`.
+    """Rewrite the titles of members in the index: `depth` of `#linnet.inits.weights.Weights.depth` is `Weights.depth`.
 
     Who types "depth" wants the page about it: a title that is the very word would come before all others.
     """
@@ -21,8 +21,8 @@ def name_members(index: Path) -> None:
 def title(words: str, location: str) -> str:
     """The title of an entry of the index.
 
-    >>> title("depth <small>property</small>", "reference/linnet.inits.html#linnet.inits.layers.Layers.depth")
-    'Layers.depth <small>property</small>'
+    >>> title("depth <small>property</small>", "reference/linnet.inits.html#linnet.inits.weights.Weights.depth")
+    'Weights.depth <small>property</small>'
     >>> title("Depth", "explorer.html#depth")
     'Depth'
     """

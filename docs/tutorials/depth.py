@@ -17,7 +17,7 @@ from linnet import style
 width, coupling = 10**6, 0.5
 target = np.diag([2.0, 1.0])
 problem = ln.Problem.from_target(target)
-start = ln.inits.reduced_deep_gaussian(
+start = ln.inits.reduced_gaussian(
     in_dim=2, out_dim=2, width=width, depth=3, stds=coupling * width**-0.5, key=0, order=5
 )
 start

@@ -54,7 +54,7 @@ def half_time(problem, start):
 
 # %%
 def start_of(scale, key, dim=60, width=10_000):
-    return ln.inits.gaussian(key=key, in_dim=dim, out_dim=1, width=width, first_std=scale, second_std=scale)
+    return ln.inits.gaussian(key=key, in_dim=dim, out_dim=1, width=width, stds=scale)
 
 
 def measured_half_time(problem, start, run):
@@ -115,7 +115,7 @@ def cells(points, seeds, dim=60, width=10_000):
     found = {"predicted": [], "measured": []}
     for exponent, scale, seed in zip(points["exponent"], points["scale"], seeds):
         problem = ln.problems.spectrum(np.arange(1.0, dim + 1) ** -exponent, np.full(dim, 1 / dim))
-        start = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, first_std=scale, second_std=scale)
+        start = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, stds=scale)
         strength = np.linalg.norm(problem.cross)
         direction = problem.cross[0] / strength
         curvature = direction @ problem.cov @ direction

@@ -46,7 +46,7 @@ picture
 # Ask the audience for a width. Here a million: the reduction is exact, so width costs nothing.
 
 # %% A million hidden units, trained (solid), and the closed form (dashed)
-start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, first_std=3e-4, second_std=3e-4)
+start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, stds=3e-4)
 run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), start, times=times)
 theory = ln.theories.mixed.self_consistent(np.diag(values), start.product, 3e-4**2 * 10**6, times)
 print(f"largest distance over the run: {np.abs(run.products - theory).max():.1e}")

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from linnet.forecasts.diagnosing import diagnose
     from linnet.forecasts.diagnosis import Diagnosis
     from linnet.forecasts.forecasting import Forecast, forecast
-    from linnet.inits.layers import Layers
     from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
     from linnet.reductions.reduction import Reduction, reduce
@@ -70,7 +69,6 @@ _HOMES = {
     "Denoised": "linnet.forecasts.denoising",
     "DivergedError": "linnet.trajectories.status",
     "Forecast": "linnet.forecasts.forecasting",
-    "Layers": "linnet.inits.layers",
     "Problem": "linnet.problems.problem",
     "Reduction": "linnet.reductions.reduction",
     "Status": "linnet.trajectories.status",
@@ -95,7 +93,6 @@ __all__ = [
     "Diagnosis",
     "DivergedError",
     "Forecast",
-    "Layers",
     "Problem",
     "Reduction",
     "Status",

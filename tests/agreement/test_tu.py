@@ -45,8 +45,7 @@ def test_wide_gaussian_networks_approach_it_like_the_root_of_the_width(task):
             in_dim=8,
             out_dim=8,
             width=width,
-            first_std=(0.1 * size / width) ** 0.5,
-            second_std=(0.1 * size / width) ** 0.5,
+            stds=(0.1 * size / width) ** 0.5,
         )
         run = ln.gradient_flow(task, weights, times=times)
         theory = mixed.self_consistent(task.cross, weights.product, 0.1 * size, times)

@@ -13,9 +13,7 @@ TIMES = np.linspace(0.0, 8.0, 33)
 
 
 def gaussian_start(seed, scale=S, dim=D, width=M):
-    return ln.inits.gaussian(
-        key=seed, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
-    )
+    return ln.inits.gaussian(key=seed, in_dim=dim, out_dim=1, width=width, stds=(scale / dim**0.5, scale / width**0.5))
 
 
 def scipy_network(problem, start, times=TIMES):

@@ -44,9 +44,7 @@ def test_it_is_descent_on_the_network_and_its_path_is_kept():
         X, y[:, 0]
     )
     A, b = X - X.mean(0), y - y.mean(0)
-    start = ln.inits.gaussian(
-        key=0, in_dim=5, out_dim=1, width=30, first_std=1 / np.sqrt(5), second_std=1 / np.sqrt(30)
-    )
+    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=1, width=30, stds=(1 / np.sqrt(5), 1 / np.sqrt(30)))
     first, second = start.first, start.second
     for _ in range(40):
         pull = (b - A @ (second @ first).T).T @ A / len(A)

@@ -95,7 +95,7 @@ def test_the_movement_at_a_factor_is_that_of_the_scaled_start():
     random = np.random.default_rng(0)
     X = random.standard_normal((12, 20))  # directions without data keep the start
     problem = ln.Problem.from_data(X, X[:, :2] + random.standard_normal((12, 2)))
-    start = ln.inits.gaussian(key=0, in_dim=20, out_dim=2, width=64, first_std=0.2, second_std=0.2)
+    start = ln.inits.gaussian(key=0, in_dim=20, out_dim=2, width=64, stds=0.2)
     judged = start_regimes(problem, start, ridge=0.1)
     assert isinstance(judged, StartRegimes)
     for factor in (0.1, 1.0, 3.0):
@@ -131,7 +131,7 @@ def test_the_flow_of_one_target_screens_what_descent_finds():
     curve = threshold_curve(folds)
     g = float(curve.thresholds[3])
     std = np.sqrt(2 * g / (4000 * (1 + 1)))
-    start = ln.inits.gaussian(key=0, in_dim=20, out_dim=1, width=4000, first_std=std, second_std=std)
+    start = ln.inits.gaussian(key=0, in_dim=20, out_dim=1, width=4000, stds=std)
     descent = cross_validate(folds, [start])
     assert_allclose(curve.mean[3], descent.out_of_fold_error().mean(), rtol=0.03)
     assert_allclose(curve.time(g), descent.step * descent.learning_rate, rtol=0.35)
@@ -146,7 +146,7 @@ def test_the_flow_of_one_target_screens_what_descent_finds():
 
 
 DATA = ln.Problem.from_data(np.random.default_rng(0).standard_normal((7, 3)), np.ones((7, 2)))
-BEGUN = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=5, first_std=0.5, second_std=0.5)
+BEGUN = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=5, stds=0.5)
 
 
 @pytest.mark.parametrize(

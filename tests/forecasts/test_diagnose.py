@@ -108,7 +108,7 @@ def test_what_is_refused(options, message):
 
 def test_weights_of_ones_own():
     X, Y = data.load_linnerud(return_X_y=True)
-    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=50, first_std=0.01, second_std=0.01)
+    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=50, stds=0.01)
     diagnosis = ln.diagnose(X, Y, init=start, steps=100)
     assert diagnosis.settings["width"] == 50 and diagnosis.curves.errors.shape[2] == 1
     with pytest.raises(ValueError, match="`init` must fit 3 inputs and 3 outputs"):

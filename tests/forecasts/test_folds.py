@@ -21,7 +21,7 @@ def regression(seed=0, n=43, d=6, k=2, noise=0.5):
 
 def test_a_batch_of_folds_is_each_fold_alone():
     X, Y = regression()  # 43 rows: the folds have different sizes
-    starts = [ln.inits.gaussian(key=s, in_dim=6, out_dim=2, width=9, first_std=0.3, second_std=0.3) for s in range(2)]
+    starts = [ln.inits.gaussian(key=s, in_dim=6, out_dim=2, width=9, stds=0.3) for s in range(2)]
     folds = all_folds(X, Y, folds=4, key=5)
     curves = cross_validate(folds, starts, learning_rate=0.05, steps=60)
     for index, held in enumerate(split_rows(43, 4, 5)):
@@ -43,7 +43,7 @@ def test_a_batch_of_folds_is_each_fold_alone():
 
 def test_training_ends_by_itself_once_the_error_has_had_its_minimum():
     X, Y = regression(n=40, d=25, k=1, noise=4.0)
-    start = ln.inits.gaussian(key=0, in_dim=25, out_dim=1, width=40, first_std=0.05, second_std=0.05)
+    start = ln.inits.gaussian(key=0, in_dim=25, out_dim=1, width=40, stds=0.05)
     curves = cross_validate(all_folds(X, Y), [start])
     assert not curves.still_falling
     assert curves.range[0] <= curves.step <= curves.range[1] < curves.steps[-1]
@@ -57,7 +57,7 @@ def test_whitened_folds_may_have_fewer_inputs_than_the_table():
     X = np.concatenate([X, np.eye(43)[:, :1]], axis=1)  # a column that varies in one row only
     folds = all_folds(X, Y, folds=4, scale="whiten", key=5)
     assert {fold.inputs.shape[1] for fold in folds} == {6, 7}
-    start = ln.inits.gaussian(key=0, in_dim=7, out_dim=2, width=9, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=7, out_dim=2, width=9, stds=0.3)
     curves = cross_validate(folds, [start], learning_rate=0.05, steps=400)
     fold = next(fold for fold in folds if fold.inputs.shape[1] == 6)
     solved = np.linalg.lstsq(fold.inputs, fold.outputs, rcond=None)[0].T

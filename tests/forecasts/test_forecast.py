@@ -33,7 +33,7 @@ def digits():
 def test_the_forecast_is_the_full_network_at_every_step(digits):
     X, Y = digits
     problem = ln.Problem.from_data(X, Y).with_validation(X[::2] + 0.1, Y[::2])
-    start = ln.inits.gaussian(key=0, in_dim=64, out_dim=10, width=200, first_std=0.07, second_std=0.04)
+    start = ln.inits.gaussian(key=0, in_dim=64, out_dim=10, width=200, stds=(0.07, 0.04))
     told = ln.forecast(problem, start, steps=120, save_every=1)
     losses, products = descent(X, Y, start, told.learning_rate, 120)
     assert_allclose(told.loss, losses, rtol=1e-10)
@@ -47,7 +47,7 @@ def test_the_forecast_is_the_full_network_at_every_step(digits):
 def test_modes_are_half_learned_when_half_their_residual_is_gone(digits):
     X, Y = digits
     problem = ln.Problem.from_data(X, Y)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=64, out_dim=10, width=10**6, first_std=1e-4, second_std=1e-4)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=64, out_dim=10, width=10**6, stds=1e-4)
     told = ln.forecast(problem, start)
     cross, cov = Y.T @ X / len(X), X.T @ X / len(X)
     left, strengths, right = np.linalg.svd(cross, full_matrices=False)
@@ -63,7 +63,7 @@ def test_modes_are_half_learned_when_half_their_residual_is_gone(digits):
 
 
 def test_lazily_crossing_and_actively():
-    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=3, width=10**8, first_std=1e-4, second_std=1e-4)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=3, width=10**8, stds=1e-4)
     told = ln.forecast(ln.Problem.from_target(np.diag([10.0, 1.5, 0.2])), start, learning_rate=0.002, steps=4000)
     assert_allclose(told.regimes.thresholds, 1.0, rtol=1e-3)
     assert told.learned == ["actively", "crossing", "lazily"]
@@ -74,7 +74,7 @@ def test_lazily_crossing_and_actively():
 def test_the_closed_form_stands_beside_whitened_runs(variance):
     target = np.diag([4.0, 2.0, 0.5])
     problem = ln.Problem.from_moments(variance * np.eye(3), variance * target)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=3, width=10**8, first_std=1e-4, second_std=2e-4)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=3, width=10**8, stds=(1e-4, 2e-4))
     told = ln.forecast(problem, start, learning_rate=1e-3 / variance, steps=1500)
     assert told.closed_form is not None
     assert_allclose(told.closed_form.shares, told.shares, atol=0.01)
@@ -88,7 +88,7 @@ def test_rates_five_percent_above_diverge_and_below_do_not(width, std):
     random = np.random.default_rng(0)
     X = random.standard_normal((80, 5)) * np.array([2.0, 1.0, 1.0, 0.5, 0.3])
     problem = ln.Problem.from_data(X, X @ random.standard_normal((5, 3)))
-    start = ln.inits.reduced_gaussian(key=1, in_dim=5, out_dim=3, width=width, first_std=std, second_std=std)
+    start = ln.inits.reduced_gaussian(key=1, in_dim=5, out_dim=3, width=width, stds=std)
     found = largest_stable_rate(problem, start, steps=400)
     assert found.checked and found.rate > ln.stable_learning_rate(problem, start)
     for share, reason in ((0.95, "completed"), (1.05, "diverged")):
@@ -101,7 +101,7 @@ def test_rates_five_percent_above_diverge_and_below_do_not(width, std):
 def test_a_forecast_tells_itself(digits):
     X, Y = digits
     problem = ln.Problem.from_data(X, Y, truth=np.linalg.lstsq(X, Y, rcond=None)[0].T)
-    start = ln.inits.gaussian(key=0, in_dim=64, out_dim=10, width=80, first_std=0.05, second_std=0.05)
+    start = ln.inits.gaussian(key=0, in_dim=64, out_dim=10, width=80, stds=0.05)
     told = ln.forecast(problem, start, steps=50)
     text = str(told)
     assert "modes are learned" in text and "test loss" in text and "mode 1: strength" in text
@@ -115,7 +115,7 @@ def test_a_forecast_tells_itself(digits):
 def test_a_cost_has_a_forecast_too():
     problem = ln.Problem.from_cost(lambda A: 0.5 * ((A - 2.0) ** 2).sum(), in_dim=2, out_dim=2)
     same = ln.Problem.from_target(np.full((2, 2), 2.0))
-    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=30, first_std=0.2, second_std=0.2)
+    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=30, stds=0.2)
     with pytest.raises(ValueError, match="`learning_rate` must be given for a general cost"):
         ln.forecast(problem, start)
     told, plain = (ln.forecast(p, start, learning_rate=0.02, steps=60) for p in (problem, same))

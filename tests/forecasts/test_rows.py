@@ -33,7 +33,7 @@ def test_a_batch_trains_each_member_as_if_alone_and_carries_what_no_data_touch()
     tables = [table(20, 5, seed=1), table(20, 4, seed=2), table(20, 5, seed=3, rank=2)]
     problems = [Rows(*one).problem for one in tables]
     batch = condensed_batch(problems, in_dim=5)
-    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=1, width=7, first_std=0.4, second_std=0.4)
+    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=1, width=7, stds=0.4)
     together = ln.gradient_descent(batch, ln.Weights.stack([start] * 3), learning_rate=0.01, steps=50)
     for index, (X, Y) in enumerate(tables):
         padded = np.concatenate([X, np.zeros((20, 5 - X.shape[1]))], axis=1)

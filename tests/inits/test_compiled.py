@@ -38,7 +38,7 @@ def draws(width, rows, count=4000, std=0.5):
 @pytest.mark.parametrize(("width", "rows"), [(2, 3), (2, 5), (4, 5), (5, 5), (9, 5), (10**6, 5)])
 def test_gram_matrices_and_products_have_the_law_of_wide_networks(width, rows):
     first, second = draws(width, rows)
-    plain = ln.inits.reduced_gaussian(key=1, width=width, first_std=0.5, second_std=0.5, batch=4000, **SHAPE)
+    plain = ln.inits.reduced_gaussian(key=1, width=width, stds=0.5, batch=4000, **SHAPE)
     for ours, theirs in (
         (np.swapaxes(first, 1, 2) @ first, np.swapaxes(plain.first, 1, 2) @ plain.first),
         (second @ np.swapaxes(second, 1, 2), plain.second @ np.swapaxes(plain.second, 1, 2)),

@@ -7,7 +7,7 @@ import linnet as ln
 
 
 def test_reduced_weights_stand_for_the_wide_network():
-    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5, batch=2)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**9, stds=1e-5, batch=2)
     assert (start.width, start.full_width) == (5, 10**9)
     assert start[1].full_width == 10**9 and ln.Weights.stack([start[0], start[1]]).full_width == 10**9
     assert "width=5 for 1000000000" in repr(start)
@@ -16,7 +16,7 @@ def test_reduced_weights_stand_for_the_wide_network():
 
 
 def test_others_stand_for_themselves():
-    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=40, first_std=0.1, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=40, stds=0.1)
     assert start.full_width == start.width == 40 and " for " not in repr(start)
     small = ln.reduce(ln.Problem.from_target(np.ones((2, 3))), start)
     assert (small.weights.width, small.weights.full_width) == (5, 40)

@@ -9,7 +9,7 @@ SHAPE = {"in_dim": 4, "out_dim": 3}
 
 def test_gaussian_has_its_scales_and_follows_its_key():
     def make(key):
-        return ln.inits.gaussian(key=key, width=4000, first_std=0.5, second_std=2.0, **SHAPE)
+        return ln.inits.gaussian(key=key, width=4000, stds=(0.5, 2.0), **SHAPE)
 
     weights = make(0)
     assert weights.first.shape == (4000, 4) and weights.second.shape == (3, 4000)
@@ -58,18 +58,14 @@ def test_the_same_start_has_three_names():
 
 
 def test_networks_of_one_shape_make_a_batch():
-    members = [
-        ln.inits.gaussian(key=seed, in_dim=3, out_dim=2, width=4, first_std=1, second_std=1) for seed in range(3)
-    ]
+    members = [ln.inits.gaussian(key=seed, in_dim=3, out_dim=2, width=4, stds=1) for seed in range(3)]
     batch = ln.Weights.stack(member for member in members)
     assert batch.batch == 3
     assert np.array_equal(batch[1].second, members[1].second)
     with pytest.raises(ValueError, match="`networks` must be one or more of one shape: got none"):
         ln.Weights.stack([])
     with pytest.raises(ValueError, match=r"`networks` must be one or more of one shape: got \[\(\(3, 3\), \(2, 3\)\)"):
-        ln.Weights.stack(
-            [members[0], ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=3, first_std=1, second_std=1)]
-        )
+        ln.Weights.stack([members[0], ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=3, stds=1)])
 
 
 def test_signed_has_the_paper_scaling():
@@ -83,32 +79,32 @@ def test_signed_has_the_paper_scaling():
     ("call", "message"),
     [
         (
-            lambda: ln.inits.gaussian(key=0, width=0, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=0, width=0, stds=1, **SHAPE),
             "`width` must be at least 1: got 0",
         ),
         (
-            lambda: ln.inits.gaussian(key=0, width=3, first_std=-1, second_std=1, **SHAPE),
-            "`first_std` must not be negative",
+            lambda: ln.inits.gaussian(key=0, width=3, stds=(-1, 1), **SHAPE),
+            "`stds` must not be negative",
         ),
         (
-            lambda: ln.inits.gaussian(key=-1, width=3, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=-1, width=3, stds=1, **SHAPE),
             "`key` must be a non-negative seed",
         ),
         (
-            lambda: ln.inits.gaussian(key="a", width=3, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key="a", width=3, stds=1, **SHAPE),
             "`key` must be an integer seed",
         ),
         (
-            lambda: ln.inits.gaussian(key=0, width=2.5, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=0, width=2.5, stds=1, **SHAPE),
             "`width` must be a whole number",
         ),
         (
-            lambda: ln.inits.gaussian(key=0, width=2, first_std=np.nan, second_std=1, **SHAPE),
-            "`first_std` must be finite",
+            lambda: ln.inits.gaussian(key=0, width=2, stds=(np.nan, 1), **SHAPE),
+            "`stds` must be finite",
         ),
         (
-            lambda: ln.inits.gaussian(key=0, width=10**12, first_std=1, second_std=1, **SHAPE),
-            "reduced_gaussian` has the same law",
+            lambda: ln.inits.gaussian(key=0, width=10**12, stds=1, **SHAPE),
+            "reduced_gaussian` has the same distribution",
         ),
         (
             lambda: ln.inits.orthogonal(key=0, width=3, scale=1.0, **SHAPE),
@@ -124,13 +120,13 @@ def test_signed_has_the_paper_scaling():
             "an orthogonal start of width .* would take",
         ),
         (
-            lambda: ln.inits.reduced_gaussian(key=0, width=10**400, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.reduced_gaussian(key=0, width=10**400, stds=1, **SHAPE),
             "`width` must be at most",
         ),
-        (lambda: ln.Weights(np.ones((3, 2)), np.ones((2, 4))), "same hidden width"),
-        (lambda: ln.Weights(np.ones(3), np.ones((2, 3))), r"`first` must be \(hidden, input\)"),
-        (lambda: ln.Weights(np.full((3, 2), np.nan), np.ones((1, 3))), "`first` must be finite"),
-        (lambda: ln.Weights(np.ones((0, 2)), np.ones((1, 0))), "`first` is empty"),
+        (lambda: ln.Weights(np.ones((3, 2)), np.ones((2, 4))), "`W2` must have as many columns as `W1` has rows"),
+        (lambda: ln.Weights(np.ones(3), np.ones((2, 3))), "`W1` must be a matrix"),
+        (lambda: ln.Weights(np.full((3, 2), np.nan), np.ones((1, 3))), "`W1` must be finite"),
+        (lambda: ln.Weights(np.ones((0, 2)), np.ones((1, 0))), "`W1` is empty"),
     ],
 )
 def test_nonsense_is_refused(call, message):
@@ -142,4 +138,4 @@ def test_a_key_without_its_name_is_refused_with_what_to_write():
     with pytest.raises(
         TypeError, match=r"by keyword, `key` too: got 7 without a name\. Write gaussian\(key=7, \.\.\.\)"
     ):
-        ln.inits.gaussian(7, width=4, first_std=1.0, second_std=1.0, **SHAPE)
+        ln.inits.gaussian(7, width=4, stds=1.0, **SHAPE)

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.inits.weights import Weights
 
 D, K, WIDTH, DRAWS = 3, 2, 7, 6000
-SCALES = {"first_std": 0.7, "second_std": 1.9}
+SCALES = {"stds": (0.7, 1.9)}
 
 
 def statistics(weights):
@@ -32,7 +32,7 @@ def wrong_degrees(shift):
     q = D + K
     triangle = np.triu(random.standard_normal((DRAWS, q, q)), 1)
     triangle[:, np.arange(q), np.arange(q)] = np.sqrt(random.chisquare(WIDTH - np.arange(q) + shift, (DRAWS, q)))
-    first, second = SCALES["first_std"] * triangle[..., :D], SCALES["second_std"] * triangle[..., D:]
+    first, second = 0.7 * triangle[..., :D], 1.9 * triangle[..., D:]
     return Weights(first, np.swapaxes(second, -1, -2))
 
 
@@ -66,21 +66,21 @@ def test_a_wrong_chi_square_degree_is_caught(shift):
 
 def test_a_billion_and_beyond_cost_what_a_few_cost():
     for width in (10**9, 2**31 + 5, 10**15):
-        weights = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=3, width=width, first_std=1e-3, second_std=1e-3)
+        weights = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=3, width=width, stds=1e-3)
         assert weights.first.shape == (7, 4) and weights.second.shape == (3, 7)
         gram = weights.first.T @ weights.first / (1e-6 * width)
         assert np.allclose(gram, np.eye(4), atol=10 / np.sqrt(width))
 
 
 def test_a_narrow_network_is_drawn_itself():
-    options = {"in_dim": 4, "out_dim": 3, "width": 6, "first_std": 1.0, "second_std": 1.0}
+    options = {"in_dim": 4, "out_dim": 3, "width": 6, "stds": 1.0}
     small, same = ln.inits.reduced_gaussian(key=5, **options), ln.inits.gaussian(key=5, **options)
     assert np.array_equal(small.first, same.first) and np.array_equal(small.second, same.second)
 
 
 def test_what_memory_would_not_hold_is_refused_before_it_is_drawn():
     with pytest.raises(ValueError, match="a reduced network of `in_dim` = 1000000 and `out_dim` = 3 would take"):
-        ln.inits.reduced_gaussian(key=0, in_dim=10**6, out_dim=3, width=10**9, first_std=1.0, second_std=1.0)
+        ln.inits.reduced_gaussian(key=0, in_dim=10**6, out_dim=3, width=10**9, stds=1.0)
     with pytest.raises(
         ValueError, match="a problem of `samples` = 1000000, `in_dim` = 1000000 and `out_dim` = 1 would"
     ):

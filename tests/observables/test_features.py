@@ -134,7 +134,7 @@ def test_a_start_without_a_second_layer_has_no_ratio_yet():
 
 def test_what_has_no_features_is_refused(run):
     problem = ln.Problem.from_target(np.eye(2))
-    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, stds=0.1)
     trajectory = ln.gradient_descent(problem, start, learning_rate=0.1, steps=2)
     with pytest.raises(ValueError, match="must be a run on data with one output"):
         feature_history(trajectory)

@@ -35,9 +35,7 @@ def trained(problem, start):
 def test_the_kernel_moves_as_predicted_whether_or_not_the_layers_are_equal(first_std, second_std):
     X, Y = table()
     problem = ln.Problem.from_data(X, Y)
-    start = ln.inits.reduced_gaussian(
-        key=1, in_dim=8, out_dim=4, width=10**6, first_std=first_std, second_std=second_std
-    )
+    start = ln.inits.reduced_gaussian(key=1, in_dim=8, out_dim=4, width=10**6, stds=(first_std, second_std))
     found = ln.observables.regimes(problem, start)
     run = trained(problem, start)
     end = run.weights_at(-1)
@@ -54,9 +52,7 @@ def test_a_threshold_of_one_layer_alone_is_not_it():
     X, Y = table()
     problem = ln.Problem.from_data(X, Y)
     width, first_std, second_std = 10**6, 4e-4, 1.6e-3
-    start = ln.inits.reduced_gaussian(
-        key=0, in_dim=8, out_dim=4, width=width, first_std=first_std, second_std=second_std
-    )
+    start = ln.inits.reduced_gaussian(key=0, in_dim=8, out_dim=4, width=width, stds=(first_std, second_std))
     end = trained(problem, start).weights_at(-1)
     found = ln.observables.regimes(problem, start, product=end.product)
     right = width * (first_std**2 + second_std**2) / 2
@@ -71,7 +67,7 @@ def test_a_threshold_of_one_layer_alone_is_not_it():
 def test_measured_movements_lie_within_the_uncertainty(seed):
     X, Y = table(seed)
     problem = ln.Problem.from_data(X, Y)
-    start = ln.inits.gaussian(key=seed, in_dim=8, out_dim=4, width=40, first_std=0.12, second_std=0.16)
+    start = ln.inits.gaussian(key=seed, in_dim=8, out_dim=4, width=40, stds=(0.12, 0.16))
     end = trained(problem, start).weights_at(-1)
     found = ln.observables.regimes(problem, start, product=end.product)
     low, high = found.spread
@@ -83,7 +79,7 @@ def test_measured_movements_lie_within_the_uncertainty(seed):
 
 def test_the_border_is_where_the_size_equals_the_threshold():
     target = np.diag([1.01, 0.99])
-    start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**12, first_std=1e-6, second_std=1e-6)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**12, stds=1e-6)
     found = ln.observables.regimes(ln.Problem.from_target(target), start)
     assert_allclose(found.thresholds, 1.0, rtol=1e-4)
     assert_allclose(found.sizes, [1.01, 0.99], rtol=1e-4)
@@ -103,7 +99,7 @@ def test_narrow_networks_are_not_certain():
     certain = []
     for width in (30, 10**6):
         std = np.sqrt(0.5 / width)  # modes of size 1 against a threshold of one half
-        start = ln.inits.reduced_gaussian(key=0, in_dim=30, out_dim=30, width=width, first_std=std, second_std=std)
+        start = ln.inits.reduced_gaussian(key=0, in_dim=30, out_dim=30, width=width, stds=std)
         certain.append(ln.observables.regimes(ln.Problem.from_target(np.eye(30)), start).certain.mean())
     assert certain[0] < 0.2 and certain[1] == 1
 
@@ -113,7 +109,7 @@ def test_a_cost_needs_a_product():
         return 0.5 * ((A - 1.0) ** 2).sum()
 
     problem = ln.Problem.from_cost(cost, in_dim=2, out_dim=2)
-    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=50, first_std=0.1, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=50, stds=0.1)
     with pytest.raises(ValueError, match="`product` must be given for a general cost"):
         ln.observables.regimes(problem, start)
     same = ln.observables.regimes(ln.Problem.from_target(np.ones((2, 2))), start, product=np.ones((2, 2)))
@@ -121,7 +117,7 @@ def test_a_cost_needs_a_product():
 
 
 def test_what_is_refused():
-    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=5, first_std=0.1, second_std=0.1, batch=2)
+    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=5, stds=0.1, batch=2)
     problem = ln.Problem.from_target(np.eye(2))
     with pytest.raises(ValueError, match="`weights` must be one network"):
         ln.observables.regimes(problem, start)

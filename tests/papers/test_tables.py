@@ -129,9 +129,7 @@ def test_phase_times_are_those_of_the_full_network() -> None:
     cov = np.eye(dim)
     cov[0, 0] += spike
     cross = (cov @ beta)[None]
-    weights = ln.inits.gaussian(
-        key=7, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
-    )
+    weights = ln.inits.gaussian(key=7, in_dim=dim, out_dim=1, width=width, stds=(scale / dim**0.5, scale / width**0.5))
     first, _ = reference.flow(cov, cross, weights.first, weights.second, times)
     v1 = cross[0] / np.linalg.norm(cross)
     v2 = np.zeros(dim)

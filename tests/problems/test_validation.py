@@ -25,7 +25,7 @@ def case(n=12, d=6, k=2, held=9, seed=0):
 def test_trainers_record_the_held_out_loss(n, held):
     X, Y, Xv, Yv = case(n=n, held=held)
     problem = ln.Problem.from_data(X, Y, truth=np.ones((2, 6))).with_validation(Xv, Yv)
-    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=20, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=20, stds=0.3)
     options = {"learning_rate": 0.02, "steps": 30}
     runs = [
         ln.gradient_descent(problem, start, **options),
@@ -44,7 +44,7 @@ def test_trainers_record_the_held_out_loss(n, held):
 def test_each_problem_of_a_batch_has_its_own_samples():
     cases = [case(seed=s) for s in range(3)]
     X, Y, Xv, Yv = (np.stack(part) for part in zip(*cases))
-    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=5, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=5, stds=0.3)
     many = ln.Problem.from_data(X, Y).with_validation(Xv, Yv)
     run = ln.gradient_descent(many, start, learning_rate=0.02, steps=10)
     for member in range(3):
@@ -60,7 +60,7 @@ def test_each_problem_of_a_batch_has_its_own_samples():
 
 def test_stopping_rules_look_at_it():
     X, Y, Xv, Yv = case(n=6, held=30, seed=1)
-    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=20, first_std=0.05, second_std=0.05)
+    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=20, stds=0.05)
     problem = ln.Problem.from_data(X, Y)
     rule = TestLossRising(patience=2)
     with pytest.raises(ValueError, match="`truth`, or with held-out samples"):
@@ -80,7 +80,7 @@ def test_a_loss_without_samples_is_refused_and_the_problem_is_as_it_was():
     )
     with pytest.raises(ValueError, match="`validation_loss` needs held-out samples"):
         problem.validation_loss(np.zeros((2, 6)))
-    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=5, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=6, out_dim=2, width=5, stds=0.3)
     with pytest.raises(ValueError, match=r"train on `problem\.with_validation"):
         _ = ln.gradient_descent(problem, start, learning_rate=0.02, steps=2).validation_loss
     for arrays, message in (

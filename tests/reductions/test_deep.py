@@ -19,7 +19,7 @@ def apart(start, reduction, rate=0.01, steps=400):
 
 @pytest.mark.parametrize("depth", range(3, 9))
 def test_orthogonal_starts_are_exact(depth):
-    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=60, depth=depth, scales=0.9, key=depth)
+    start = ln.inits.orthogonal_layers(in_dim=4, out_dim=3, width=60, depth=depth, scales=0.9, key=depth)
     reduction = ln.reduce(PROBLEM, start)
     assert reduction.exact
     assert reduction.error == 0
@@ -30,9 +30,9 @@ def test_orthogonal_starts_are_exact(depth):
 @pytest.mark.parametrize(
     "start",
     [
-        ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1),
-        ln.inits.deep_balanced(np.random.default_rng(1).standard_normal((3, 4)), 5, width=30),
-        ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=[60, 5, 60], depth=4, stds=[0.1, 0.1, 0.1, 0.1], key=1),
+        ln.inits.orthogonal_layers(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1),
+        ln.inits.balanced(np.random.default_rng(1).standard_normal((3, 4)), depth=5, width=30),
+        ln.inits.gaussian(in_dim=4, out_dim=3, width=[60, 5, 60], depth=4, stds=[0.1, 0.1, 0.1, 0.1], key=1),
     ],
 )
 def test_words_that_close_are_exact(start):
@@ -45,7 +45,7 @@ def test_words_that_close_are_exact(start):
 
 def test_in_dim_plus_out_dim_is_not_enough_for_unequal_widths():
     """The control: words cut off at the width that suffices for equal layers are far from the full network."""
-    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1)
+    start = ln.inits.orthogonal_layers(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1)
     short = ln.reduce(PROBLEM, start, order=2)
     assert not short.exact
     assert apart(start, short) > 1e-5
@@ -58,7 +58,7 @@ def test_the_error_of_gaussian_starts_is_told(depth, outer):
     """Width 1000: the estimate bounds the true error at every order, and 1e-8 is reached by default."""
     stds = np.full(depth, 1000**-0.5)
     stds[[0, -1]] *= outer
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=1000, depth=depth, stds=stds, key=depth)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=1000, depth=depth, stds=stds, key=depth)
     full = descend(start.layers, TARGET, 0.05, 250, every=10)
 
     def error(reduction):
@@ -80,7 +80,7 @@ def test_the_error_of_gaussian_starts_is_told(depth, outer):
 def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
     """Inputs are seen through the residual: a first hidden layer is not as wide as the inputs are many."""
     target = np.random.default_rng(1).standard_normal((1, 120)) / 11
-    start = ln.inits.deep_gaussian(in_dim=120, out_dim=1, width=400, depth=depth, stds=400**-0.5, key=0)
+    start = ln.inits.gaussian(in_dim=120, out_dim=1, width=400, depth=depth, stds=400**-0.5, key=0)
     run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=0.05, steps=80, save_every=10)
     full = descend(start.layers, target, 0.05, 80, every=10)
     assert isinstance(run.reduction, DeepReduction) and max(run.reduction.weights.widths) < 120
@@ -93,7 +93,7 @@ def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
 def test_short_runs_are_as_good_as_long_ones(steps):
     """The state that the last step leaves has words of its own."""
     target = np.random.default_rng(2).standard_normal((2, 30)) / 5
-    start = ln.inits.deep_gaussian(in_dim=30, out_dim=2, width=300, depth=3, stds=0.7 * 300**-0.5, key=1)
+    start = ln.inits.gaussian(in_dim=30, out_dim=2, width=300, depth=3, stds=0.7 * 300**-0.5, key=1)
     run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=0.05, steps=steps)
     assert max(run.reduction.weights.widths) < 200
     assert_allclose(run.products, descend(start.layers, target, 0.05, steps), atol=1e-8)
@@ -101,7 +101,7 @@ def test_short_runs_are_as_good_as_long_ones(steps):
 
 def test_large_steps_are_told_for():
     """0.8 of where descent diverges: words of small steps do not serve it, those of its own steps do."""
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
     rate, lengths = 0.8 * 0.362, {"rate": 0.8 * 0.362, "steps": 400}
     small, own = ln.reduce(PROBLEM, start), ln.reduce(PROBLEM, start, learning_rate=rate)
     assert apart(start, small, **lengths) > 1e3 * small.error  # the control
@@ -111,7 +111,7 @@ def test_large_steps_are_told_for():
 
 @pytest.mark.parametrize("order", [3, 6])
 def test_an_order_keeps_its_words_and_has_the_error_of_the_step_that_is_run(order):
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
     rate = 0.8 * 0.362
     small, own = (ln.reduce(PROBLEM, start, order=order, learning_rate=each) for each in (None, rate))
     assert own.order == small.order == order
@@ -123,13 +123,13 @@ def test_an_order_keeps_its_words_and_has_the_error_of_the_step_that_is_run(orde
 
 
 def test_lift_is_the_way_back():
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
     reduction = ln.reduce(PROBLEM, start, order=3)
     back = reduction.lift(reduction.weights)
     assert [layer.shape for layer in back.layers] == [layer.shape for layer in start.layers]
     for one, other in zip(back.layers, start.layers, strict=True):
         assert_allclose(one, other, atol=1e-13)
-    with pytest.raises(ValueError, match="must be reduced Layers of shapes"):
+    with pytest.raises(ValueError, match="must be reduced Weights of shapes"):
         reduction.lift(start)
 
 
@@ -138,7 +138,7 @@ def test_fewer_samples_than_inputs():
     random = np.random.default_rng(0)
     X, Y, truth = random.standard_normal((3, 6)), random.standard_normal((3, 2)), random.standard_normal((2, 6))
     problem = ln.Problem.from_data(X, Y, truth=truth, test_cov=np.eye(6))
-    start = ln.inits.deep_orthogonal(in_dim=6, out_dim=2, width=30, depth=4, scales=0.8, key=0)
+    start = ln.inits.orthogonal_layers(in_dim=6, out_dim=2, width=30, depth=4, scales=0.8, key=0)
     reduction = ln.reduce(problem, start)
     assert reduction.weights.in_dim == 3
     assert set(reduction.weights.widths) == {5}
@@ -146,35 +146,35 @@ def test_fewer_samples_than_inputs():
 
 
 def test_batches_are_reduced_member_by_member():
-    starts = [ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=i) for i in range(3)]
-    reduction = ln.reduce(PROBLEM, ln.Layers.stack(starts))
+    starts = [ln.inits.orthogonal_layers(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=i) for i in range(3)]
+    reduction = ln.reduce(PROBLEM, ln.Weights.stack(starts))
     assert reduction.weights.batch == 3
     assert_allclose(reduction.weights.product, np.stack([start.product for start in starts]), atol=1e-14)
     problems = ln.Problem.stack([PROBLEM, ln.Problem.from_target(2 * TARGET), PROBLEM])
-    assert ln.reduce(problems, ln.Layers.stack(starts), order=1).error == 0
+    assert ln.reduce(problems, ln.Weights.stack(starts), order=1).error == 0
 
 
 def test_refusals():
     with pytest.raises(ValueError, match="`learning_rate` must be left out for mini-batches"):
         ln.reduce(
-            PROBLEM, ln.Layers([np.ones((4, 4)), np.ones((4, 4)), np.ones((3, 4))]), learning_rate=1, optimizer="sgd"
+            PROBLEM, ln.Weights(np.ones((4, 4)), np.ones((4, 4)), np.ones((3, 4))), learning_rate=1, optimizer="sgd"
         )
-    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=0)
+    start = ln.inits.orthogonal_layers(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=0)
     with pytest.raises(ValueError, match="`rtol` must lie between"):
         ln.reduce(PROBLEM, start, rtol=0.0)
     with pytest.raises(ValueError, match="`order` must be"):
         ln.reduce(PROBLEM, start, order=-1)
     with pytest.raises(ValueError, match="coordinate"):
         ln.reduce(PROBLEM, start, optimizer="adam")
-    weights = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=9, first_std=1.0, second_std=1.0)
-    with pytest.raises(ValueError, match="belong to `Layers`"):
+    weights = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=9, stds=1.0)
+    with pytest.raises(ValueError, match="must be left out for two layers"):
         ln.reduce(PROBLEM, weights, order=3)
     with pytest.raises(ValueError, match="must fit the problem's 4 inputs"):
-        ln.reduce(PROBLEM, ln.inits.deep_gaussian(in_dim=5, out_dim=3, width=9, depth=3, stds=1.0, key=0))
+        ln.reduce(PROBLEM, ln.inits.gaussian(in_dim=5, out_dim=3, width=9, depth=3, stds=1.0, key=0))
 
 
 def test_inputs_that_cannot_be_squared_are_refused():
     inputs = 1e160 * np.random.default_rng(1).standard_normal((7, 4))
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=40, depth=3, stds="ntk", key=0)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=40, depth=3, stds="ntk", key=0)
     with pytest.raises(ValueError, match="`problem` must have inputs whose squares are numbers"):
         ln.reduce(ln.Problem.from_data(inputs, np.ones((7, 3))), start, order=2)

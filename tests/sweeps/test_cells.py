@@ -24,9 +24,9 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
         names = ("spike", "alignment")
         spikes = {name: cell.get(name, 0.5) for name in names}
         problem = ln.problems.spiked_covariance(cell["dim"], samples=cell["samples"] or None, key=key, **spikes)
-    stds = {name: cell.get(name, 0.1) for name in ("first_std", "second_std")}
+    stds = [cell.get(name, 0.1) for name in ("first_std", "second_std")]
     start = ln.inits.gaussian(
-        key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds
+        key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], stds=stds
     )
     first, second, rate, steps = start.first, start.second, cell["learning_rate"], 0
     while steps < cell["steps"] and problem.loss(second @ first) > cell.get("stop", 0.0):
@@ -168,9 +168,7 @@ def test_any_problem_that_can_be_named_in_python_is_swept():
     found = train(points, np.array([5, 6]), **options)
     for index, tilt in enumerate((1.0, 2.0)):
         problem = sample_cells.my_table(12, tilt)
-        start = ln.inits.reduced_gaussian(
-            key=[5 + index, 1], in_dim=3, out_dim=2, width=20, first_std=0.1, second_std=0.1
-        )
+        start = ln.inits.reduced_gaussian(key=[5 + index, 1], in_dim=3, out_dim=2, width=20, stds=0.1)
         run = ln.gradient_descent(problem, start, learning_rate=0.05, steps=200, save_every=200)
         np.testing.assert_allclose(found["loss"][index], run.loss[-1], rtol=1e-9)
         np.testing.assert_allclose(found["test_loss"][index], run.validation_loss[-1], rtol=1e-9)

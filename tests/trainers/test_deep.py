@@ -12,7 +12,7 @@ from linnet.reductions.deep import DeepReduction
 
 TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
-ORTHOGONAL = ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
+ORTHOGONAL = ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
 RUN = {"learning_rate": 0.05, "steps": 60, "save_every": 10}
 
 
@@ -34,8 +34,8 @@ def test_descent_is_that_of_the_full_network(setting, reduce):
 
 
 def test_gaussian_starts_and_batches():
-    starts = [ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=i) for i in range(3)]
-    run = ln.gradient_descent(PROBLEM, ln.Layers.stack(starts), **RUN)
+    starts = [ln.inits.gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=i) for i in range(3)]
+    run = ln.gradient_descent(PROBLEM, ln.Weights.stack(starts), **RUN)
     for member, start in enumerate(starts):
         products = descend(start.layers, TARGET, 0.05, 60, every=10)
         assert np.abs(run.products[:, member] - products).max() < 2e-8
@@ -55,7 +55,7 @@ def test_gaussian_starts_and_batches():
 )
 def test_words_serve_the_descent_that_is_run(setting):
     """Gaussian layers: the words that are kept are those of the run's own steps, momentum and decay."""
-    start = ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
+    start = ln.inits.gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
     run = ln.gradient_descent(PROBLEM, start, **RUN | setting)
     names = {"weight_decay": "decay", "momentum": "momentum", "layer_rates": "rates"}
     plain = {names[name]: value for name, value in setting.items() if name in names}
@@ -74,7 +74,7 @@ def test_words_of_another_descent_do_not_serve():
     """The control: words kept for small steps are far off for steps four times as large, at depth 4."""
     target = np.random.default_rng(0).standard_normal((3, 4))
     problem = ln.Problem.from_target(target)
-    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=120, depth=4, stds=120**-0.5, key=4)
+    start = ln.inits.gaussian(in_dim=4, out_dim=3, width=120, depth=4, stds=120**-0.5, key=4)
     small = ln.gradient_descent(problem, start, learning_rate=0.05, steps=100).reduction.weights
     large = ln.gradient_descent(problem, start, learning_rate=0.2, steps=100, save_every=10, throw=False)
     full, other = (descend(one.layers, target, 0.2, 100, every=10) for one in (start, small))
@@ -86,8 +86,8 @@ def test_words_of_another_descent_do_not_serve():
 @pytest.mark.parametrize(
     "start",
     [
-        ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0),
-        ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=0),
+        ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0),
+        ln.inits.gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=0),
     ],
 )
 def test_mini_batches_and_label_noise(start):
@@ -117,17 +117,14 @@ def test_mini_batches_and_label_noise(start):
 
 
 def test_two_layers_are_what_they_were():
-    weights = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=20, first_std=0.3, second_std=0.3)
+    weights = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=20, stds=0.3)
     old = ln.gradient_descent(PROBLEM, weights, **RUN, reduce=False)
-    new = ln.gradient_descent(PROBLEM, ln.Layers.from_weights(weights), **RUN, reduce=False)
+    new = ln.gradient_descent(PROBLEM, weights, **RUN, reduce=False)
     assert_array_equal(old.products, new.products)
     assert_array_equal(old.loss, new.loss)
-    assert_allclose(
-        ln.gradient_descent(PROBLEM, ln.Layers.from_weights(weights), **RUN).products, old.products, atol=1e-14
-    )
+    assert_allclose(ln.gradient_descent(PROBLEM, weights, **RUN).products, old.products, atol=1e-14)
     flows = [
-        ln.gradient_flow(PROBLEM, start, times=[0.5, 1.0, 2.0], reduce=False).products
-        for start in (weights, ln.Layers.from_weights(weights))
+        ln.gradient_flow(PROBLEM, start, times=[0.5, 1.0, 2.0], reduce=False).products for start in (weights, weights)
     ]
     assert_allclose(flows[0], flows[1], atol=1e-14)
 
@@ -163,7 +160,7 @@ def test_stopping_validation_and_statuses():
     random = np.random.default_rng(0)
     X, Y = random.standard_normal((4, 6)), random.standard_normal((4, 2))
     problem = ln.Problem.from_data(X, Y).with_validation(X[:2] + 1, Y[:2])
-    start = ln.inits.deep_orthogonal(in_dim=6, out_dim=2, width=20, depth=3, scales=0.5, key=0)
+    start = ln.inits.orthogonal_layers(in_dim=6, out_dim=2, width=20, depth=3, scales=0.5, key=0)
     small, full = (ln.gradient_descent(problem, start, **RUN, reduce=reduce) for reduce in (True, False))
     assert_allclose(small.validation_loss, full.validation_loss, rtol=1e-10)
     assert_allclose(small.products, full.products, atol=1e-12)
@@ -174,5 +171,5 @@ def test_refusals():
         ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN, layer_rates=[1.0, 1.0])
     with pytest.raises(ValueError, match="do not go together"):
         ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN, layer_rates=[1.0, 1.0, 1.0, 1.0], weight_decay=0.1)
-    with pytest.raises(ValueError, match="known for two layers only: got Layers of depth 4"):
+    with pytest.raises(ValueError, match="known for two layers only: got 4"):
         ln.observables.regimes(PROBLEM, ORTHOGONAL)

@@ -49,7 +49,7 @@ def test_the_sequential_update_lets_the_second_layer_see_the_new_first():
 
 def test_a_batch_is_each_of_its_members():
     problem, _ = small()
-    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=3)
+    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=3)
     rates = np.array([0.02, 0.05, 0.08])
     together = ln.gradient_descent(problem, starts, learning_rate=rates, steps=40, save_every=15)
     assert together.loss.shape == (4, 3) and together.times.shape == (4, 3)
@@ -160,7 +160,7 @@ def test_a_stall_can_wait_for_the_loss_to_have_fallen_and_a_rise_for_a_step():
 
 def test_members_of_a_batch_stop_on_their_own():
     problem, _ = small()
-    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=3)
+    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=3)
     rates = np.array([0.02, 0.05, 0.08])
     stop = problem.factor.floor + 0.1
     together = ln.gradient_descent(problem, starts, learning_rate=rates, steps=4000, stop=stop)

@@ -65,7 +65,7 @@ def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():
 
 def test_batches_are_their_members():
     problem, _ = small()
-    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=2)
+    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=2)
     together = ln.gradient_flow(problem, starts, times=[1.0, 4.0])
     assert together.products.shape == (2, 2, 3, 6)
     for i in range(2):

@@ -14,7 +14,7 @@ def setting(seed=0, n=5, d=4, k=1, h=9):
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((n, d))
     problem = ln.Problem.from_data(x, x @ rng.standard_normal((d, k)))
-    return problem, ln.inits.gaussian(key=seed, in_dim=d, out_dim=k, width=h, first_std=0.4, second_std=0.4)
+    return problem, ln.inits.gaussian(key=seed, in_dim=d, out_dim=k, width=h, stds=0.4)
 
 
 def copies(start, number):

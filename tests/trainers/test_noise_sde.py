@@ -200,6 +200,6 @@ def test_the_test_loss_is_that_of_the_products():
     problem = ln.Problem.from_data(
         random.standard_normal((7, 4)), random.standard_normal((7, 3)), truth=np.ones((3, 4))
     )
-    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, stds=0.3)
     run = ln.noise_sde(problem, start, times=[0.05, 0.1], step=0.01, key=0, paths=2, noise_std=0.1)
     assert np.allclose(run.test_loss, problem.test_loss(run.products), rtol=1e-12)

@@ -115,7 +115,7 @@ def test_refusals():
 def test_a_last_step_out_of_the_numbers_is_told():
     random = np.random.default_rng(0)
     data = random.standard_normal((7, 4)), random.standard_normal((7, 3))
-    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, first_std=0.5, second_std=0.5)
+    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, stds=0.5)
     run = ln.relu_descent(data, start, learning_rate=1e200, steps=1, throw=False)
     assert run.status.reason == "diverged"
 
@@ -124,7 +124,7 @@ def test_long_runs_are_compiled_another_way_to_the_same_numbers(monkeypatch):
     from linnet.trainers import relu
 
     problem = ln.problems.relu_teacher(key=0, samples=20, in_dim=3, neurons=2)
-    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, first_std=0.5, second_std=0.5)
+    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, stds=0.5)
     short = relu.relu_descent(problem, start, learning_rate=0.05, steps=200, save_every=50)
     monkeypatch.setattr(relu, "OPTIMIZED_STEPS", 200)
     optimized = relu.relu_descent(problem, start, learning_rate=0.05, steps=200, save_every=50)

@@ -13,7 +13,7 @@ from linnet.trainers import Schedule
 draw = np.random.default_rng(1).standard_normal
 X, Y = draw((12, 4)), draw((12, 3))
 PROBLEM = ln.Problem.from_data(X, Y)
-START = ln.inits.gaussian(key=2, in_dim=4, out_dim=3, width=9, first_std=0.4, second_std=0.4)
+START = ln.inits.gaussian(key=2, in_dim=4, out_dim=3, width=9, stds=0.4)
 STEPS = 25
 FALLING = 0.05 / (1 + np.arange(STEPS))
 

@@ -13,7 +13,7 @@ from linnet.trajectories import every
 def setting(seed=0, n=4, d=6, k=2, h=12):
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((n, d)), rng.standard_normal((n, k))
-    start = ln.inits.gaussian(key=seed, in_dim=d, out_dim=k, width=h, first_std=0.3, second_std=0.3)
+    start = ln.inits.gaussian(key=seed, in_dim=d, out_dim=k, width=h, stds=0.3)
     return ln.Problem.from_data(x, y), start
 
 

@@ -14,7 +14,7 @@ PROBLEM = ln.Problem.from_data(*DATA, truth=RNG.standard_normal((3, 30)), test_c
 
 
 def start(width: int, batch: int | None = None) -> ln.Weights:
-    return ln.inits.gaussian(key=width, in_dim=30, out_dim=3, width=width, first_std=0.2, second_std=0.3, batch=batch)
+    return ln.inits.gaussian(key=width, in_dim=30, out_dim=3, width=width, stds=(0.2, 0.3), batch=batch)
 
 
 def compiled(function: Any) -> int:

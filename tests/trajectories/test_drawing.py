@@ -11,7 +11,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.mark.parametrize("batch", [None, 3])
 def test_losses_and_singular_values(batch):
-    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=5, first_std=0.3, second_std=0.3, batch=batch)
+    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=5, stds=0.3, batch=batch)
     problem = ln.Problem.from_target(np.ones((2, 3)), truth=np.ones((2, 3))).with_validation(np.eye(3), np.ones((3, 2)))
     run = ln.gradient_descent(problem, start, learning_rate=0.05, steps=9)
     assert_allclose(run.singular_values, np.linalg.svd(run.products, compute_uv=False))

@@ -10,7 +10,7 @@ def run(batch=None, **options):
     X, Y = random_moments(0, 6, 3, 4)
     problem = ln.Problem.from_data(X, Y, truth=np.ones((3, 6)))
     if batch:
-        shape = {"in_dim": 6, "out_dim": 3, "width": 30, "first_std": 0.1, "second_std": 0.1}
+        shape = {"in_dim": 6, "out_dim": 3, "width": 30, "stds": 0.1}
         weights = ln.inits.gaussian(key=0, batch=batch, **shape)
     else:
         weights = ln.Weights(*random_layers(0, 6, 3, 30))

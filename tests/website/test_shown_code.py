@@ -25,7 +25,7 @@ def test_the_code_of_the_page_runs(name: str) -> None:
 def test_float32_is_what_is_asked_for() -> None:
     import linnet as ln
 
-    start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
+    start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**9, stds=1e-5)
     problem = ln.Problem.from_target([[2.0, 0.0], [0.0, 1.0]])
     run = ln.gradient_descent(problem, start, learning_rate=0.1, steps=5, dtype="float32")
     assert run.loss.dtype.name == "float32"

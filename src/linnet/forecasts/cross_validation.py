@@ -13,7 +13,7 @@ from linnet.forecasts._rows import condensed_batch, condensed_problem
 from linnet.forecasts.curves import FLAT_CHANGE, Curves
 from linnet.forecasts.folds import Fold, folds_list
 from linnet.forecasts.rates import largest_stable_rate
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import at
@@ -62,7 +62,7 @@ def cross_validate(
         >>> import linnet as ln
         >>> from linnet.forecasts import all_folds, cross_validate
         >>> X = np.random.default_rng(0).standard_normal((20, 3))
-        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, stds=0.3)
         >>> curves = cross_validate(all_folds(X, X[:, :1], folds=4), [start], learning_rate=0.05, steps=100)
         >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
         ((4, 1), True)
@@ -70,7 +70,7 @@ def cross_validate(
     folds = folds_list(folds)
     if not isinstance(starts, (list, tuple)) or not starts:
         raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
-    starts = [check_weights(start, "starts") for start in starts]
+    starts = [check_two_layers(start, "starts") for start in starts]
     check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
     most = count("longest", longest, most=2**62) if steps is None else count("steps", steps, most=2**62)
     training = _Training(folds, starts, most, steps is None, float(least_time))

@@ -47,7 +47,7 @@ class ClosedForm:
         >>> import numpy as np
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, stds=1e-3)
         >>> run = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
         >>> bool(np.abs(run.closed_form.shares - run.shares).max() < 0.1)
         True
@@ -84,7 +84,7 @@ class Forecast:
 
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, stds=1e-3)
         >>> run = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
         >>> run.learned, run.regimes.thresholds.round(1).tolist()
         (['actively', 'lazily'], [1.0, 1.0])
@@ -216,7 +216,7 @@ def forecast(
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, stds=1e-3)
         >>> run = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
         >>> run.learned
         ['actively', 'lazily']

@@ -89,7 +89,7 @@ def largest_stable_rate(
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.gaussian(key=0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=1, out_dim=1, width=4, stds=0.1)
         >>> border = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
         >>> border.checked
         True

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import non_negative, of_kind, partly_representable, positive, refuse_infinite
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, LARGEST_PRODUCT, Regimes, labels, regimes, tied_kernel
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
@@ -39,7 +39,7 @@ class StartRegimes:
         >>> from linnet.forecasts import start_regimes
         >>> X = np.random.default_rng(0).standard_normal((50, 3))
         >>> problem = ln.Problem.from_data(X, 2 * X[:, :1])
-        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=200, first_std=0.3, second_std=0.3)
+        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=200, stds=0.3)
         >>> by_start = start_regimes(problem, begun, ridge=0.0)
         >>> by_start.labels, by_start.labels_at(by_start.advised_factor)
         (['lazy'], ['active'])
@@ -130,12 +130,12 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
         >>> import linnet as ln
         >>> from linnet.forecasts import start_regimes
         >>> problem = ln.problems.gaussian_regression(key=0, samples=40, in_dim=3)
-        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=50, first_std=1e-3, second_std=1e-3)
+        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=50, stds=1e-3)
         >>> start_regimes(problem, begun, ridge=0.01).labels
         ['active']
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
-    weights, ridge = check_weights(weights), non_negative("ridge", ridge)
+    weights, ridge = check_two_layers(weights), non_negative("ridge", ridge)
     check_match(problem, weights)
     if problem.cost is not None:
         raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")

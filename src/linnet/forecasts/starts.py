@@ -10,7 +10,7 @@ import numpy as np
 from linnet._arguments import count, non_negative, positive
 from linnet._randomness import Key, generator
 from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_two_layers
 
 INIT_NAMES = ("pytorch", "gaussian")
 MAX_WEIGHTS = 5_000_000  # of a network that is drawn as it is; beyond, its reduced Gaussian law is
@@ -27,6 +27,7 @@ def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tup
     """
     scale = _valid_scale(scale)
     if isinstance(init, Weights):
+        check_two_layers(init, "init")
         size = float(np.sqrt(init.full_width))
         first, second = (float(np.linalg.norm(layer)) / size for layer in (init.first, init.second))
         return scale * first / math.sqrt(init.in_dim), scale * second / math.sqrt(init.out_dim)
@@ -67,6 +68,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
     """
     width, in_dim, out_dim = count("width", width), count("in_dim", in_dim), count("out_dim", out_dim)
     if isinstance(init, Weights):
+        check_two_layers(init, "init")
         if (init.in_dim, init.out_dim) != (in_dim, out_dim):
             raise ValueError(
                 f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and "
@@ -83,7 +85,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
             second * root * random.uniform(-1, 1, (out_dim, width)),
         )
     draw = gaussian if small else reduced_gaussian
-    return draw(key=key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)
+    return draw(key=key, in_dim=in_dim, out_dim=out_dim, width=width, stds=(first, second))
 
 
 def _valid_scale(scale: float) -> float:

@@ -65,7 +65,7 @@ def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | 
         >>> import linnet as ln
         >>> from linnet.forecasts import stein_stop
         >>> problem = ln.problems.gaussian_regression(key=0, samples=20, in_dim=2)
-        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=1, width=8, stds=0.3)
         >>> stein_stop(problem, ln.forecast(problem, start, steps=5), "std") is None  # the inputs are not whitened
         True
     """

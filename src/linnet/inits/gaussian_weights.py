@@ -1,105 +1,149 @@
-"""Gaussian starts, drawn in full or directly in their reduced form."""
+"""Gaussian initial weights of any depth, drawn in full or directly in their reduced form."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, non_negative
+from linnet._arguments import by_keyword, count, partly_representable, refuse_infinite
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
+from linnet.inits._reduced_deep import draw_reduced_layers
+from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
 @by_keyword
+@partly_representable
 def gaussian(
-    *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, key: Key, batch: int | None = None
+    *,
+    in_dim: int,
+    out_dim: int,
+    width: int | Sequence[int],
+    stds: float | ArrayLike | str,
+    key: Key,
+    depth: int = 2,
+    batch: int | None = None,
 ) -> Weights:
-    """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`.
+    """Draw weights with independent Gaussian entries of mean zero.
 
     **Arguments:**
 
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: hidden width, one number or `depth - 1` of them
+    - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling (`"ntk"`,
+      `"mup"`, `"pytorch"`; see `inits.scaling`)
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h$
-    - `first_std`: standard deviation of the entries of $W_1$
-    - `second_std`: of those of $W_2$
-    - `batch`: how many networks, as a leading axis; none by default
+    - `depth`: number of layers $L$
+    - `batch`: number of networks, as a leading axis; none by default
 
-    **Returns** `Weights`, $W_1$ ([batch,] hidden, input) and $W_2$ ([batch,] output, hidden).
+    **Returns** `Weights`, $W_1$ ([batch,] hidden, input) to $W_L$ ([batch,] output, hidden).
 
     **Example:**
 
         >>> from linnet.inits import gaussian
-        >>> start = gaussian(key=0, in_dim=3, out_dim=2, width=5, first_std=0.1, second_std=0.1)
-        >>> start.first.shape, start.second.shape, start.product.shape
+        >>> weights = gaussian(key=0, in_dim=3, out_dim=2, width=5, stds=0.1)
+        >>> weights.first.shape, weights.second.shape, weights.product.shape
         ((5, 3), (2, 5), (2, 3))
+        >>> gaussian(key=0, in_dim=3, out_dim=2, width=5, depth=4, stds="ntk")
+        Weights(depth=4, width=5, in_dim=3, out_dim=2)
     """
-    d, k, h, lead = _checked_shape(in_dim, out_dim, width, batch)
-    first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
+    sizes = shapes(in_dim, out_dim, width, depth)
+    each = layer_sizes("stds", stds, sizes=sizes)
+    lead = () if batch is None else (count("batch", batch),)
     check_fits(
-        16 * math.prod(lead) * h * (d + k),
-        f"Gaussian weights of `width` = {h}",
-        "`inits.reduced_gaussian` has the same law at any width.",
+        16 * math.prod(lead) * sum(a * b for a, b in itertools.pairwise(sizes)),
+        f"Gaussian weights of `width` = {max(sizes[1:-1])}",
+        "`inits.reduced_gaussian` has the same distribution at any width.",
     )
     random = generator(key)
-    first = random.standard_normal((*lead, h, d))
-    second = random.standard_normal((*lead, k, h))
-    return Weights(first_std * first, second_std * second)
+    pairs = zip(sizes[:-1], sizes[1:], each, strict=True)
+    layers = [std * random.standard_normal((*lead, out, into)) for into, out, std in pairs]
+    refuse_infinite(layers)
+    return Weights(*layers)
 
 
 @by_keyword
+@partly_representable
 def reduced_gaussian(
-    *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, key: Key, batch: int | None = None
+    *,
+    in_dim: int,
+    out_dim: int,
+    width: int,
+    stds: float | ArrayLike | str,
+    key: Key,
+    depth: int = 2,
+    order: int | None = None,
+    batch: int | None = None,
 ) -> Weights:
-    r"""The law of `gaussian` after `reduce`, at a cost that does not depend on the width.
+    r"""Draw what `gaussian` becomes after `reduce`, at a cost that does not depend on the width.
 
-    For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$ (h x (d+k), standard normal) has
-    independent entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it (Bartlett); its columns are
-    scaled by the layers' standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$,
-    $W_1^T W_1$, $W_2 W_2^T$, losses and kernels as the wide network; there are no wide weights to lift back to.
-    `Weights.full_width` remembers h.
+    Trained, it gives the same product, losses and kernels as the wide network, whose weights are never drawn, so there
+    are none to lift back to. `Weights.full_width` holds the width $h$.
+
+    **Two layers** reduce exactly. For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$
+    (h x (d+k), standard normal) has independent entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it
+    (Bartlett); its columns are scaled by the layers' standard deviations. A narrower network is drawn itself.
+
+    **Deeper networks** are reduced by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
+    $W_L(0)$; `order` is the length of the longest word kept. A Gaussian matrix that has shown its images of some
+    directions, and its preimages of others, is a fresh Gaussian matrix on what remains, so only small blocks are drawn.
 
     **Arguments:**
 
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: width $h$ of all hidden layers, as large as you like
+    - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h$, as large as one likes
-    - `first_std`: standard deviation of the entries of $W_1$
-    - `second_std`: of those of $W_2$
-    - `batch`: how many networks, as a leading axis; none by default
+    - `depth`: number of layers $L$
+    - `order`: length of the longest word kept, beyond two layers; by default 8 at depth 3, 6 at depth 4, 5 beyond (more
+      from depth 14 on). To see what it leaves out, draw with a longer one
+    - `batch`: number of networks, as a leading axis; none by default
 
-    **Returns** `Weights` of width $\min(h, d + k)$, which remember $h$.
+    **Returns** `Weights` of width $\min(h, d + k)$ for two layers, and of hidden widths of at most $h$ for more.
 
     **Example:**
 
         >>> from linnet.inits import reduced_gaussian
-        >>> start = reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
-        >>> start.first.shape, start.full_width
+        >>> weights = reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**9, stds=1e-5)
+        >>> weights.first.shape, weights.full_width
         ((5, 3), 1000000000)
+        >>> reduced_gaussian(in_dim=2, out_dim=1, width=10**9, depth=3, stds="ntk", key=0, order=4).widths
+        (8, 7)
     """
-    d, k, h, lead = _checked_shape(in_dim, out_dim, width, batch)
-    if h < d + k:
-        return gaussian(key=key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
-    first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
+    sizes = shapes(in_dim, out_dim, count("width", width), depth)
+    each = layer_sizes("stds", stds, sizes=sizes)
+    lead = () if batch is None else (count("batch", batch),)
+    if len(sizes) > 3:
+        layers = draw_reduced_layers(sizes, generator(key), lead, order)
+    elif order is not None:
+        raise ValueError("`order` must be left out for two layers, which reduce exactly at every width.")
+    else:
+        layers = _draw_two_layers(sizes, generator(key), lead)
+    layers = [std * layer for std, layer in zip(each, layers, strict=True)]
+    refuse_infinite(layers)
+    return Weights(*layers, full_width=sizes[1])
+
+
+def _draw_two_layers(sizes: list[int], random: np.random.Generator, lead: tuple[int, ...]) -> list[np.ndarray]:
+    """Return both layers of a standard normal network after `reduce`; those of a narrow network are drawn in full."""
+    d, h, k = sizes
     q = d + k
+    if h < q:
+        check_fits(16 * math.prod(lead) * h * q, f"Gaussian weights of `width` = {h}", "Use a smaller width or batch.")
+        return [random.standard_normal((*lead, h, d)), random.standard_normal((*lead, k, h))]
     check_fits(
         24 * math.prod(lead) * q * q,
         f"a reduced network of `in_dim` = {d} and `out_dim` = {k}",
         "Use fewer inputs or outputs, or a smaller batch.",
     )
-    random = generator(key)
     degrees = np.array([float(h - j) for j in range(q)])
     triangle = np.triu(random.standard_normal((*lead, q, q)), 1)
     triangle[..., np.arange(q), np.arange(q)] = np.sqrt(random.chisquare(degrees, size=(*lead, q)))
-    second = second_std * np.swapaxes(triangle[..., d:], -1, -2)
-    return Weights(first_std * triangle[..., :d], second, full_width=h)
-
-
-def _checked_shape(in_dim: int, out_dim: int, width: int, batch: int | None) -> tuple[int, int, int, tuple[int, ...]]:
-    """Return inputs, outputs, width and leading axes, each checked to be a positive whole number."""
-    lead = () if batch is None else (count("batch", batch),)
-    return count("in_dim", in_dim), count("out_dim", out_dim), count("width", width), lead
+    return [triangle[..., :d], np.swapaxes(triangle[..., d:], -1, -2)]

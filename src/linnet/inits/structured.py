@@ -1,13 +1,17 @@
-"""Starts with a given structure: orthogonal, balanced (or of given imbalance), and signed."""
+"""Initial weights with a given structure: orthogonal layers, and a signed second layer."""
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, non_negative, number, real_array, representable
+from linnet._arguments import by_keyword, count, non_negative, representable
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
+from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
@@ -54,54 +58,52 @@ def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key)
     return Weights(np.sqrt(2 * scale) * frame, np.zeros((k, h)))
 
 
-def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = None) -> Weights:
-    r"""Weights with $W_2 W_1$ = `product` and $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity.
-
-    With `product` $= U S V^T$ and $g$ = |`imbalance`|/2, the stronger layer has singular values
-    $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one $S/b$ (never $\sqrt{-g + \dots}$, which cancels). The width is
-    min(output, input) unless given; a positive imbalance exists up to width `input`, a negative one up to width
-    `output`, zero for any width of at least the rank.
+def orthogonal_layers(
+    *,
+    in_dim: int,
+    out_dim: int,
+    width: int | Sequence[int],
+    depth: int,
+    scales: float | ArrayLike,
+    key: Key,
+) -> Weights:
+    """Draw layers that are multiples of matrices with orthonormal columns or rows, whichever are fewer.
 
     **Arguments:**
 
-    - `product`: $U S V^T$, (output, input)
-    - `imbalance`: $\pm 2g$, the multiple of the identity; 0 is a balanced network
-    - `width`: min(output, input) by default
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: hidden width, one number or `depth - 1` of them
+    - `depth`: number of layers $L$
+    - `scales`: singular value of each layer, one number or one for each
+    - `key`: an integer seed or a JAX key; directions are uniform
 
-    **Returns** `Weights` with exactly this product and imbalance.
+    **Returns** `Weights`. With hidden layers of one width, at least in_dim + out_dim, they reduce exactly to that width
+    at every depth.
+
+    **Reference:** Saxe et al. 2014, section 3.
 
     **Example:**
 
-        >>> from linnet.inits import balanced
-        >>> start = balanced([[3.0, 0.0], [0.0, 1.0]], imbalance=0.5)
-        >>> start.product.round(12).tolist(), start.imbalance.round(12).tolist()
-        ([[3.0, 0.0], [0.0, 1.0]], [[0.5, 0.0], [0.0, 0.5]])
+        >>> import numpy as np
+        >>> from linnet.inits import orthogonal_layers
+        >>> weights = orthogonal_layers(in_dim=2, out_dim=1, width=5, depth=3, scales=0.5, key=0)
+        >>> bool(np.allclose(weights.layers[1] @ weights.layers[1].T, 0.25 * np.eye(5)))
+        True
     """
-    target = real_array("product", product, ndim=(2, 3))
-    k, d = target.shape[-2:]
-    h = min(k, d) if width is None else count("width", width)
-    imbalance = number("imbalance", imbalance)
-    g = 0.5 * abs(imbalance)
-    widest = d if imbalance > 0 else k if imbalance < 0 else h
-    if h > widest:
-        raise ValueError(
-            f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got "
-            f"{h}. A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
-        )
-    largest = np.abs(target).max()
-    unit = largest if largest > 1e290 else 1.0  # sums of the largest numbers overflow
-    left, values, right = np.linalg.svd(target / unit, full_matrices=True)
-    values = np.minimum(values, np.finfo(float).max / 4 / unit) * unit
-    if (values >= np.finfo(float).max / 4).any():
-        raise ValueError(f"`product` is too large to be factored: its largest entry is {largest:.3g}.")
-    if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():
-        raise ValueError(f"`width` must be at least the rank of `product`: got {h} for {k} x {d} of higher rank.")
-    padded = _resize_columns(values[..., None, :], h)[..., 0, :]
-    strong = np.sqrt(g + np.hypot(padded, g))
-    weak = np.divide(padded, strong, out=np.zeros_like(padded), where=strong > 0)
-    first, second = (strong, weak) if imbalance >= 0 else (weak, strong)
-    rows = np.swapaxes(_resize_columns(np.swapaxes(right, -1, -2), h), -1, -2)
-    return Weights(first[..., :, None] * rows, _resize_columns(left, h) * second[..., None, :])
+    sizes = shapes(in_dim, out_dim, width, depth)
+    if isinstance(scales, str):
+        raise ValueError(f"`scales` must be one number or one for each layer: got {scales!r}.")
+    each = layer_sizes("scales", scales, sizes=sizes)
+    entries = sum(a * b for a, b in itertools.pairwise(sizes))
+    check_fits(32 * entries, f"an orthogonal start of width {max(sizes[1:-1])}", "Use a smaller width.")
+    random = generator(key)
+    layers = []
+    for into, out, scale in zip(sizes[:-1], sizes[1:], each, strict=True):
+        frame, triangle = np.linalg.qr(random.standard_normal((max(into, out), min(into, out))))
+        frame = frame * np.sign(np.diagonal(triangle))  # without the signs the frame would not be uniform
+        layers.append(scale * (frame if out >= into else frame.T))
+    return Weights(*layers)
 
 
 @by_keyword
@@ -142,10 +144,3 @@ def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: 
     first *= first_std  # in place: the layer may be large
     first /= np.sqrt(m)
     return Weights.computed(first, second / np.sqrt(m))  # without a copy, for the same reason
-
-
-def _resize_columns(matrix: np.ndarray, columns: int) -> np.ndarray:
-    """The first `columns` columns, filled up with zeros where there are fewer."""
-    kept = matrix[..., :columns]
-    missing = columns - kept.shape[-1]
-    return np.concatenate([kept, np.zeros((*kept.shape[:-1], missing))], axis=-1) if missing else kept

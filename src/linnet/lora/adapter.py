@@ -98,7 +98,7 @@ class Adapter:
         """Refuse weights that are not of this rank, and take their dimensions."""
         if not isinstance(weights, Weights):
             raise ValueError(f"`weights` must be `Weights(A, B)`: got {type(weights).__name__}.")
-        if weights.first.ndim != 2 or weights.width != self.rank:
+        if weights.depth != 2 or weights.first.ndim != 2 or weights.width != self.rank:
             raise ValueError(f"`weights` must be one pair of rank {self.rank}: got {weights!r}.")
         if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
             raise ValueError("`weights` must be finite: these have NaN or infinities, as of a run that diverged.")

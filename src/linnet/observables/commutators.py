@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import flag, representable
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 
 
 def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
@@ -34,7 +34,7 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
         >>> commutator(weights).tolist(), commutator(weights, normalized=True).tolist()
         ([0.0, 2.0], [0.0, 1.0])
     """
-    weights = check_weights(weights)
+    weights = check_two_layers(weights)
     if weights.out_dim != 1:
         raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
     rows, sizes = _scale_to_one(np.swapaxes(weights.first, -1, -2))  # (..., input, hidden)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, real_array, representable
 from linnet._memory import check_fits
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_weights, product_of
 
 
 @representable
@@ -19,9 +19,12 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
 
     $$ R \mapsto C_2 R + R C_1, \qquad C_1 = W_1^T W_1, \quad C_2 = W_2 W_2^T $$
 
+    At any depth it is $\sum_l A_l A_l^T R\, B_l^T B_l$ with the products $A_l = W_L \cdots W_{l+1}$ above layer $l$ and
+    $B_l = W_{l-1} \cdots W_1$ below it.
+
     **Arguments:**
 
-    - `weights`: of the network
+    - `weights`: weights of the network, at any depth
     - `residual`: $R$, (output, input)
 
     **Returns** $\dot A$, (..., output, input).
@@ -39,21 +42,27 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
         raise ValueError(
             f"`residual` must be (..., {weights.out_dim}, {weights.in_dim}), output x input: got shape {R.shape}."
         )
-    first, second = weights.first, weights.second
-    broadcast(weights=first[..., 0, 0], residual=R[..., 0, 0])
-    return second @ (np.swapaxes(second, -1, -2) @ R) + (R @ np.swapaxes(first, -1, -2)) @ first
+    broadcast(weights=weights.first[..., 0, 0], residual=R[..., 0, 0])
+    velocity: np.ndarray | float = 0.0
+    for above, below in _around_each_layer(weights):
+        part = R if below is None else (R @ np.swapaxes(below, -1, -2)) @ below
+        velocity = velocity + (part if above is None else above @ (np.swapaxes(above, -1, -2) @ part))
+    return np.asarray(velocity)
 
 
 @representable
 def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
-    r"""The neural tangent kernel of a two-layer linear network on samples.
+    r"""The neural tangent kernel of a linear network on samples.
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x', \qquad C_1 = W_1^T W_1, \quad C_2 = W_2
     W_2^T $$
 
+    for two layers. At any depth $\Theta(x, x')_{ab} = \sum_l (A_l A_l^T)_{ab}\, x^T B_l^T B_l x'$ with the products
+    $A_l = W_L \cdots W_{l+1}$ above layer $l$ and $B_l = W_{l-1} \cdots W_1$ below it.
+
     **Arguments:**
 
-    - `weights`: of the network
+    - `weights`: weights of the network, at any depth
     - `X`: samples, (sample, input)
     - `X2`: others, (sample, input); `X` by default
 
@@ -77,12 +86,13 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
         f"the kernel of {left.shape[0]} samples `X` with {right.shape[0]} and {k} outputs",
         "Take fewer samples, or apply it with `ntk_operator`, which never forms it.",
     )
-    hidden_left = left @ np.swapaxes(weights.first, -1, -2)
-    hidden_right = right @ np.swapaxes(weights.first, -1, -2)
-    through_first = hidden_left @ np.swapaxes(hidden_right, -1, -2)
-    second = weights.second @ np.swapaxes(weights.second, -1, -2)
-    blocks = through_first[..., :, None, :, None] * np.eye(k)[:, None, :]
-    blocks = blocks + (left @ right.T)[:, None, :, None] * second[..., None, :, None, :]
+    blocks: np.ndarray | float = 0.0
+    for above, below in _around_each_layer(weights):
+        rows, columns = (X if below is None else X @ np.swapaxes(below, -1, -2) for X in (left, right))
+        inputs = rows @ np.swapaxes(columns, -1, -2)
+        outputs = np.eye(k) if above is None else above @ np.swapaxes(above, -1, -2)
+        blocks = blocks + inputs[..., :, None, :, None] * outputs[..., None, :, None, :]
+    blocks = np.asarray(blocks)
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
 
 
@@ -118,6 +128,14 @@ def _unit_scale(kernels: np.ndarray) -> np.ndarray:
     """Each kernel over its largest entry, so that no square overflows or vanishes."""
     largest = np.abs(kernels).max(axis=(-2, -1), keepdims=True)
     return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
+
+
+def _around_each_layer(weights: Weights) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+    """Return the products of the layers above and below each layer; None where there are none."""
+    layers = weights.layers
+    above = [product_of(layers[index + 1 :]) if index + 1 < len(layers) else None for index in range(len(layers))]
+    below = [product_of(layers[:index]) if index else None for index in range(len(layers))]
+    return list(zip(above, below, strict=True))
 
 
 def _check_samples(name: str, X: ArrayLike, weights: Weights) -> np.ndarray:

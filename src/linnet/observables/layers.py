@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import real_array, representable
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
@@ -30,7 +32,7 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
         >>> imbalance(ln.Weights([[2.0]], [[1.0]])).tolist()
         [[3.0]]
     """
-    return check_weights(weights).imbalance
+    return check_two_layers(weights).imbalance
 
 
 def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
@@ -38,7 +40,7 @@ def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
 
     $$ |M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t) $$
 
-    Measured in reduced coordinates, where it is the same number.
+    Deeper networks conserve one matrix for each hidden layer; the norms are then over all of them. Measured in reduced coordinates, where it is the same number.
 
     **Arguments:**
 
@@ -59,9 +61,10 @@ def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
     """
     check_trajectory(trajectory)
     states = trajectory.reduced
-    now, then = states.imbalance, trajectory.reduction.weights.imbalance
-    size = (states.first**2).sum(axis=(-2, -1)) + (states.second**2).sum(axis=(-2, -1))
-    return np.linalg.norm(now - then, axis=(-2, -1)) / np.where(size > 0, size, 1.0)
+    pairs = zip(states.imbalances, trajectory.reduction.weights.imbalances, strict=True)
+    moved = functools.reduce(np.hypot, [np.linalg.norm(now - then, axis=(-2, -1)) for now, then in pairs])
+    size = np.asarray(sum((layer**2).sum(axis=(-2, -1)) for layer in states.layers))
+    return moved / np.where(size > 0, size, 1.0)
 
 
 @representable
@@ -86,7 +89,7 @@ def mode_alignment(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float
         >>> mode_alignment(weights, [[1.0]], [[1.0]]).round(4).tolist()
         [0.7071]
     """
-    weights = check_weights(weights)
+    weights = check_two_layers(weights)
     U, V = real_array("left", left, ndim=(1, 2)), real_array("right", right, ndim=(1, 2))
     U, V = (vectors[:, None] if vectors.ndim == 1 else vectors for vectors in (U, V))
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:

@@ -20,7 +20,7 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
     - `problem`: what is to be learned
     - `weights`: of the network; leading axes are kept
 
-    **Returns** $L(W_2 W_1)$, a number or (...).
+    **Returns** $L(W_L \\cdots W_1)$, a number or (...).
 
     **Example:**
 
@@ -29,7 +29,7 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
         >>> loss(ln.Problem.from_target([[3.0]]), ln.Weights([[1.0]], [[1.0]]))
         2.0
     """
-    check_match(problem, weights)
+    check_match(problem, weights, any_depth=True)
     return problem.loss(_finite_product(weights))
 
 
@@ -51,7 +51,7 @@ def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, "
         >>> test_loss(ln.Problem.from_target([[3.0]], truth=[[2.0]]), ln.Weights([[1.0]], [[1.0]]))
         0.5
     """
-    check_match(problem, weights)
+    check_match(problem, weights, any_depth=True)
     if problem.truth is None:
         raise ValueError("`problem` must have a `truth` for a test loss: give it when the problem is made.")
     return problem.test_loss(_finite_product(weights))

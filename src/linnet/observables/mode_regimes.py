@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable, real_array, representable
 from linnet._deprecation import Renamed
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
@@ -43,7 +43,7 @@ class Regimes:
 
         >>> import linnet as ln
         >>> from linnet.observables import regimes
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, stds=1e-4)
         >>> by_mode = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
         >>> by_mode.thresholds.round(2).tolist(), by_mode.certain.tolist()
         ([1.0, 1.0], [True, True])
@@ -83,7 +83,7 @@ class Regimes:
     @partly_representable
     def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
         """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
-        trained = check_weights(trained, "trained")
+        trained = check_two_layers(trained, "trained")
         if (trained.in_dim, trained.out_dim) != (len(self.right), len(self.left)):
             raise ValueError(
                 f"`trained` must have {len(self.right)} inputs and {len(self.left)} outputs, as the start: got "
@@ -129,7 +129,7 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
         >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
         array([5.])
     """
-    weights = check_weights(weights)
+    weights = check_two_layers(weights)
     U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
         raise ValueError(
@@ -173,14 +173,14 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, stds=1e-4)
         >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).labels
         ['active', 'lazy']
     """
     check_match(problem, weights)
     if weights.batch or problem.batch:
         raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
-    weights = check_weights(weights)
+    weights = check_two_layers(weights)
     before = _finite_product(weights)
     cross = problem.cross if problem.cost is None else problem.residual(np.zeros_like(before))
     left, strengths, right = np.linalg.svd(cross, full_matrices=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, count, number, positive, real_array, representable
-from linnet.inits.layers import Layers, check_layers
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions._by_weight import WordsByWeight
 from linnet.reductions._words import Words
@@ -48,7 +48,7 @@ class DeepReduction(Reduction):
     **Attributes:**
 
     - `full_problem`, `full_weights`: as they were given
-    - `weights`: the reduced `Layers`
+    - `weights`: the reduced `Weights`
     - `basis`: $V$, (input, r); None for a plain one
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
     - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
@@ -64,7 +64,7 @@ class DeepReduction(Reduction):
 
         >>> import numpy as np
         >>> import linnet as ln
-        >>> start = ln.inits.deep_gaussian(in_dim=2, out_dim=1, width=100, depth=3, stds="ntk", key=0)
+        >>> start = ln.inits.gaussian(in_dim=2, out_dim=1, width=100, depth=3, stds="ntk", key=0)
         >>> reduction = ln.reduce(ln.Problem.from_target([[1.0, 2.0]]), start, order=6)
         >>> reduction.weights.widths, reduction.exact, reduction.error < 1e-4
         ((11, 10), False, True)
@@ -105,27 +105,27 @@ class DeepReduction(Reduction):
                 if self.untouched is not None:
                     layer = layer + share * self._outside
             full.append(layer.astype(dtype, copy=False))
-        return Layers.computed(full)
+        return Weights.computed(*full)
 
     def _check_reduced(self, weights: object) -> Any:
         """Return the layers of the reduced network; refuse those of another shape."""
         wanted = [layer.shape[-2:] for layer in self.weights.layers]
-        got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Layers) else type(weights).__name__
+        got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Weights) else type(weights).__name__
         if got != wanted:
-            raise ValueError(f"`weights` must be reduced Layers of shapes {wanted}: got {got}.")
+            raise ValueError(f"`weights` must be reduced Weights of shapes {wanted}: got {got}.")
         return weights
 
     @representable
     def test_loss(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
         """The full problem's test loss at reduced `weights`."""
-        states = check_layers(self._check_reduced(weights))
+        states = check_weights(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.above, rest=rest))
 
 
 def reduced_layers(
     problem: Problem,
-    layers: Layers,
+    layers: Weights,
     *,
     order: int | None = None,
     rtol: float | None = None,
@@ -145,7 +145,7 @@ def reduced_layers(
     given = [first, *layers.layers[1:]]
     if first.ndim > layers.last.ndim:  # one start on a batch of problems: the basis differs from problem to problem
         given[1:] = [np.broadcast_to(layer, (*first.shape[:-2], *layer.shape)) for layer in given[1:]]
-    plain = DeepReduction(problem, layers, Layers(given, full_width=layers.full_width), basis, None)
+    plain = DeepReduction(problem, layers, Weights(*given, full_width=layers.full_width), basis, None)
     if _is_narrow(given):
         return plain
     if problem.cost is None and float(problem.factor.scales.max(initial=0.0)) > LARGEST_SCALE:
@@ -174,7 +174,7 @@ def reduced_layers(
     for index, layer in enumerate(given[1:-1]):
         reduced.append(_transposed(stacked[index + 1]) @ (layer @ stacked[index]))
     reduced.append(given[-1] @ stacked[-1])
-    weights = Layers(reduced, full_width=layers.full_width)
+    weights = Weights(*reduced, full_width=layers.full_width)
     return DeepReduction(
         problem, layers, weights, basis, stacked[0], tuple(stacked), order=reached, exact=exact, estimates=tuple(bases)
     )

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, real_array, representable
-from linnet.inits.layers import Layers, check_layers, layer_arrays
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers, check_weights
 from linnet.problems.factor import Factor
 from linnet.problems.problem import Problem
-
-if TYPE_CHECKING:
-    from linnet.reductions.deep import DeepReduction
 
 COORDINATE_WISE = {
     "adam",
@@ -60,7 +56,7 @@ class Reduction:
 
         >>> import numpy as np
         >>> import linnet as ln
-        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, stds=0.1)
         >>> reduction = ln.reduce(ln.Problem.from_target(np.eye(2, 3)), start)
         >>> reduction.weights.width, bool(np.allclose(reduction.lift(reduction.weights).first, start.first))
         (5, True)
@@ -135,7 +131,7 @@ class Reduction:
     def _check_reduced(self, weights: Weights) -> Weights:
         """Return the weights of the reduced network; refuse those of another shape."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
-        got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
+        got = tuple(layer.shape[-2:] for layer in weights.layers) if isinstance(weights, Weights) else None
         if got != wanted:
             raise ValueError(
                 f"`weights` must be reduced weights of shapes {wanted[0]} and {wanted[1]}: got "
@@ -176,24 +172,14 @@ class Reduction:
     @representable
     def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
         """The full problem's test loss at reduced `weights`."""
-        states = check_weights(self._check_reduced(weights))
+        states = check_two_layers(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
 
 
-@overload
-def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction: ...
-
-
-@overload
-def reduce(
-    problem: Problem, weights: Layers, *, order: int | None = None, rtol: float | None = None, optimizer: str = ...
-) -> DeepReduction: ...
-
-
 def reduce(
     problem: Problem,
-    weights: Weights | Layers,
+    weights: Weights,
     *,
     order: int | None = None,
     rtol: float | None = None,
@@ -214,23 +200,23 @@ def reduce(
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, `Weights` or `Layers`, at any width
-    - `order`: of `Layers`, the longest word kept; by default as long as `rtol` needs
-    - `rtol`: of `Layers`, the error of the products that is allowed, relative to the largest; 1e-8 by default
-    - `learning_rate`: of `Layers`, of the descent that `.error` is told for; by default small steps
+    - `weights`: initial weights, at any width and depth
+    - `order`: length of the longest word kept, beyond two layers; by default as long as `rtol` needs
+    - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
+    - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
     - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
       `"flow"`, all of which commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are
       refused.
 
-    **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of `Layers` a
-    `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.
+    **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
+    networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.
 
     **Example:**
 
         >>> import numpy as np
         >>> import linnet as ln
         >>> from linnet.reductions import reduce
-        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, stds=0.1)
         >>> small = reduce(ln.Problem.from_target(np.eye(2, 3)), start).weights
         >>> small.width, bool(np.allclose(small.second @ small.second.T, start.second @ start.second.T))
         (5, True)
@@ -246,21 +232,18 @@ def reduce(
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
-    if isinstance(weights, Layers):
+    if weights.depth > 2:
         from linnet.reductions.deep import constant_steps, reduced_layers
 
         if name == "sgd" and learning_rate is not None:
             raise ValueError("`learning_rate` must be left out for mini-batches and label noise: they cannot be tried.")
         paths = None if name == "sgd" else () if learning_rate is None else constant_steps(learning_rate)
-        return reduced_layers(problem, check_layers(weights), order=order, rtol=rtol, paths=paths)
+        return reduced_layers(problem, check_weights(weights), order=order, rtol=rtol, paths=paths)
     if order is not None or rtol is not None or learning_rate is not None:
         raise ValueError(
-            "`order`, `rtol` and `learning_rate` belong to `Layers`: two layers, as `Weights`, reduce exactly at every "
-            "width."
+            "`order`, `rtol` and `learning_rate` must be left out for two layers, which reduce exactly at every width."
         )
-    if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
-        # the float32 result of another run is reduced in float64
-        weights = Weights(weights.first, weights.second, full_width=weights.full_width)
+    weights = check_weights(weights)  # the float32 result of another run is reduced in float64
     basis = None
     if problem.cost is None:
         basis = problem.factor.basis
@@ -276,24 +259,24 @@ def reduce(
     return Reduction(problem, weights, small, basis, frame)
 
 
-def refuse_diverged(name: str, weights: Weights | Layers) -> None:
+def refuse_diverged(name: str, weights: Weights) -> None:
     """Refuses the weights of a run that diverged."""
-    if not all(np.isfinite(layer).all() for layer in layer_arrays(weights)):
+    if not all(np.isfinite(layer).all() for layer in weights.layers):
         raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")
 
 
-def check_match(problem: Problem, weights: Weights | Layers, *, any_depth: bool = False) -> None:
+def check_match(problem: Problem, weights: Weights, *, any_depth: bool = False) -> None:
     """Refuses weights that do not fit the problem's inputs, outputs or batch."""
     if not isinstance(problem, Problem):
         raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
-    if isinstance(weights, Layers) and not any_depth:
+    if not isinstance(weights, Weights):
+        raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+    if weights.depth > 2 and not any_depth:
         raise ValueError(
-            f"`weights` must be linnet Weights, as this is known for two layers only: got Layers of depth "
-            f"{weights.depth}. Two layers convert by `.to_weights()`; any depth is for `reduce`, `gradient_descent`, "
-            "`gradient_flow`, `stochastic_descent`, `label_noise_descent` and `theories.deep`."
+            f"`weights` must have two layers, because this is known for two layers only: got {weights.depth}. Any "
+            "depth is for `reduce`, `gradient_descent`, `gradient_flow`, `stochastic_descent`, `label_noise_descent` "
+            "and `theories.deep`."
         )
-    if not isinstance(weights, (Weights, Layers)):
-        raise ValueError(f"`weights` must be linnet Weights or Layers: got {type(weights).__name__}.")
     if weights.first.ndim > 3:
         raise ValueError(f"`weights` may have one leading batch axis: got `first` of shape {weights.first.shape}.")
     if (weights.in_dim, weights.out_dim) != (problem.in_dim, problem.out_dim):

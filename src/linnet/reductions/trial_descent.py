@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.inits.layers import product_of
+from linnet.inits.weights import product_of
 from linnet.problems.problem import Problem
 
 MAX_STEPS = 1000

@@ -92,11 +92,11 @@ def _run_of_cell(cell: dict[str, Any], seed: int) -> IndependentRun:
     """Build the run of one cell: its problem, its start and its learning rate."""
     drawn = seed if cell["problem_seed"] < 0 else int(cell["problem_seed"])
     problem = _problem_of_cell(cell, [drawn, 0])
-    stds = {"first_std": cell["first_std"], "second_std": cell["second_std"]}
+    stds = cell["first_std"], cell["second_std"]
     if cell["threshold"]:
-        stds = dict.fromkeys(stds, math.sqrt(positive("threshold", cell["threshold"]) / count("width", cell["width"])))
+        stds = (math.sqrt(positive("threshold", cell["threshold"]) / count("width", cell["width"])),) * 2
     weights = reduced_gaussian(
-        key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds
+        key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], stds=stds
     )
     if cell["learning_rate"]:
         rate = positive("learning_rate", cell["learning_rate"])

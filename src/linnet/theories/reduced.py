@@ -20,7 +20,7 @@ from linnet._arguments import (
     symmetric,
     times_array,
 )
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 
 MIN_START = 1e-290  # below it the integrator's tolerances are no longer numbers
@@ -95,7 +95,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
         (0.001, [1.0, 0.0])
     """
     _, cross = _scalar_moments(problem)
-    check_weights(weights)
+    check_two_layers(weights)
     if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
         raise ValueError(
             f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "

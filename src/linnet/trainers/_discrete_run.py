@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, real_array
-from linnet.inits.layers import Layers, layer_arrays
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
@@ -39,7 +38,7 @@ class DiscreteRun:
     """
 
     problem: Problem
-    weights: Weights | Layers
+    weights: Weights
     _: KW_ONLY
     learning_rate: Rate
     steps: int
@@ -126,7 +125,7 @@ class DiscreteRun:
         """Return the rate of each layer in units of the common one, by its name in the loop; refuse what is not one."""
         if self.layer_rates is None:
             return {}
-        depth = len(layer_arrays(self.weights))
+        depth = self.weights.depth
         each = real_array("layer_rates", self.layer_rates, ndim=1)
         if each.size != depth:
             raise ValueError(f"`layer_rates` must be one for each of the {depth} layers: got {each.size}.")

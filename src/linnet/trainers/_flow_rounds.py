@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet import _progress as progress
-from linnet.inits.layers import product_of
+from linnet.inits.weights import product_of
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder, LaterLayers
 from linnet.trainers._layer_steps import negative_gradients

@@ -23,7 +23,7 @@ import numpy as np
 
 from linnet._memory import check_fits
 from linnet._progress import bar
-from linnet.inits.layers import product_of
+from linnet.inits.weights import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._array_or_number import select
 from linnet.trainers._compiling import QUICK_COMPILATION, jit_drawing

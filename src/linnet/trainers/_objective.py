@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import register_dataclass
 
-from linnet.inits.layers import product_of
+from linnet.inits.weights import product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._states import Array, Arrays, Objective, Params, layers_of

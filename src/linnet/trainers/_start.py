@@ -16,8 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet._arguments import flag
-from linnet.inits.layers import Layers, check_layers, layer_arrays
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.deep import DeepReduction, reduced_layers
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
@@ -30,7 +29,7 @@ RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the
 
 
 def coordinates_of_run(
-    problem: Problem, weights: Weights | Layers, reduced: bool, *, step_sizes: Sequence[StepSizes] | None = ()
+    problem: Problem, weights: Weights, reduced: bool, *, step_sizes: Sequence[StepSizes] | None = ()
 ) -> Reduction:
     """Return the coordinates a run is carried out in; the problem's own with `reduced=False`. Check all three.
 
@@ -40,16 +39,16 @@ def coordinates_of_run(
     reduced = flag("reduce", reduced)
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
-    deep = isinstance(weights, Layers)
+    deep = weights.depth > 2
     if not reduced:
         return (DeepReduction if deep else Reduction)(problem, weights, weights, None, None)
-    return reduced_layers(problem, check_layers(weights), paths=step_sizes) if deep else reduction_of(problem, weights)
+    return reduced_layers(problem, check_weights(weights), paths=step_sizes) if deep else reduction_of(problem, weights)
 
 
 def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
     """Return the parameters a loop starts from (`_states.Params`), with the batch of the problem or of the weights in
     front: the layers and "rest", and with `velocity` one at zero for each of them."""
-    layers = layer_arrays(reduction.weights)
+    layers = reduction.weights.layers
     batch = reduction.full_problem.batch
     if batch and layers[0].ndim == 2:
         layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import non_negative, shown, within_scope
-from linnet.inits.layers import Layers
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
@@ -23,7 +22,7 @@ from linnet.trajectories.trajectory import Trajectory
 @within_scope
 def gradient_descent(
     problem: Problem,
-    weights: Weights | Layers,
+    weights: Weights,
     *,
     learning_rate: Rate,
     steps: int,
@@ -49,7 +48,7 @@ def gradient_descent(
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, `Weights` or `Layers`; a leading axis is a batch of networks
+    - `weights`: initial weights, of any depth; a leading axis is a batch of networks
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
     - `steps`: how many
     - `save_every`: an interval, or a policy of `linnet.trajectories`
@@ -67,7 +66,7 @@ def gradient_descent(
     - `throw`: whether to raise `DivergedError` where the loss explodes, or to say so in the status
     - `layer_rates`: learning rates of the layers in units of `learning_rate`, one for each (see `inits.scaling`)
 
-    **Returns** a `Trajectory`. That of `Layers` is exact where they reduce exactly, and to 1e-8 of the products
+    **Returns** a `Trajectory`. Beyond two layers it is exact where they reduce exactly, and to 1e-8 of the products
     elsewhere; `run.reduction.error` tells it.
 
     **Example:**
@@ -75,7 +74,7 @@ def gradient_descent(
         >>> import linnet as ln
         >>> from linnet.trainers import gradient_descent
         >>> problem = ln.Problem.from_target([[2.0, 0.0], [0.0, 0.5]])
-        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=100, first_std=0.01, second_std=0.01)
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=100, stds=0.01)
         >>> run = gradient_descent(problem, start, learning_rate=0.1, steps=200, save_every=20)
         >>> run.products[-1].diagonal().round(3).tolist(), run.steps[:3].tolist()
         ([2.0, 0.5], [0, 20, 40])

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, positive, times_array, within_scope
 from linnet._memory import check_fits
-from linnet.inits.layers import Layers, layer_arrays
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
@@ -36,7 +35,7 @@ MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to
 @within_scope
 def gradient_flow(
     problem: Problem,
-    weights: Weights | Layers,
+    weights: Weights,
     *,
     times: ArrayLike,
     rtol: float = 1e-10,
@@ -56,7 +55,7 @@ def gradient_flow(
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, `Weights` or `Layers`, at time 0; a leading axis is a batch of networks
+    - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
     - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
@@ -83,7 +82,7 @@ def gradient_flow(
         >>> import numpy as np
         >>> import linnet as ln
         >>> from linnet.trainers import gradient_flow
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**9, stds=1e-5)
         >>> run = gradient_flow(ln.Problem.from_target(np.diag([8.0, 1.0])), start, times=[0.0, 0.5, 1.0])
         >>> theory = ln.theories.mixed.self_consistent(np.diag([8.0, 1.0]), start.product, 0.1, run.times)
         >>> bool(np.abs(run.products - theory).max() < 1e-3)  # a billion hidden units
@@ -145,9 +144,9 @@ def gradient_flow(
     return Trajectory(save_times, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
 
-def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
+def _absolute_tolerances(weights: Weights, rtol: float) -> np.ndarray:
     """Return the absolute tolerance of one network, or of every network of a batch by its own scale."""
-    layers = layer_arrays(weights)
+    layers = weights.layers
     inside = (-1, -2)
     top = np.max([np.abs(layer).max(axis=inside) for layer in layers], axis=0)
     safe = np.where(top > 0, top, 1.0)[..., None, None]  # nothing under- or overflows

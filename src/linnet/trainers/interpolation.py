@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, non_negative, positive, real_array, refuse_infinite, representable
+from linnet._arguments import count, one_or_each, positive, real_array, refuse_infinite, representable
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
@@ -40,8 +40,7 @@ def interpolating_network(
     *,
     key: Key,
     width: int,
-    first_std: float,
-    second_std: float,
+    stds: float | ArrayLike,
     loss: float = 1e-8,
     tolerance: float = 3e-3,
     dtype: DTypeLike | None = None,
@@ -52,7 +51,7 @@ def interpolating_network(
     (`inits.reduced_gaussian` of n inputs, since a rotated Gaussian is one again), trained by `function_flow` in the
     eigenbasis of the sample covariance. Across the span the predictor is $W_2 W_1(0)$, with a part of $W_1(0)$ that
     training never touches and on which $W_2$ does not depend: given $W_2$ it is a Gaussian of variance $|W_2|^2$
-    `first_std`$^2$ in each direction, and is drawn as such. So the predictor has exactly the law of the full
+    $s_1^2$ in each direction, and is drawn as such. So the predictor has exactly the law of the full
     network's.
 
     **Arguments:**
@@ -61,8 +60,7 @@ def interpolating_network(
     - `labels`: (n,)
     - `key`: an integer seed or a JAX key
     - `width`: of the network
-    - `first_std`: standard deviation of the entries of $W_1(0)$
-    - `second_std`: of those of $W_2(0)$
+    - `stds`: standard deviations $s_1$ and $s_2$ of the entries of $W_1(0)$ and $W_2(0)$, or one number for both
     - `loss`: the share of the loss of zero at which training ends
     - `tolerance`: of the integration, at most 0.1
     - `dtype`: float64 by default, or `"float32"`
@@ -75,11 +73,11 @@ def interpolating_network(
         >>> import numpy as np
         >>> from linnet.trainers import interpolating_network
         >>> X = np.random.default_rng(0).standard_normal((4, 10))
-        >>> network = interpolating_network(X, X[:, 0], key=0, width=50, first_std=1e-3, second_std=1e-3)
+        >>> network = interpolating_network(X, X[:, 0], key=0, width=50, stds=1e-3)
         >>> bool(np.abs(X @ network.product - X[:, 0]).max() < 1e-2)
         True
     """
-    run_dtype, first_std = resolve(dtype), non_negative("first_std", first_std)
+    run_dtype, first_std = resolve(dtype), float(np.ravel(one_or_each("stds", stds, 2, "2 layers"))[0])
     X, y = real_array("inputs", inputs, ndim=2).astype(run_dtype), real_array("labels", labels).astype(run_dtype)
     if y.shape != X.shape[:1] or X.shape[0] >= X.shape[1]:
         raise ValueError(f"`inputs` must be (n, d) with n < d, and `labels` (n,): got shapes {X.shape} and {y.shape}.")
@@ -95,8 +93,7 @@ def interpolating_network(
         in_dim=n,
         out_dim=1,
         width=count("width", width),
-        first_std=first_std,
-        second_std=second_std,
+        stds=stds,
     )
     noise = np.asarray(generator(key, 2).standard_normal(dim), run_dtype)
     values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(run_dtype), start.second[0].astype(run_dtype))

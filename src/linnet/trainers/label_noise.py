@@ -79,7 +79,7 @@ def label_noise_descent(
         >>> import linnet as ln
         >>> from linnet.trainers import label_noise_descent
         >>> problem = ln.problems.gaussian_regression(key=0, samples=20, in_dim=3)
-        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=10, first_std=0.3, second_std=0.3)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=10, stds=0.3)
         >>> run = label_noise_descent(problem, start, learning_rate=0.05, steps=300, noise_std=0.1, key=0)
         >>> bool(run.loss[-1] < 0.01 * run.loss[0])
         True

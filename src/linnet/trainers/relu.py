@@ -68,7 +68,7 @@ def relu_descent(
         >>> import linnet as ln
         >>> from linnet.trainers import relu_descent
         >>> problem = ln.problems.relu_teacher(key=0, samples=30, in_dim=2, neurons=2)
-        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=1, width=20, first_std=0.5, second_std=0.5)
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=1, width=20, stds=0.5)
         >>> run = relu_descent(problem, start, learning_rate=0.05, steps=500, save_every=100)
         >>> bool(run.loss[-1] < 0.1 * run.loss[0])
         True

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from linnet._arguments import count, flag, non_negative, positive, real_array, times_array
 from linnet._memory import check_fits
 from linnet._randomness import Key, jax_key
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
@@ -117,8 +117,7 @@ def noise_sde(
         >>> bool(abs(mean / exact - 1) < 0.2)
         True
     """
-    if not isinstance(weights, Weights):
-        raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+    check_two_layers(weights)
     if problem is not None:
         if not isinstance(problem, Problem):
             raise ValueError(f"`problem` must be a linnet Problem, or None for no drift: got {type(problem).__name__}.")

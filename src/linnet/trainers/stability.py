@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from linnet._arguments import representable
-from linnet.inits.layers import Layers, check_layers
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
 
 @representable
-def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float | None:
+def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     r"""A step size at which descent is stable, at the start and where it ends; None for a general cost.
 
     Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$
@@ -24,7 +23,7 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, `Weights` or `Layers`
+    - `weights`: initial weights, at any depth
 
     **Returns** a step size, half of the limit; None for a general cost.
 
@@ -40,12 +39,12 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     refuse_diverged("weights", weights)
     if problem.cost is not None:
         return None
-    norms = np.array([_spectral_norm(layer) for layer in check_layers(weights).layers])
+    norms = np.array([_spectral_norm(layer) for layer in check_weights(weights).layers])
     f = problem.factor
     top = float((f.scales**2).max())
     solution = _spectral_norm(problem.min_norm_solution())
     target = _spectral_norm(f.target * f.scales[..., None, :])
-    if isinstance(weights, Layers):
+    if weights.depth > 2:
         start = _curvature_bound(norms, top, target + top * float(np.prod(norms)))
         end = _curvature_bound(np.hypot(norms, solution ** (1 / weights.depth)), top, 0.0)
     else:

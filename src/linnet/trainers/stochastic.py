@@ -74,7 +74,7 @@ def stochastic_descent(
         >>> import linnet as ln
         >>> from linnet.trainers import stochastic_descent
         >>> problem = ln.problems.gaussian_regression(key=0, samples=40, in_dim=3)
-        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=10, first_std=0.3, second_std=0.3)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=10, stds=0.3)
         >>> run = stochastic_descent(problem, start, learning_rate=0.05, steps=400, batch_size=8, key=0)
         >>> bool(run.loss[-1] < 1e-3)  # labels without noise: mini-batches agree in the end
         True

@@ -10,8 +10,7 @@ import numpy as np
 
 from linnet._arguments import count
 from linnet._memory import check_fits
-from linnet.inits.layers import Layers, product_of
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trajectories.status import Status
 
@@ -70,13 +69,11 @@ class Trajectory:
         return len(self.loss)
 
     @property
-    def reduced(self) -> Any:
-        """The states in reduced coordinates, `Weights` or `Layers` as the start was."""
+    def reduced(self) -> Weights:
+        """The states in reduced coordinates."""
         if "first" not in self.kept:
             raise ValueError("this run did not keep its weights: ask for keep='weights' when training.")
-        if isinstance(self.reduction.weights, Layers):
-            return Layers.computed(self._layers)
-        return Weights.computed(self.kept["first"], self.kept["second"])
+        return Weights.computed(*self._layers)
 
     @property
     def _layers(self) -> list[np.ndarray]:
@@ -85,8 +82,8 @@ class Trajectory:
         return [self.kept[name] for name in ("first", *inner, "second")]
 
     @cached_property
-    def weights(self) -> Any:
-        """The full networks at every saved state, `Weights` or `Layers` as the start was."""
+    def weights(self) -> Weights:
+        """The full networks at every saved state."""
         full = self.reduction.full_weights
         states = self.reduced.first.shape[:-2]
         inner = sum(layer.shape[-1] * layer.shape[-2] for layer in full.layers[1:-1]) if len(self._layers) > 2 else 0
@@ -96,7 +93,7 @@ class Trajectory:
         )
         return self.reduction.lift(self.reduced, rest=self.rest)
 
-    def weights_at(self, index: int) -> Any:
+    def weights_at(self, index: int) -> Weights:
         """The full network at one saved state."""
         states = len(self)
         index = count("index", index, least=-states, most=states - 1)

@@ -69,12 +69,12 @@ def weights() -> Any:
 
 @made
 def layers() -> Any:
-    return ln.Layers([FIRST, array(4, FIRST.shape[0]), array(2, 4)])
+    return ln.Weights(FIRST, array(4, FIRST.shape[0]), array(2, 4))
 
 
 @made
 def deep_reduction() -> Any:
-    start = ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=9, depth=3, scales=0.5, key=0)
+    start = ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=9, depth=3, scales=0.5, key=0)
     return ln.reduce(ln.Problem.from_data(X, Y, truth=TRUTH), start)
 
 
@@ -90,7 +90,7 @@ def batch_weights() -> Any:
 
 @made
 def wide_weights() -> Any:
-    return ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=9, first_std=0.25, second_std=0.25)
+    return ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=9, stds=0.25)
 
 
 @made

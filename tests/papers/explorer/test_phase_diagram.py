@@ -61,9 +61,7 @@ def test_a_clicked_cell_is_trained_beside_its_prediction():
     data = part("cell", CELL)
     task = ln.problems.low_rank_plus_noise(24, rank=2, spectrum=[0.5, 0.475], noise_std=1.0, key=0)
     variance, width = 24.0**-1.5, round(24.0**1.5)
-    start = ln.inits.reduced_gaussian(
-        key=0, in_dim=24, out_dim=24, width=width, first_std=variance**0.5, second_std=variance**0.5
-    )
+    start = ln.inits.reduced_gaussian(key=0, in_dim=24, out_dim=24, width=width, stds=variance**0.5)
     first, second, rate = start.first.copy(), start.second.copy(), data.attrs["learning_rate"]
     steps = np.round(data["time"].values / rate).astype(int)
     for _ in range(steps[10]):

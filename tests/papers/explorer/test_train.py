@@ -26,7 +26,7 @@ def computed(**changes):
 def test_descent_is_the_plain_loop():
     found = computed(**NARROW, learning_rate=0.2)
     problem = ln.problems.low_rank_plus_noise(5, out_dim=4, rank=2, noise_std=0.5, key=0)
-    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=4, width=7, first_std=0.3, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=4, width=7, stds=(0.3, 0.1))
     first, second, rate = start.first.copy(), start.second.copy(), 0.2 * ln.stable_learning_rate(problem, start)
     steps = np.round(found["time"].values / rate).astype(int)
     for step in range(steps[-1] + 1):
@@ -44,7 +44,7 @@ def test_descent_is_the_plain_loop():
 def test_flow_is_that_of_scipy_and_the_closed_form_solves_its_equation():
     found = computed(**NARROW, how="flow")
     problem = ln.problems.low_rank_plus_noise(5, out_dim=4, rank=2, noise_std=0.5, key=0)
-    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=4, width=7, first_std=0.3, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=4, width=7, stds=(0.3, 0.1))
 
     def field(_, state):
         one, two = state[:35].reshape(7, 5), state[35:].reshape(4, 7)
@@ -73,15 +73,15 @@ def test_flow_is_that_of_scipy_and_the_closed_form_solves_its_equation():
 
 
 def test_a_wide_network_is_what_the_closed_form_says():
-    near = computed(width=10**9, first_std=1e-5, second_std=1e-5, how="flow")
-    far = computed(width=20, first_std=0.3, second_std=0.3, how="flow")
+    near = computed(width=10**9, stds=1e-5, how="flow")
+    far = computed(width=20, stds=0.3, how="flow")
     off = [float(np.abs(one["trained"] - one["predicted"]).max()) for one in (near, far)]
     assert off[0] < 1e-3 < 0.1 < off[1]
 
 
 def test_zeros_around_a_problem_change_nothing():
     problem = ln.problems.spiked_covariance(5, out_dim=2, spike=4.0, alignment=0.6, samples=8, noise_std=0.3, key=1)
-    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=2, width=3, first_std=0.3, second_std=0.2)
+    start = ln.inits.gaussian(key=0, in_dim=5, out_dim=2, width=3, stds=(0.3, 0.2))
     plain = ln.gradient_descent(problem, start, learning_rate=0.01, steps=100, save_every=1)
     assert pad(problem, start)[1].first.shape == (16, 8)
     run = gradient_descent(problem, start, learning_rate=0.01, steps=100, save_every=1)

@@ -47,7 +47,7 @@ def test_tasks_take_turns():
 def test_the_flow_of_a_network_is_that_of_the_trainer():
     """RK4 against `gradient_flow`: the least test loss over many times, and where it is."""
     problem = ln.problems.low_rank_plus_noise(8, rank=2, key=0)
-    starts = [ln.inits.gaussian(in_dim=8, out_dim=8, width=5, first_std=0.2, second_std=0.2, key=i) for i in range(2)]
+    starts = [ln.inits.gaussian(in_dim=8, out_dim=8, width=5, stds=0.2, key=i) for i in range(2)]
     layers = (np.stack([getattr(one, name) for one in starts]) for name in ("first", "second"))
     target, truth = np.asarray(problem.cross), np.asarray(problem.truth)
     found = flows.least_errors(*layers, target, truth, np.full(2, 2 * np.linalg.norm(target, 2)), 1.0)

@@ -31,6 +31,16 @@ def doubled(*names: str) -> Callable[[Any], Any]:
     return lambda right: lambda *args, **named: right(*args, **named | {name: 2 * named[name] for name in names})
 
 
+def doubled_first_layer(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Call the function with twice the standard deviation in the first layer."""
+    return lambda *args, **named: right(*args, **named | {"stds": (2 * named["stds"], named["stds"])})
+
+
+def doubled_first_layer_of_twice_the_width(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Call the function with twice the standard deviation in the first layer, at twice the width."""
+    return lambda *args, **named: doubled_first_layer(right)(*args, **named | {"width": 2 * named["width"]})
+
+
 def soon_after_growth(spectrum: Sequence[float], *gammas: float, dim: int) -> float:
     """A T* at which the signal has just been learned: half as long again as it takes to half its target."""
     goal, threshold = min(spectrum) * dim, dim ** sum(gammas)
@@ -183,15 +193,19 @@ MUTATIONS = {
     "descent-order": Mutation("lemma-f1", threshold_in("self_consistent", 1.01), quick=True),
     "lemma-f2": Mutation("lemma-f2", wrong(descent, "EDGE", lambda right: 0.5), quick=True),
     "eq1": Mutation("eq1", results_of("regions", log_distance=lambda cells: cells["log_distance"] + 4)),
-    "start": Mutation("start", wrong(ln.inits, "reduced_gaussian", doubled("first_std")), quick=True, retrains=True),
+    "start": Mutation("start", wrong(ln.inits, "reduced_gaussian", doubled_first_layer), quick=True, retrains=True),
     "start-values": Mutation(
-        "start-values", wrong(ln.inits, "reduced_gaussian", doubled("width", "first_std")), quick=True, retrains=True
+        "start-values",
+        wrong(ln.inits, "reduced_gaussian", doubled_first_layer_of_twice_the_width),
+        quick=True,
+        retrains=True,
     ),
-    "all-lazy": Mutation(
-        "all-lazy", wrong(ln.inits, "reduced_gaussian", doubled("first_std", "second_std")), quick=True, retrains=True
-    ),
+    "all-lazy": Mutation("all-lazy", wrong(ln.inits, "reduced_gaussian", doubled("stds")), quick=True, retrains=True),
     "all-lazy-narrow": Mutation(
-        "all-lazy", argument(ln.inits, "reduced_gaussian", "first_std", times(0.1)), quick=True, retrains=True
+        "all-lazy",
+        argument(ln.inits, "reduced_gaussian", "stds", lambda std: (0.1 * std, std)),
+        quick=True,
+        retrains=True,
     ),
     "imbalance-descent": Mutation(
         "imbalance-descent",

@@ -48,7 +48,7 @@ def test_a_curve_of_the_active_region_is_that_of_plain_descent() -> None:
     times, curve = found["times"][1][1], found["test_error"][1][1]
     task = ln.problems.low_rank_plus_noise(6, rank=2, key=[12, 0], spectrum=[1.0, 0.5])
     truth, std = np.asarray(task.truth), 6 ** (-1.85 / 2)
-    weights = ln.inits.reduced_gaussian(key=[12, 1], in_dim=6, out_dim=6, width=56, first_std=std, second_std=std)
+    weights = ln.inits.reduced_gaussian(key=[12, 1], in_dim=6, out_dim=6, width=56, stds=std)
     steps = int(np.ceil(4 * np.log(6) * 15))
     products = descended(task.cross, weights, 1 / 90, steps)
     errors = [((product - truth) ** 2).sum() / ((task.cross - truth) ** 2).sum() for product in products]
@@ -81,9 +81,7 @@ def test_the_preference_is_that_of_plain_descent() -> None:
         np.testing.assert_allclose(found["threshold"][1][cell], np.array(levels) * values[0])
         for i, level in enumerate(levels):
             std = float(np.sqrt(level * values[0] / 6**3))
-            weights = ln.inits.reduced_gaussian(
-                key=[seed, 1, i], in_dim=6, out_dim=6, width=216, first_std=std, second_std=std
-            )
+            weights = ln.inits.reduced_gaussian(key=[seed, 1, i], in_dim=6, out_dim=6, width=216, stds=std)
             products = list(descended(target, weights, 0.05 / (max(level, 1) * values[0]), 150))
             losses = np.array([((target - product) ** 2).sum() for product in products])
             half = products[int(np.argmax(losses <= losses[0] / 2))]
@@ -177,7 +175,7 @@ def test_a_flow_is_that_of_scipy() -> None:
     found = widths.width_cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
     problem, threshold = widths.task_and_threshold(4, 2)
     std = float(np.sqrt(threshold / 256))
-    weights = ln.inits.reduced_gaussian(key=9, in_dim=4, out_dim=4, width=256, first_std=std, second_std=std)
+    weights = ln.inits.reduced_gaussian(key=9, in_dim=4, out_dim=4, width=256, stds=std)
     times = found["times"][1][1]
     np.testing.assert_allclose(times[-1] * np.linalg.norm(problem.cross, 2), 20.0)
     first, second = reference.flow(np.eye(4), problem.cross, weights.first, weights.second, times)
@@ -210,7 +208,7 @@ def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
     found = descents.timeline_cells(points, np.array([5, 6]), **fixed)
     task = ln.problems.low_rank_plus_noise(8, rank=2, key=[6, 0], spectrum=[1.0, 0.5])
     std = 8 ** (-1.85 / 2)
-    weights = ln.inits.reduced_gaussian(key=[6, 1], in_dim=8, out_dim=8, width=108, first_std=std, second_std=std)
+    weights = ln.inits.reduced_gaussian(key=[6, 1], in_dim=8, out_dim=8, width=108, stds=std)
     left0, _, right0 = np.linalg.svd(np.asarray(task.truth))
     seen = [step for step in descents.SEEN if step <= 120]
     products = list(descended(task.cross, weights, 1 / 320, 120))

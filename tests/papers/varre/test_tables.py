@@ -148,7 +148,7 @@ def student_cells(start, replicates, steps=300):
 def test_a_student_is_trained_by_plain_descent(start):
     std, rate = STARTS[start]["std"], STARTS[start]["rate"]
     teacher = ln.problems.relu_teacher(key=[0, 3], samples=10, in_dim=5, neurons=2)
-    weights = ln.inits.gaussian(key=[0, 3], in_dim=5, out_dim=1, width=20, first_std=std, second_std=std)
+    weights = ln.inits.gaussian(key=[0, 3], in_dim=5, out_dim=1, width=20, stds=std)
     first, second = weights.first, weights.second
     x, y = np.asarray(teacher.inputs), np.asarray(teacher.outputs)
     for _ in range(300):

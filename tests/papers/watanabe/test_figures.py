@@ -35,9 +35,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     cov = np.diag([1 + spike] + [1.0] * (dim - 1))
     problem = ln.Problem.from_data(X, X @ beta, truth=beta, test_cov=cov)
-    start = ln.inits.gaussian(
-        key=1, in_dim=dim, out_dim=1, width=width, first_std=dim**-0.5, second_std=width**-0.5, batch=trials
-    )
+    start = ln.inits.gaussian(key=1, in_dim=dim, out_dim=1, width=width, stds=(dim**-0.5, width**-0.5), batch=trials)
     run = ln.gradient_descent(
         problem, start, learning_rate=0.01, steps=6000, save_every=ln.trajectories.last(), keep="losses"
     )

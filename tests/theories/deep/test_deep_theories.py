@@ -54,7 +54,7 @@ def test_balanced_modes_solve_their_equation(depth):
 @pytest.mark.parametrize("depth", [3, 4])
 def test_balanced_modes_are_those_of_networks(depth):
     target = np.diag([2.0, 1.0])
-    start = ln.inits.deep_balanced(0.05 * np.eye(2), depth)
+    start = ln.inits.balanced(0.05 * np.eye(2), depth=depth)
     run = ln.gradient_flow(ln.Problem.from_target(target), start, times=[0.5, 1.0, 3.0])
     modes = deep.balanced_modes([2.0, 1.0], 0.05, depth, run.times)
     assert_allclose(np.diagonal(run.products, axis1=1, axis2=2), modes, atol=1e-9)
@@ -73,7 +73,7 @@ def test_modes_are_those_of_wide_networks(depth):
     modes = deep.gaussian_modes(VALUES, 0.7, depth, times)
     apart = []
     for width in (10**4, 10**6):
-        starts = ln.inits.reduced_deep_gaussian(
+        starts = ln.inits.reduced_gaussian(
             in_dim=5, out_dim=5, width=width, depth=depth, stds=0.7 * width**-0.5, key=0, order=4, batch=4
         )
         # two sizes of steps, extrapolated: the flow to a few 1e-4

@@ -16,9 +16,7 @@ TASK = ln.problems.low_rank_plus_noise(40, rank=3, key=5)
 def trained(problem, variance, width, seed, until):
     """Test and train loss of a network trained by small steps, and its times."""
     std = np.sqrt(variance)
-    start = ln.inits.reduced_gaussian(
-        key=seed, in_dim=problem.in_dim, out_dim=problem.out_dim, width=width, first_std=std, second_std=std
-    )
+    start = ln.inits.reduced_gaussian(key=seed, in_dim=problem.in_dim, out_dim=problem.out_dim, width=width, stds=std)
     rate = 0.02 / max(float(np.linalg.norm(problem.cross, 2)), variance * width)
     run = ln.gradient_descent(problem, start, learning_rate=rate, steps=int(until / rate), keep="losses")
     return run.times, run.test_loss, run.loss

@@ -23,7 +23,7 @@ def problem():
 def pair(problem, index):
     width, variance = RUNS[index]
     std = np.sqrt(variance)
-    weights = ln.inits.reduced_gaussian(key=index, in_dim=DIM, out_dim=DIM, width=width, first_std=std, second_std=std)
+    weights = ln.inits.reduced_gaussian(key=index, in_dim=DIM, out_dim=DIM, width=width, stds=std)
     size = max(np.linalg.norm(problem.truth, 2), variance * width)
     return Pair(problem, weights, variance * width, (5.0 if index == 6 else 0.02) / size)
 

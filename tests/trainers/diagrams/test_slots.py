@@ -20,7 +20,7 @@ def runs(count=11, seed=0):
     made = []
     for index in range(count):
         problem = ln.problems.low_rank_plus_noise(5, rank=1, noise_std=0.1, key=[seed, index])
-        start = ln.inits.gaussian(key=index, in_dim=5, out_dim=5, width=4, first_std=0.3, second_std=0.3)
+        start = ln.inits.gaussian(key=index, in_dim=5, out_dim=5, width=4, stds=0.3)
         made.append(independent_runs.IndependentRun(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
     return made
 

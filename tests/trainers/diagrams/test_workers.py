@@ -30,7 +30,7 @@ def pair(outputs, inputs, *, width=4, std=0.3, key=0, rate=0.02):
     draw = np.random.default_rng(key).standard_normal
     truth = 2 * draw((outputs, 1)) @ draw((1, inputs))
     problem = ln.Problem.from_target(truth + 0.5 * draw((outputs, inputs)), truth=truth)
-    start = ln.inits.gaussian(key=key, in_dim=inputs, out_dim=outputs, width=width, first_std=std, second_std=std)
+    start = ln.inits.gaussian(key=key, in_dim=inputs, out_dim=outputs, width=width, stds=std)
     return Pair(problem, start, width * std**2, rate)
 
 

@@ -25,7 +25,7 @@ def decoupled(left: np.ndarray, right: np.ndarray, first: np.ndarray, second: np
 
 def random_start(seed: int, std: float) -> ln.Weights:
     """Independent Gaussian weights in both layers."""
-    return ln.inits.gaussian(key=seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, first_std=std, second_std=std)
+    return ln.inits.gaussian(key=seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, stds=std)
 
 
 def mode_strengths(

@@ -31,7 +31,7 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.deep_balanced` of
+    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.balanced` of
     a product in the target's basis), inputs whitened.
 
     **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.

@@ -60,7 +60,7 @@ class GramGap(NamedTuple):
 
         >>> import linnet as ln
         >>> from linnet.theories.mixed import gram_gap
-        >>> start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=40_000, first_std=0.01, second_std=0.01)
+        >>> start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=40_000, stds=0.01)
         >>> gap = gram_gap(start.first, start.second, 0.01**2 * 40_000)
         >>> bool(gap.first < gap.weak), bool(gap.first < 5 * gap.strong)
         (True, True)
@@ -97,7 +97,7 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
         >>> gaps = []
         >>> for width in (100, 10_000):
         ...     std = width**-0.5
-        ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, first_std=std, second_std=std)
+        ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
         ...     gaps.append(gram_gap(start.first, start.second, 1.0).first)
         >>> bool(gaps[1] < gaps[0] / 5)  # it falls with the root of the width
         True
@@ -218,7 +218,7 @@ def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Flo
         >>> gaps = []
         >>> for width in (50, 800):
         ...     std = width**-0.5
-        ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, first_std=std, second_std=std)
+        ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
         ...     gaps.append(projection_gap(start.first, start.second, 1.0))
         >>> bool(gaps[1] < gaps[0] / 3)  # it falls with the root of the width
         True

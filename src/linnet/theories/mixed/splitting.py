@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 from linnet.theories.mixed.spectral_flows import clock_of
 
@@ -240,7 +240,7 @@ def split_flow(
         >>> import linnet as ln
         >>> from linnet.theories.mixed import split_flow
         >>> problem = ln.Problem.from_target(np.diag([3.0, 1.0]))
-        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, stds=0.1)
         >>> bool(np.abs(split_flow(problem, start, [10.0], steps=20)[0] - problem.cross).max() < 1e-3)
         True
     """
@@ -254,7 +254,7 @@ def split_flow(
         raise ValueError("`problem` must be a single one with whitened inputs: make it by `Problem.from_target`.")
     if not np.isfinite(clock[-1]):
         raise ValueError("`times` must be finite: a splitting takes steps.")
-    weights = check_weights(weights)
+    weights = check_two_layers(weights)
     first, second, target = weights.first, weights.second, np.asarray(problem.cross)
     if first.ndim != 2 or (len(second), first.shape[1]) != target.shape:
         raise ValueError(f"`weights` must map {target.shape[1]} inputs to {len(target)} outputs, one network.")

@@ -44,7 +44,7 @@ def deep_modes(*, depth: int, coupling: float, width: int, values: tuple[float, 
     s = np.sort(np.array(values, dtype=float))[::-1]
     times = np.linspace(0, horizon(float(s[-1]), coupling, depth), TIMES)
     problem = ln.Problem.from_target(np.diag([*s, *[0.0] * (SIDE - len(s))]))
-    start = ln.inits.reduced_deep_gaussian(
+    start = ln.inits.reduced_gaussian(
         in_dim=SIDE, out_dim=SIDE, width=width, depth=depth, stds=coupling * width**-0.5, key=seed, order=ORDER
     )
     run = ln.gradient_flow(problem, start, times=times, rtol=1e-6, reduce=False, max_steps=20_000)

@@ -87,9 +87,7 @@ def trained_cell(
     best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], key=seed)
     rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
     steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_MAX_STEPS))
-    start = ln.inits.reduced_gaussian(
-        key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
-    )
+    start = ln.inits.reduced_gaussian(key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, stds=variance**0.5)
     run = gradient_descent(
         task, start, learning_rate=rate, steps=steps, save_every=max(1, steps // CELL_POINTS), keep="products"
     )

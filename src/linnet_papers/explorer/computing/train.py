@@ -89,7 +89,7 @@ def train(
     if not np.isfinite(threshold) or threshold <= 0:
         raise ValueError("The start is zero in floating point: raise the width or the initial scales.")
     start = ln.inits.reduced_gaussian(
-        key=seed, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first_std, second_std=second_std
+        key=seed, in_dim=in_dim, out_dim=out_dim, width=width, stds=(first_std, second_std)
     )
     end = horizon(problem, threshold, until)
     if how == "flow":

@@ -83,7 +83,7 @@ def _trained_path(
         DIM, spike=spike, alignment=alignment, samples=count, key=None if count is None else seed
     )
     weights = ln.inits.gaussian(
-        key=[seed, 1], in_dim=DIM, out_dim=1, width=WIDTH, first_std=scale / DIM**0.5, second_std=scale / WIDTH**0.5
+        key=[seed, 1], in_dim=DIM, out_dim=1, width=WIDTH, stds=(scale / DIM**0.5, scale / WIDTH**0.5)
     )
     start, direction = ln.theories.reduced.growth_direction(problem, weights)
     # the moments alone: the population and any number of samples then share one compiled flow

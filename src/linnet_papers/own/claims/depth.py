@@ -43,7 +43,7 @@ def reduction_by_words(trial: Trial) -> Numbers:
 
     def reduction_errors(depth: int) -> Numbers:
         """Return the errors of the reduced networks, their factor for each letter, and their ratio to the estimates."""
-        start = ln.inits.deep_gaussian(**sizes, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth])
+        start = ln.inits.gaussian(**sizes, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth])
         full = descent_products(start.layers, TARGET, 0.05, 300, every=10)
         errors, ratios = [], []
         for order in (2, 4, 6):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import linnet as ln
-from linnet.inits.layers import product_of
+from linnet.inits.weights import product_of
 from linnet_papers.own.training.deep import descent_products, wide_layers
 from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Estimate, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import line
@@ -22,7 +22,7 @@ WIDTH = 40
 def _start(inputs: int, outputs: int, depth: int, coupling: float, key: Sequence[int]) -> Sequence[np.ndarray]:
     """Return the layers of a Gaussian start, (out, in) each; the coupling is sqrt(w) sigma."""
     sizes = {"in_dim": inputs, "out_dim": outputs, "width": WIDTH, "depth": depth}
-    return ln.inits.deep_gaussian(**sizes, stds=coupling * WIDTH**-0.5, key=list(key)).layers
+    return ln.inits.gaussian(**sizes, stds=coupling * WIDTH**-0.5, key=list(key)).layers
 
 
 def _starts(inputs: int, outputs: int, depth: int, coupling: float, keys: Sequence[Sequence[int]]) -> list[np.ndarray]:

@@ -185,7 +185,7 @@ def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
     """Return the start of a corner: Gaussian where narrow, else orthogonal, or nearly the flattest interpolator."""
     sizes = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": corner.width}
     if corner.width < problem.in_dim:
-        return ln.inits.gaussian(key=key, first_std=corner.scale, second_std=corner.scale, **sizes)
+        return ln.inits.gaussian(key=key, stds=corner.scale, **sizes)
     start = ln.inits.orthogonal(key=key, scale=corner.scale, **sizes)
     if not corner.fitted:
         return start

@@ -47,7 +47,7 @@ def over_time(trial: Trial) -> Numbers:
         shape = {"in_dim": 40, "out_dim": 1}
         starts = {
             "orthogonal": ln.inits.orthogonal(key=trial.seed, **shape, width=60, scale=threshold),
-            "wide": ln.inits.reduced_gaussian(key=trial.seed, **shape, width=width, first_std=std, second_std=std),
+            "wide": ln.inits.reduced_gaussian(key=trial.seed, **shape, width=width, stds=std),
         }
         runs = {name: ln.gradient_flow(problem, start, times=times) for name, start in starts.items()}
         return {

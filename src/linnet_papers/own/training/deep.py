@@ -16,7 +16,7 @@ def wide_layers(
     """Return the reduced layers of a wide Gaussian start, as many outputs as inputs; the coupling is sqrt(w) sigma."""
     stds = coupling * width**-0.5
     sizes = {"in_dim": dim, "out_dim": dim, "width": width, "depth": depth}
-    return ln.inits.reduced_deep_gaussian(**sizes, stds=stds, key=key, order=order, batch=batch).layers
+    return ln.inits.reduced_gaussian(**sizes, stds=stds, key=key, order=order, batch=batch).layers
 
 
 def least_test_loss(task: ln.Problem, layers: Sequence[np.ndarray], until: float, steps: int) -> float:

@@ -71,7 +71,7 @@ def cells(points: Points, seeds: np.ndarray, *, seed: int, sides: list[int], cel
     runs = min(starts[int(np.searchsorted((FEW_UNITS, side), width))], len(seeds))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width}
     std = np.sqrt(variance)
-    drawn = [ln.inits.reduced_gaussian(**shape, first_std=std, second_std=std, key=int(key)) for key in seeds[:runs]]
+    drawn = [ln.inits.reduced_gaussian(**shape, stds=std, key=int(key)) for key in seeds[:runs]]
     target, truth = np.asarray(problem.cross), np.asarray(problem.truth)
     values = np.linalg.svd(target, compute_uv=False)
     slowest = float(values[min(width, np.linalg.matrix_rank(truth)) - 1])

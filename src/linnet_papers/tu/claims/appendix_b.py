@@ -35,7 +35,7 @@ ROUNDING = Limit(1e-10, "a balanced start has the Gram matrices it was built wit
 def conserved_imbalance(trial: Trial) -> Numbers:
     draw = generator(key=trial.seed)
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
-    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
+    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, stds=0.5)
     run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[0.0, 1.0, 5.0])
     square, masked = (
         np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max()

@@ -220,7 +220,7 @@ def lazy_at_first(trial: Trial) -> Numbers:
 )
 def imbalance_under_descent(trial: Trial) -> Numbers:
     target = generator(key=trial.seed).normal(size=(6, 5))
-    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=6, width=9, first_std=0.5, second_std=0.5)
+    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=6, width=9, stds=0.5)
     problem = ln.Problem.from_target(target)
     steps = np.array([50, 100, 200, 400])
     ends = [descent_to_time_one(problem, weights, count) for count in steps.tolist()]

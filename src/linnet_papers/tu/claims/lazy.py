@@ -129,7 +129,7 @@ def frozen_grams(trial: Trial) -> Numbers:
 )
 def step_of_the_product(trial: Trial) -> Numbers:
     problem = ln.Problem.from_target(generator(key=trial.seed).normal(size=(5, 4)))
-    weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, first_std=0.5, second_std=0.5)
+    weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, stds=0.5)
     kernel = ln.observables.ntk_operator(weights, problem.cross - weights.product)
     rates = [0.04, 0.02, 0.01, 0.005]
     rest = []

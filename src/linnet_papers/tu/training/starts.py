@@ -11,7 +11,7 @@ from linnet._randomness import Key
 def gaussian_start(dim: int, width: float, *, std: float, key: Key, batch: int | None = None) -> ln.Weights:
     """Return a network of d inputs and outputs in reduced coordinates (at most 2d units)."""
     sizes = {"in_dim": dim, "out_dim": dim, "width": int(width)}
-    return ln.inits.reduced_gaussian(key=key, **sizes, first_std=std, second_std=std, batch=batch)
+    return ln.inits.reduced_gaussian(key=key, **sizes, stds=std, batch=batch)
 
 
 def threshold_start(dim: int, width: float, threshold: float, *, key: Key, batch: int | None = None) -> ln.Weights:

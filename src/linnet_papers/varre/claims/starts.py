@@ -220,7 +220,7 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
 
     def distance_from_identity(width: int, draw: int) -> float:
         sizes = {"in_dim": INPUTS, "out_dim": 1, "width": width}
-        first = ln.inits.gaussian(key=[trial.seed, 23, draw], first_std=1.0, second_std=0.0, **sizes).first
+        first = ln.inits.gaussian(key=[trial.seed, 23, draw], stds=(1.0, 0.0), **sizes).first
         return float(np.linalg.norm(first.T @ first / width - np.eye(INPUTS), 2))
 
     widths = (200, 800, 3200, 12_800)

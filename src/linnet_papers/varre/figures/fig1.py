@@ -60,7 +60,7 @@ def _train_starts(settings: Fig1) -> Dataset:
     def draw_starts(**draw: int) -> list[ln.Weights]:
         return [
             *(ln.inits.orthogonal(scale=gamma, **draw) for gamma in settings.gammas),
-            *(ln.inits.gaussian(first_std=std, second_std=0.0, **draw) for std in settings.stds),
+            *(ln.inits.gaussian(stds=(std, 0.0), **draw) for std in settings.stds),
         ]
 
     times = settings.saved_times

@@ -87,7 +87,7 @@ def draw_start(kind: str, key: list[int], gamma: float) -> ln.Weights:
     """Draw the orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
     shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": WIDTH}
     if kind == "gaussian":
-        return ln.inits.gaussian(key=key, first_std=float(np.sqrt(2 * gamma / WIDTH)), second_std=0.0, **shape)
+        return ln.inits.gaussian(key=key, stds=(float(np.sqrt(2 * gamma / WIDTH)), 0.0), **shape)
     return ln.inits.orthogonal(key=key, scale=gamma, **shape)
 
 

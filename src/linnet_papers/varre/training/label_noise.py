@@ -110,7 +110,7 @@ def late_shares_by_start(seed: int, *, networks: int, rate: float, time: float) 
         for scale in (0.01, 1.0, 10.0)
     }
     for name, first, second in (("Gaussian, std 0.1", 0.1, 0.1), ("second layer ten times the first", 0.02, 0.2)):
-        starts[name] = [ln.inits.gaussian(key=key, first_std=first, second_std=second, **shape) for key in keys]
+        starts[name] = [ln.inits.gaussian(key=key, stds=(first, second), **shape) for key in keys]
     run = ln.label_noise_descent(
         ln.Problem.stack([problem for _ in starts for problem in problems]),
         ln.Weights.stack([start for group in starts.values() for start in group]),

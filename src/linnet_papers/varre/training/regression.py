@@ -106,7 +106,7 @@ def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
     variances = settings.second_variances
     return flows_from(
         settings,
-        lambda **draw: [ln.inits.gaussian(first_std=std, second_std=np.sqrt(each), **draw) for each in variances],
+        lambda **draw: [ln.inits.gaussian(stds=(std, np.sqrt(each)), **draw) for each in variances],
         times,
     )
 

@@ -73,7 +73,7 @@ def train_students(
         ln.Problem.stack(
             [ln.problems.relu_teacher(key=key, samples=samples, in_dim=inputs, neurons=TEACHERS) for key in keys]
         ),
-        ln.Weights.stack(ln.inits.gaussian(key=key, first_std=std, second_std=std, **shape) for key in keys),
+        ln.Weights.stack(ln.inits.gaussian(key=key, stds=std, **shape) for key in keys),
         learning_rate=start["rate"],
         steps=start["steps"],
         save_every=ln.trajectories.log_spaced(saves),

@@ -149,8 +149,7 @@ def gaussian_start(key: int, dim: int, width: int, scale: float, batch: int | No
         in_dim=dim,
         out_dim=1,
         width=width,
-        first_std=scale / dim**0.5,
-        second_std=scale / width**0.5,
+        stds=(scale / dim**0.5, scale / width**0.5),
         batch=batch,
     )
 

@@ -38,9 +38,7 @@ def test_a_click_on_a_cell_trains_it(visit: Callable[..., Explored]) -> None:
         noise_std=state["noise_std"],
         key=state["seed"],
     )
-    start = ln.inits.reduced_gaussian(
-        key=state["seed"], in_dim=d, out_dim=d, width=width, first_std=std, second_std=std
-    )
+    start = ln.inits.reduced_gaussian(key=state["seed"], in_dim=d, out_dim=d, width=width, stds=std)
     name = f"{PAGE.name}-view-cell_losses"
     trained = next(t for t in seen.drawn([name])[name] if t["name"] == "training loss, trained")
     rate = 1 / (computing.CELL_CAREFUL * max(std**2 * width, strength * d))

@@ -1,85 +1,52 @@
-"""Deep Gaussian starts drawn directly in their reduced form, at any width."""
+"""Deep Gaussian layers drawn directly in their reduced form, at any width.
+
+The hidden spaces are spanned by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
+$W_L(0)$. A Gaussian matrix that has shown its images of some directions, and its preimages of others, is a fresh
+Gaussian matrix on what remains: each new word has Gaussian components along the directions already there and, beyond them, the
+triangular factor of a Gaussian matrix of the remaining height (Bartlett). So only small blocks are drawn. At depth 3
+these are two interleaved block Golub-Kahan chains; from depth 4 on words branch, because an inner space is reached from
+both sides.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from linnet._arguments import count
 from linnet._memory import check_fits
-from linnet._randomness import Key, generator
-from linnet.inits.layers import Layers
-from linnet.inits.scalings import layer_sizes, shapes
 
-DEFAULT_ORDER = {3: 8, 4: 6}  # the longest word kept by default; 5 from depth 5 on, where words branch
+DEFAULT_ORDER = {3: 8, 4: 6}  # length of the longest word kept; 5 from depth 5 on, where words branch
 
 
-def reduced_deep_gaussian(
-    *,
-    in_dim: int,
-    out_dim: int,
-    width: int,
-    depth: int,
-    stds: float | ArrayLike | str,
-    key: Key,
-    order: int | None = None,
-    batch: int | None = None,
-) -> Layers:
-    r"""The law of `deep_gaussian` after `reduce(..., order=order)`, at a cost that does not depend on the width.
+def draw_reduced_layers(
+    sizes: list[int], random: np.random.Generator, lead: tuple[int, ...], order: int | None
+) -> list[np.ndarray]:
+    """Return standard normal layers in the spaces that words of length up to `order` span.
 
-    The hidden spaces are spanned by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
-    $W_L(0)$; `order` is the longest word kept. A Gaussian matrix that has shown its images of some directions, and its
-    preimages of others, is a fresh Gaussian matrix on what is left: each new word has Gaussian components along the
-    directions already there and, beyond them, the triangular factor of a Gaussian matrix of the remaining height
-    (Bartlett). So only small blocks are drawn. At depth 3 these are two interleaved block Golub-Kahan chains; from
-    depth 4 on words branch, as an inner space is reached from both sides. At depth 2 there is no inner layer, and the
-    result is exact.
-
-    **Arguments:**
-
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $w$ of all hidden layers, as large as one likes
-    - `depth`: the number of layers $L$
-    - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
-    - `key`: an integer seed or a JAX key
-    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond (more from depth 14 on).
-      What it leaves out is seen by drawing with a longer one; `ln.reduce` takes such a start for the whole
-    - `batch`: how many networks, as a leading axis; none by default
-
-    **Returns** `Layers` of hidden widths at most $w$, which remember $w$ as `.full_width`.
-
-    **Example:**
-
-        >>> from linnet.inits import reduced_deep_gaussian
-        >>> start = reduced_deep_gaussian(in_dim=2, out_dim=1, width=10**9, depth=3, stds="ntk", key=0, order=4)
-        >>> start.widths, start.full_width
-        ((8, 7), 1000000000)
+    - `sizes`: numbers of units from inputs to outputs; the hidden widths are equal
+    - `lead`: leading axes, those of a batch
     """
-    sizes = shapes(in_dim, out_dim, count("width", width), depth)
-    shortest = (len(sizes) - 3) // 2  # letters from either end to the middle of the hidden layers
+    depth = len(sizes) - 1
+    shortest = (depth - 2) // 2  # letters from either end to the middle of the hidden layers
     longest = max(DEFAULT_ORDER.get(depth, 5), shortest) if order is None else count("order", order, least=0, most=1000)
     if longest < shortest:
         raise ValueError(
             f"`order` must be at least {shortest} at `depth` {depth}, or the layers in the middle keep nothing: got "
             f"{longest}."
         )
-    each = layer_sizes("stds", stds, sizes=sizes)
-    lead = () if batch is None else (count("batch", batch),)
     held = word_counts(sizes, longest)
     check_fits(
         24 * math.prod(lead) * sum(a * b for a, b in zip([sizes[0], *held], [*held, sizes[-1]], strict=True)),
         f"a reduced network of hidden widths {held}",
         "Use a smaller `order`, fewer inputs or outputs, or a smaller `batch`.",
     )
-    drawn = _LayersDrawnOnDemand(sizes, generator(key), lead)
+    drawn = _LayersDrawnOnDemand(sizes, random, lead)
     for _ in range(longest):
         if not drawn.grow():
             break
-    layers = drawn.all_layers()
-    return Layers([std * layer for std, layer in zip(each, layers, strict=True)], full_width=sizes[1])
+    return drawn.all_layers()
 
 
 def word_counts(sizes: list[int], order: int) -> list[int]:
