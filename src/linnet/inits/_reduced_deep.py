@@ -2,10 +2,10 @@
 
 The hidden spaces are spanned by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
 $W_L(0)$. A Gaussian matrix that has shown its images of some directions, and its preimages of others, is a fresh
-Gaussian matrix on what remains: each new word has Gaussian components along the directions already there and, beyond them, the
-triangular factor of a Gaussian matrix of the remaining height (Bartlett). So only small blocks are drawn. At depth 3
-these are two interleaved block Golub-Kahan chains; from depth 4 on words branch, because an inner space is reached from
-both sides.
+Gaussian matrix on what remains: each new word has Gaussian components along the directions already there and, beyond
+them, the triangular factor of a Gaussian matrix of the remaining height (Bartlett). So only small blocks are drawn.
+At depth 3 these are two interleaved block Golub-Kahan chains; from depth 4 on words branch, because an inner space is
+reached from both sides.
 """
 
 from __future__ import annotations

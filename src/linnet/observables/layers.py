@@ -40,7 +40,8 @@ def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
 
     $$ |M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t) $$
 
-    Deeper networks conserve one matrix for each hidden layer; the norms are then over all of them. Measured in reduced coordinates, where it is the same number.
+    Deeper networks conserve one matrix for each hidden layer; the norms are then over all of them. Measured in reduced
+    coordinates, where it is the same number.
 
     **Arguments:**
 

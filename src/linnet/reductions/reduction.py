@@ -106,6 +106,21 @@ class Reduction:
         return rest if self.frame is None else np.swapaxes(self.frame, -1, -2) @ rest
 
     @property
+    def exact(self) -> bool:
+        """Whether the dynamics are exactly those of the full network: always, for two layers."""
+        return True
+
+    @property
+    def order(self) -> int | None:
+        """The length of the longest word kept: None, because two layers need no words."""
+        return None
+
+    @property
+    def error(self) -> float:
+        """The estimated error of the products, relative to the largest: 0, because two layers reduce exactly."""
+        return 0.0
+
+    @property
     def _outside(self) -> np.ndarray:
         """The first layer of the full network on inputs that the data never touch."""
         assert self.basis is not None

@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import linnet
+from linnet._files import check_writable
 from linnet_papers.reproduction import datafile, request, result, runner
 from linnet_papers.reproduction.figure import Figure
 from linnet_papers.reproduction.request import FigureRequest
@@ -177,6 +178,6 @@ def test_dataset_file_keeps_values_and_odd_attributes(tmp_path: Path) -> None:
 def test_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot write to the folder"):
-        runner.check_writable(tmp_path / "file" / "below")
-    runner.check_writable(tmp_path / "new" / "deep")
+        check_writable(tmp_path / "file" / "below")
+    check_writable(tmp_path / "new" / "deep")
     assert list((tmp_path / "new" / "deep").iterdir()) == []

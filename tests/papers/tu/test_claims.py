@@ -11,7 +11,8 @@ import xarray as xr
 from linnet.theories import mixed
 from linnet_papers.reproduction import Estimate, Table, Trial, Verdict
 from linnet_papers.reproduction.numbers import entries
-from linnet_papers.tu.paper import PAPER, misprints
+from linnet_papers.tu import misprints
+from linnet_papers.tu.paper import PAPER
 
 QUICK = Trial(quick=True)
 ALL = {claim.name.removeprefix("tu-"): claim for claim in PAPER.claims}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.inits.structured import balanced
+from linnet.inits.balanced_weights import balanced
 from linnet.precision import computing
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Params, State
