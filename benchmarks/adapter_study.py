@@ -11,7 +11,7 @@ asks:
   threshold; SGD's rates are such that `Adapter.mode_rate` is one number for all, so that by the theory's clock all
   these runs learn equally fast.
 - ranks: how far the curves of ranks 2 and 32 are from that of rank 8, with the scale s in proportion to r^e: e = 0 is
-  alpha in proportion to r, -1/2 rank-stabilised, -1 a constant alpha.
+  alpha in proportion to r, -1/2 rank-stabilized, -1 a constant alpha.
 - rates: the largest rate (in powers of two) that still learns, by rank and e.
 
 Needs torch, transformers and peft (where nothing can be installed: `pip install --no-deps --target FOLDER peft`
@@ -444,23 +444,23 @@ def draw(told: dict[str, Any], picture: Path) -> None:
     from linnet import style
 
     runs, tables = told["runs"], told["concluded"]
-    colours = dict(zip(STARTS, ("#4c6ef5", "#e8590c", "#2b8a3e", "#9c36b5"), strict=True))
+    colors = dict(zip(STARTS, ("#4c6ef5", "#e8590c", "#2b8a3e", "#9c36b5"), strict=True))
     with style.applied():
         figure, axes = style.subplots(2, 2, size=style.column(2, ratio=0.75))
         clock, share, moved, ranks = axes.flat
-        labelled: set[str] = set()
+        labeled: set[str] = set()
         for run in of(runs, part="starts", optimizer="sgd"):
             start = run["run"]["start"]
             clock.plot(
                 run["steps"],
                 run["held_out"],
-                color=colours[start],
+                color=colors[start],
                 lw=0.9,
-                label=None if start in labelled else start,
+                label=None if start in labeled else start,
             )
-            labelled.add(start)
+            labeled.add(start)
             if start in ("default", "gaussian"):
-                share.plot(run["predicted_share"][1:], run["share"][1:], ".", ms=3, color=colours[start])
+                share.plot(run["predicted_share"][1:], run["share"][1:], ".", ms=3, color=colors[start])
         clock.set(title="SGD at one mode rate", xlabel="step", ylabel="held-out loss", xscale="symlog")
         clock.set_ylim(top=1.05 * clock.lines[0].get_ydata()[0])  # runs that diverge leave the picture
         clock.legend(loc="best")
@@ -469,7 +469,7 @@ def draw(told: dict[str, Any], picture: Path) -> None:
         for run in of(runs, part="starts"):
             line = "-" if run["run"]["optimizer"] == "sgd" else "--"
             values = np.maximum(run["moved"], 1e-8)
-            moved.plot(run["watched"], values, line, color=colours[run["run"]["start"]], lw=0.8)
+            moved.plot(run["watched"], values, line, color=colors[run["run"]["start"]], lw=0.8)
         moved.set(title="imbalance: change (dashed: AdamW)", xlabel="step", xscale="log", yscale="log")
         for optimizer, mark in (("sgd", "o-"), ("adamw", "s--")):
             for start in ("default", "gaussian"):
@@ -480,7 +480,7 @@ def draw(told: dict[str, Any], picture: Path) -> None:
                     exponents,
                     np.minimum(worst, 3),
                     mark,
-                    color=colours[start],
+                    color=colors[start],
                     ms=4,
                     lw=1,
                     label=f"{optimizer}, {start}",

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
-from linnet.forecasts import Curves, Diagnosis, Settings, data_table, diagnose_table, scaler, start
+from linnet.forecasts import CrossValidationCurves, Diagnosis, Settings, data_table, diagnose_table, scaler, start
 
 Table = tuple[np.ndarray, np.ndarray]
 LEARNED = 0.99  # of every mode, beside what ridge learns of it
@@ -102,7 +102,7 @@ class Followed:
         X, Y = table[0], table[1].reshape(len(table[0]), -1)
         kept = np.setdiff1d(np.arange(len(X)), held)
         self.advice: Diagnosis = diagnose_table(data_table(X[kept], Y[kept]), settings)
-        inputs, outputs = scaler(X[kept], "std"), scaler(Y[kept], "std")
+        inputs, outputs = scaler(X[kept], "standardize"), scaler(Y[kept], "standardize")
         self.X, self.Y = inputs.apply(X[kept]), outputs.apply(Y[kept])
         self.held, self.wanted = inputs.apply(X[held]), outputs.apply(Y[held])
         self.units = outputs.scale**2 / Y.var(axis=0)
@@ -117,7 +117,7 @@ class Followed:
         """The share of the targets' variance that a product does not explain on the rows set aside."""
         return float((((self.held @ product.T - self.wanted) ** 2).mean(axis=0) * self.units).mean())
 
-    def stopped(self, init_scale: float, curves: Curves) -> dict[str, float]:
+    def stopped(self, init_scale: float, curves: CrossValidationCurves) -> dict[str, float]:
         """Errors at the step where `curves` stop, at their last step, and at the best of those they were saved at."""
         network, errors, done = self.network(init_scale), {}, 0
         for step in curves.steps:

@@ -128,7 +128,7 @@ def ratings(draw: np.random.Generator) -> Case:
 
 
 def photograph(index: int) -> Callable[[np.random.Generator], Case]:
-    """One of scikit-learn's two photographs, grey, every third pixel, with noise of a tenth of its range."""
+    """One of scikit-learn's two photographs, gray, every third pixel, with noise of a tenth of its range."""
 
     def case(draw: np.random.Generator) -> Case:
         from sklearn.datasets import load_sample_images

@@ -174,8 +174,8 @@ def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
     if one is not None:
         low, high = one.bounds
         share = chance.random()
-        centre = float(str(state[one.name]))
-        value = centre * 2 ** (2 * share - 1) if one.kind == "log" else low + share * (high - low)
+        center = float(str(state[one.name]))
+        value = center * 2 ** (2 * share - 1) if one.kind == "log" else low + share * (high - low)
         value = min(max(value, low), high)
         state[one.name] = int(value) if one.is_whole else float(f"{value:.4g}")
     inputs = [{"id": f"{page.name}-frozen", "property": "data", "value": None}]

@@ -47,7 +47,7 @@ def main() -> None:
 
     def by_svd() -> None:
         for g in THRESHOLDS:
-            ln.theories.one_output.learning_curve(problem, g, clocks[g])
+            ln.theories.one_output.error_over_time(problem, g, clocks[g])
 
     def by_flow() -> None:
         for g in THRESHOLDS:

@@ -42,7 +42,7 @@ TASKS: list[tuple[int, int, int, str, float, float]] = [
 ]
 SIDES = (100, 200)  # that are compiled; inputs, outputs and units at zero stay there
 UNITS = (8, 40)  # that are compiled beside one side and two
-NAMES = ("best_test", "best_time", "stable_rank", "ended")
+NAMES = ("min_test_loss", "best_time", "stable_rank", "ended")
 AT_ONCE = 4  # rows: one is computed while the singular values of others are
 
 
@@ -213,7 +213,7 @@ def compare(options: argparse.Namespace) -> None:
         runs = [file[f"{number} {i}"] for i in range(widths.size)]
         began, used = time.perf_counter(), time.process_time()
         effort = {"draws": 8, "coarse": True, "limit": 0.05} if options.coarse else {}
-        predicted = ln.theories.mixed.predicted_diagram(problem, variances, widths, key=options.key, **effort)
+        predicted = ln.theories.lazy_active.predicted_diagram(problem, variances, widths, key=options.key, **effort)
         spent = time.perf_counter() - began, time.process_time() - used
         rows.append(judged(predicted, runs) | {"seconds": spent[0], "processor seconds": spent[1]})
         outputs, inputs, rank, spectrum, noise_std, _ = TASKS[number]
@@ -242,7 +242,7 @@ ASKED = {
 }
 
 
-def judged(predicted: ln.theories.mixed.PredictedDiagram, runs: list[np.ndarray]) -> dict[str, Any]:
+def judged(predicted: ln.theories.lazy_active.PredictedDiagram, runs: list[np.ndarray]) -> dict[str, Any]:
     """Both sides of one task: relative differences, in joint bars (of the formula, and of the mean of the starts)."""
     mean, bar = {}, {}
     for i, name in enumerate(NAMES[:3]):
@@ -253,9 +253,9 @@ def judged(predicted: ln.theories.mixed.PredictedDiagram, runs: list[np.ndarray]
     ended = np.stack([one[3].all(axis=0) for one in runs])
     covered = predicted.covered
     timed = covered & np.isfinite(predicted.best_time)
-    joint = np.hypot(predicted.error, bar["best_test"])[covered]
-    moments = np.hypot(predicted.best_time_error, bar["best_time"])[timed]
-    test = off["best_test"][covered]
+    joint = np.hypot(predicted.uncertainty, bar["min_test_loss"])[covered]
+    moments = np.hypot(predicted.best_time_uncertainty, bar["best_time"])[timed]
+    test = off["min_test_loss"][covered]
     return {
         "cells": int(covered.size),
         "covered": float(covered.mean()),

@@ -17,7 +17,7 @@ import numpy as np
 import linnet as ln
 
 DIM, GRID = 200, 35
-mixed = ln.theories.mixed
+lazy_active = ln.theories.lazy_active
 
 
 def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
@@ -63,21 +63,21 @@ def main() -> None:
     variances, widths = axes(DIM, GRID)
     plain = seconds(lambda: np.linalg.svd(problem.cross))
     print(f"one plain SVD, d = {DIM}: {1e3 * plain:.0f} ms")
-    wide = seconds(lambda: mixed.predicted_diagram(problem, variances, widths[widths >= DIM]))
-    only = seconds(lambda: mixed.predicted_diagram(problem, variances, widths[widths >= DIM], draws=0))
+    wide = seconds(lambda: lazy_active.predicted_diagram(problem, variances, widths[widths >= DIM]))
+    only = seconds(lambda: lazy_active.predicted_diagram(problem, variances, widths[widths >= DIM], draws=0))
     cells = GRID * int((widths >= DIM).sum())
     print(f"{cells} cells with w >= d, SVD included: {wide:.2f} s, {wide / plain:.0f} SVDs; without draws {only:.2f} s")
-    whole = seconds(lambda: mixed.predicted_diagram(problem, variances, widths), 1)
+    whole = seconds(lambda: lazy_active.predicted_diagram(problem, variances, widths), 1)
     print(f"all {GRID**2} cells: {whole:.2f} s, {whole / plain:.0f} SVDs (16 starts and more)")
-    spectrum, live = mixed.task_spectrum(problem), axes(DIM, 25)
-    plainly = seconds(lambda: mixed.predicted_diagram(spectrum, *live, points=16, draws=0))
-    drawn = seconds(lambda: mixed.predicted_diagram(spectrum, *live, points=16, draws=8, coarse=True))
+    spectrum, live = lazy_active.task_spectrum(problem), axes(DIM, 25)
+    plainly = seconds(lambda: lazy_active.predicted_diagram(spectrum, *live, points=16, draws=0))
+    drawn = seconds(lambda: lazy_active.predicted_diagram(spectrum, *live, points=16, draws=8, coarse=True))
     print(
         f"25 x 25, bulk in 16 groups, after the SVD: {1e3 * plainly:.0f} ms without draws, "
         f"{1e3 * drawn:.0f} ms with eight starts, coarse: {drawn / whole:.3f} of all {GRID**2} cells"
     )
-    huge = mixed.asymptotic_spectrum(np.array([1.0, 0.9, 0.8, 0.7, 0.6]) * 4.5e5, 10**6, 1.0)
-    far = seconds(lambda: mixed.predicted_diagram(huge, *axes(10**6, GRID)), 1)
+    huge = lazy_active.asymptotic_spectrum(np.array([1.0, 0.9, 0.8, 0.7, 0.6]) * 4.5e5, 10**6, 1.0)
+    far = seconds(lambda: lazy_active.predicted_diagram(huge, *axes(10**6, GRID)), 1)
     print(f"d = 1e6 without any SVD, {GRID**2} cells: {far:.2f} s, {far / whole:.1f} times d = {DIM}")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"largest memory of this process: {memory:.0f} MB")

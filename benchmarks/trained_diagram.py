@@ -84,7 +84,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
     scale = 2 / dim**2
     cells = {
-        "best_test": scale * runs.best_test,
+        "min_test_loss": scale * runs.min_test_loss,
         "stable_rank": runs.stable_rank,
         "best_step": runs.best_step,
         "log_distance": np.log(np.maximum(runs.largest_distance / dim**2, np.finfo(float).tiny)),
@@ -207,7 +207,7 @@ def main() -> None:
             again = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
             report("  again, warm", again, speed)
             same = all(
-                np.array_equal(found[name], again[name], equal_nan=True) for name in ("best_test", "log_distance")
+                np.array_equal(found[name], again[name], equal_nan=True) for name in ("min_test_loss", "log_distance")
             )
             print(f"  the second run has {'the same' if same else 'other'} bits")
     if chosen.out:

@@ -29,11 +29,11 @@ REGIONS = (
 
 def main() -> None:
     cells = trained_diagram(DIM)
-    width, variance, trained = (cells[name].values for name in ("gamma_width", "gamma_variance", "best_test"))
+    width, variance, trained = (cells[name].values for name in ("gamma_width", "gamma_variance", "min_test_loss"))
     task = ln.problems.low_rank_plus_noise(DIM, rank=RANK, key=[0, 0])
     widths = np.maximum(1, np.round(float(DIM) ** width))
-    diagram = ln.theories.mixed.predicted_diagram(task, float(DIM) ** variance, widths)
-    predicted = 2 / DIM**2 * diagram.best_test
+    diagram = ln.theories.lazy_active.predicted_diagram(task, float(DIM) ** variance, widths)
+    predicted = 2 / DIM**2 * diagram.min_test_loss
     titles = (
         "Predicted: one SVD, no training",
         f"Trained: {trained.size} networks, of up to {widths.max() / 1e6:.1f} million units",
@@ -44,7 +44,7 @@ def main() -> None:
             shades = axis.pcolormesh(
                 variance, width, error, shading="nearest", cmap=style.SEQUENCE, norm=_logarithmic(), rasterized=True
             )
-            lines = ln.theories.mixed.borders(width, dim=DIM, rank=RANK)
+            lines = ln.theories.lazy_active.phase_boundaries(width, dim=DIM, rank=RANK)
             axis.plot(lines["lazy"], width, color="white", linewidth=1.2)
             axis.plot(lines["infinite-noise"], width, color="white", linewidth=1.2, linestyle="--")
             axis.grid(False)
@@ -54,8 +54,8 @@ def main() -> None:
                 title=title,
                 xlabel=r"variance of the start, $\log_d \sigma^2$",
             )
-            for x, y, word, colour in REGIONS:
-                axis.text(x, y, word, color=colour, fontsize=9, fontweight="bold", ha="center")
+            for x, y, word, color in REGIONS:
+                axis.text(x, y, word, color=color, fontsize=9, fontweight="bold", ha="center")
         if not diagram.covered.all():
             wide_bars = np.ma.masked_array(np.zeros(error.shape), diagram.covered)  # above the limit: whole cells
             look = {"cmap": ListedColormap([(0.0, 0.0, 0.0, 0.0)]), "hatch": "////", "linewidth": 0}

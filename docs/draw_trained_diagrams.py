@@ -21,11 +21,11 @@ def main() -> None:
         picture, axes = style.subplots(1, len(dims), size=style.column(2.0, ratio=0.36), squeeze=False)
         for axis, dim in zip(axes.flat, dims, strict=True):
             cells = trained_diagram(dim)
-            width, variance, error = (cells[name].values for name in ("gamma_width", "gamma_variance", "best_test"))
+            width, variance, error = (cells[name].values for name in ("gamma_width", "gamma_variance", "min_test_loss"))
             shades = axis.pcolormesh(
                 variance, width, error, shading="nearest", cmap=style.SEQUENCE, vmin=0, vmax=1, rasterized=True
             )
-            lines = ln.theories.mixed.borders(width, dim=dim, rank=RANK)
+            lines = ln.theories.lazy_active.phase_boundaries(width, dim=dim, rank=RANK)
             axis.plot(lines["lazy"], width, color="black", linewidth=1.1)
             axis.plot(lines["infinite-noise"], width, color="red", linewidth=1.1)
             axis.axhline(1.0, color="white", linestyle="--", linewidth=1.1)

@@ -10,13 +10,13 @@ width, std = 10**9, 1e-5  # a billion hidden units; the lazy/active threshold is
 start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
 
 run = ln.gradient_flow(ln.Problem.from_target(target), start, times=np.linspace(0, 3, 200))
-theory = ln.theories.mixed.self_consistent(target, start.product, std**2 * width, run.times)
+theory = ln.theories.lazy_active.self_consistent(target, start.product, std**2 * width, run.times)
 print(f"largest distance over the run: {np.abs(run.products - theory).max():.1e}")
 
 figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 axes.plot(run.times, ln.observables.singular_values(run.products), color="tab:blue", lw=4, alpha=0.4)
 axes.plot(run.times, ln.observables.singular_values(theory), "k--", lw=1.2)
-axes.axhline(std**2 * width, color="grey", lw=0.8)
+axes.axhline(std**2 * width, color="gray", lw=0.8)
 axes.set(
     xlabel="time t (canonical)",
     ylabel="singular values of $W_2 W_1$",

@@ -38,15 +38,15 @@ def main(steps=1500, width=16, picture="bottleneck_forecast.png"):
     with ln.style.applied():
         figure, axes = ln.style.subplots(1, 2, size=ln.style.column(2, ratio=0.36))
         at = np.unique(np.geomspace(1, steps, 40).astype(int))
-        for curve, found, colour, name in (
+        for curve, found, color, name in (
             (told.loss, losses, ln.style.LOSS, "training"),
             (told.validation_loss, errors, ln.style.TEST_LOSS, "held out"),
         ):
-            axes[0].plot(told.steps[1:], curve[1:], color=colour, label=f"{name}, forecast", **ln.style.CURVE)
+            axes[0].plot(told.steps[1:], curve[1:], color=color, label=f"{name}, forecast", **ln.style.CURVE)
             axes[0].plot(
                 at,
                 np.array(found)[at],
-                color=colour,
+                color=color,
                 markerfacecolor="none",
                 label=f"{name}, trained",
                 **ln.style.MARKS,
@@ -54,8 +54,8 @@ def main(steps=1500, width=16, picture="bottleneck_forecast.png"):
         axes[0].axvline(told.best_step, **ln.style.GUIDELINE)
         axes[0].set(xscale="log", yscale="log", xlabel="step", title="mean squared error, and the best step")
         axes[0].legend()
-        for mode, colour in enumerate(ln.style.shades(told.shares.shape[1])):
-            axes[1].plot(told.steps[1:], told.shares[1:, mode], color=colour)
+        for mode, color in enumerate(ln.style.shades(told.shares.shape[1])):
+            axes[1].plot(told.steps[1:], told.shares[1:, mode], color=color)
         axes[1].axhline(0.5, **ln.style.GUIDELINE)
         axes[1].set(xscale="log", xlabel="step", title="share of each mode learned", ylim=(-0.1, 1.75))
         figure.savefig(picture, dpi=150)

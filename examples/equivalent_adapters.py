@@ -73,11 +73,11 @@ def main(steps=150, picture="equivalent_adapters.png"):
     with ln.style.applied():
         figure, axes = ln.style.subplots(1, 2, size=ln.style.column(2, ratio=0.42))
         looks = (ln.style.TRAINING, ln.style.THEORY, ln.style.ALONE, ln.style.ALONE)
-        colours = (ln.style.BLUE, ln.style.BLACK, ln.style.ORANGE, ln.style.GREEN)
-        for (name, curve), look, colour in zip(curves.items(), looks, colours, strict=True):
+        colors = (ln.style.BLUE, ln.style.BLACK, ln.style.ORANGE, ln.style.GREEN)
+        for (name, curve), look, color in zip(curves.items(), looks, colors, strict=True):
             smooth = np.convolve(curve, np.ones(5) / 5, mode="valid")
-            axes[0].plot(smooth, color=colour, label=name, **look)
-            axes[1].semilogy(np.maximum(np.abs(curve - wanted), 1e-9), color=colour, **look)
+            axes[0].plot(smooth, color=color, label=name, **look)
+            axes[1].semilogy(np.maximum(np.abs(curve - wanted), 1e-9), color=color, **look)
         axes[0].set(xlabel="step", ylabel="loss (mean of 5 steps)")
         axes[1].set(xlabel="step", ylabel="distance from the first", ylim=(3e-10, 3))
         axes[1].text(steps / 2, 2e-9, "zero (drawn at $10^{-9}$)", ha="center", va="bottom", fontsize=7)

@@ -11,9 +11,9 @@ import linnet as ln
 
 def main() -> None:
     draw = np.random.default_rng(0)
-    centres = 1.5 * draw.standard_normal((3, 10))
+    centers = 1.5 * draw.standard_normal((3, 10))
     labels = draw.integers(0, 3, 600)
-    inputs = centres[labels] + draw.standard_normal((600, 10))
+    inputs = centers[labels] + draw.standard_normal((600, 10))
     problem = ln.problems.logistic(inputs, labels)
     small = ln.inits.gaussian(key=1, in_dim=10, out_dim=3, width=500, stds=0.01)
     run = ln.gradient_descent(problem, small, learning_rate=0.5, steps=400, save_every=100)

@@ -25,7 +25,7 @@ def main() -> None:
         rate = 0.1 / max(size, threshold)
         trained = ln.gradient_descent(problem, start, learning_rate=rate, steps=600, save_every=100)
         times = trained.times
-        predicted = ln.theories.mixed.integrate(problem, start.product, threshold, times, rtol=1e-6)
+        predicted = ln.theories.lazy_active.integrate(problem, start.product, threshold, times, rtol=1e-6)
         gap = np.abs(predicted - trained.products).max() / np.abs(truth).max()
         left, guess = trained.test_loss[-1] / everything, problem.test_loss(predicted[-1]) / everything
         print(

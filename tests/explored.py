@@ -60,7 +60,7 @@ def _trace(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def same(first: Any, second: Any, tolerance: float = 1e-5) -> bool:
-    """Whether two drawings are the same, numbers to a few digits: neighbours of a linear solver differ in the last."""
+    """Whether two drawings are the same, numbers to a few digits: neighbors of a linear solver differ in the last."""
     if isinstance(first, dict):
         return isinstance(second, dict) and all(same(first[name], second.get(name), tolerance) for name in first)
     if isinstance(first, list):

@@ -47,7 +47,7 @@ CASES = [
     ),
     ("zarr", "from linnet._extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
     ("dask", "from linnet.sweeps import executors as e; e._import_dask()", "a sweep on workers needs dask"),
-    ("torch", "import linnet as ln; ln.torch.weights", "linnet.torch needs torch"),
+    ("torch", "import linnet as ln; ln.torch.weights_of_layers", "linnet.torch needs torch"),
     ("dash", "import linnet_papers.explorer; linnet_papers.explorer.create_app()", "the explorer needs dash"),
     ("transformers", "from linnet.torch._callbacks import transformers_callback as c; c(None)", "needs transformers"),
     ("lightning", "from linnet.torch._callbacks import lightning_callback as c; c(None)", "needs lightning"),

@@ -1,4 +1,4 @@
-"""The look of the figures: colours that colour-blind readers tell apart, letters legible in print, nothing left
+"""The look of the figures: colors that color-blind readers tell apart, letters legible in print, nothing left
 behind."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from linnet import style
 
-# Machado, Oliveira and Fernandes 2009: what the three kinds of colour blindness make of linear RGB.
+# Machado, Oliveira and Fernandes 2009: what the three kinds of color blindness make of linear RGB.
 SIGHTS = {
     "full": np.eye(3),
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -23,9 +23,9 @@ SIGHTS = {
 }
 
 
-def lab(colour: str, sight: str) -> np.ndarray:
-    """CIE L*a*b* coordinates of a colour as someone with that sight sees it."""
-    value = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def lab(color: str, sight: str) -> np.ndarray:
+    """CIE L*a*b* coordinates of a color as someone with that sight sees it."""
+    value = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     linear = np.clip(np.asarray(SIGHTS[sight]) @ linear, 0, 1)
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
@@ -39,12 +39,12 @@ def distance(first: str, second: str, sight: str) -> float:
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_colours_are_told_apart(sight: str) -> None:
+def test_colors_are_told_apart(sight: str) -> None:
     together = [style.FIRST_LAYER, style.SECOND_LAYER, style.PRODUCT, style.LOSS]
     assert min(distance(a, b, sight) for a, b in combinations(together, 2)) > 16
     for a, b in [(style.LAZY, style.ACTIVE), (style.SIGNAL, style.NOISE), (style.LOSS, style.TEST_LOSS)]:
         assert distance(a, b, sight) > 20
-    assert min(distance(a, b, sight) for a, b in combinations(style.colours, 2)) > 15
+    assert min(distance(a, b, sight) for a, b in combinations(style.colors, 2)) > 15
 
 
 def test_red_against_green_would_not_pass() -> None:
@@ -52,7 +52,7 @@ def test_red_against_green_would_not_pass() -> None:
 
 
 def test_shades_go_from_dark_to_light_and_stay_visible() -> None:
-    lightness = [lab(colour, "full")[0] for colour in style.shades(6)]
+    lightness = [lab(color, "full")[0] for color in style.shades(6)]
     assert lightness == sorted(lightness) and lightness[-1] < 80
     assert len(style.shades(1)) == 1
 
@@ -72,7 +72,7 @@ def test_the_look_is_applied_and_taken_back() -> None:
     assert dict(mpl.rcParams) == before
 
 
-def test_theory_and_training_differ_in_more_than_colour() -> None:
+def test_theory_and_training_differ_in_more_than_color() -> None:
     assert style.THEORY["linestyle"] != style.TRAINING["linestyle"] == "-"
     assert style.MARKS["linestyle"] == "none" and style.CURVE["linestyle"] == "-"
 

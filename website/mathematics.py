@@ -27,7 +27,7 @@ _DISPLAY = r"(?<!\\)\$\$(.+?)\$\$"
 FORMULA = r"(?<![\\\w])\$(?![\s$])((?:\\.|[^\\$])+?)(?<!\s)\$(?!\d)"
 
 
-# Bars and slashes, which browsers set apart from their neighbours and TeX does not.
+# Bars and slashes, which browsers set apart from their neighbors and TeX does not.
 _TIGHT = r"\||/|&#x0002F;|&#x0007C;|&#x02223;|&#x02016;|&#x02225;"
 
 

@@ -46,7 +46,7 @@ for finding in ln.lora.lint(adapters):
 #
 # ## What alpha does
 #
-# Put $B' = sB$: then s is gone from the network, and has gone into how B is optimised. So for another alpha there are rates, decays and an epsilon of B with which training is **the same, step by step**. LoRA+ with ratio 16, for example, is plain LoRA with
+# Put $B' = sB$: then s is gone from the network, and has gone into how B is optimized. So for another alpha there are rates, decays and an epsilon of B with which training is **the same, step by step**. LoRA+ with ratio 16, for example, is plain LoRA with
 # alpha times 16:
 
 # %%
@@ -93,12 +93,12 @@ from linnet import style
 
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.7, ratio=0.48))
-    for (name, loss), colour, line in zip(
+    for (name, loss), color, line in zip(
         runs.items(), (style.BLUE, style.BLACK, style.ORANGE, style.GREEN), ("-", "--", "-", "-")
     ):
         axis.plot(
             loss,
-            color=colour,
+            color=color,
             linestyle=line,
             linewidth=2.6 if name == "alpha 4" else 1.4,
             alpha=0.5 if name == "alpha 4" else 1,
@@ -111,7 +111,7 @@ picture
 # %% [markdown]
 # ## Lazy or active?
 #
-# Under SGD the pair is a two-layer network with a clock and a conserved imbalance, whose half is the threshold: modes of $sBA$ below it are learned lazily, above it actively. peft's initialisations
+# Under SGD the pair is a two-layer network with a clock and a conserved imbalance, whose half is the threshold: modes of $sBA$ below it are learned lazily, above it actively. peft's initializations
 # differ in it by orders of magnitude.
 
 # %%

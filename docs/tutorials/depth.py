@@ -51,8 +51,10 @@ for kernel in (0.5, 5.0, 50.0):
     errors = []
     for depth in (2, 3, 4):
         c = (kernel / depth) ** (1 / (2 * depth - 2))
-        errors.append(float(ln.theories.deep.deep_diagram(task, [c**2 / 1e9], [10**9], depth=depth).best_test[0, 0]))
+        errors.append(
+            float(ln.theories.deep.deep_diagram(task, [c**2 / 1e9], [10**9], depth=depth).min_test_loss[0, 0])
+        )
     print(f"kernel {kernel:4}: {errors[0]:.0f} at depth 2, {errors[1]:.0f} at depth 3, {errors[2]:.0f} at depth 4")
 
 # %% [markdown]
-# `.error` of a diagram says how far one network may be off, by width and depth. More is on the page [any depth](../depth.md).
+# `.uncertainty` of a diagram says how far one network may be off, by width and depth. More is on the page [any depth](../depth.md).

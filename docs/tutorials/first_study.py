@@ -70,7 +70,7 @@ run = ln.gradient_flow(problem, start, times=np.linspace(0, 2 * predicted, 400))
 print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, start, run):.3f}")
 
 # %% [markdown]
-# The same run as a picture. `linnet.style` has the sizes, colours and line styles of all figures here: what was trained is solid, what was predicted dashed.
+# The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: what was trained is solid, what was predicted dashed.
 
 # %% The product along the correlation, trained, and the sigmoid that the formula comes from
 strength = np.linalg.norm(problem.cross)
@@ -88,11 +88,11 @@ with style.applied():
 picture
 
 # %% [markdown]
-# These inputs are not whitened, so `theories.mixed.self_consistent` refuses them; `theories.mixed.integrate` solves the mixed dynamics for any covariance, from the threshold $\sigma^2 w$. At
+# These inputs are not whitened, so `theories.lazy_active.self_consistent` refuses them; `theories.lazy_active.integrate` solves the mixed dynamics for any covariance, from the threshold $\sigma^2 w$. At
 # this width that is the whole run, not only its time:
 
 # %%
-theory = ln.theories.mixed.integrate(problem, start.product, 1e-5**2 * 10_000, run.times)
+theory = ln.theories.lazy_active.integrate(problem, start.product, 1e-5**2 * 10_000, run.times)
 print(f"largest distance to training: {np.abs(run.products - theory).max():.1e}, of {np.abs(theory).max():.2f}")
 
 # %% [markdown]
@@ -150,17 +150,17 @@ print(error.mean("seed").to_series().unstack().map("{:.2%}".format))
 # %% Predicted and measured half times over four exponents, four scales and three seeds
 with style.applied():
     picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.42))
-    for exponent, colour in zip(results.exponent.values, style.shades(4)):
+    for exponent, color in zip(results.exponent.values, style.shades(4)):
         chosen = results.sel(exponent=exponent)
         axes[0].plot(
             chosen.predicted.values.ravel(),
             chosen.measured.values.ravel(),
-            color=colour,
+            color=color,
             label=f"a = {exponent:g}",
             **style.MARKS,
         )
         axes[1].plot(
-            chosen.scale, error.sel(exponent=exponent).mean("seed"), color=colour, marker="o", label=f"a = {exponent:g}"
+            chosen.scale, error.sel(exponent=exponent).mean("seed"), color=color, marker="o", label=f"a = {exponent:g}"
         )
     ends = [float(results.predicted.min()), float(results.predicted.max())]
     axes[0].plot(ends, ends, **style.GUIDELINE)

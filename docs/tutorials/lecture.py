@@ -34,8 +34,8 @@ values, times = np.array([8.0, 4.0, 2.0, 1.0]), np.linspace(0, 4, 300)
 with style.applied():
     picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38), sharey=True)
     for axis, threshold, word in zip(axes, (1e-3, 10.0), ("active", "lazy")):
-        for mode, colour in enumerate(style.shades(4)):
-            axis.plot(times, ln.theories.mixed.mode_values(values, threshold, times)[:, mode], color=colour)
+        for mode, color in enumerate(style.shades(4)):
+            axis.plot(times, ln.theories.lazy_active.mode_values(values, threshold, times)[:, mode], color=color)
         axis.set(xlabel="time t", title=f"{word}: g = {threshold:g}", xlim=(0, 4 if threshold < 1 else 0.4))
     axes[0].set_ylabel("singular values")
 picture
@@ -48,7 +48,7 @@ picture
 # %% A million hidden units, trained (solid), and the closed form (dashed)
 start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, stds=3e-4)
 run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), start, times=times)
-theory = ln.theories.mixed.self_consistent(np.diag(values), start.product, 3e-4**2 * 10**6, times)
+theory = ln.theories.lazy_active.self_consistent(np.diag(values), start.product, 3e-4**2 * 10**6, times)
 print(f"largest distance over the run: {np.abs(run.products - theory).max():.1e}")
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.5))
@@ -69,11 +69,11 @@ picture
 dim = 100
 task = ln.problems.low_rank_plus_noise(dim, rank=3, key=0)
 variances, widths = dim ** np.linspace(-3, 0, 31), np.round(dim ** np.linspace(1.35, 2.8, 25))
-diagram = ln.theories.mixed.predicted_diagram(task, variances, widths, points=16, draws=0)
+diagram = ln.theories.lazy_active.predicted_diagram(task, variances, widths, points=16, draws=0)
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.6))
     image = axis.pcolormesh(
-        np.log(variances) / np.log(dim), np.log(widths) / np.log(dim), np.log10(2 / dim**2 * diagram.best_test)
+        np.log(variances) / np.log(dim), np.log(widths) / np.log(dim), np.log10(2 / dim**2 * diagram.min_test_loss)
     )
     axis.plot([-3, 0], [4, 1], color="white", linestyle="--")
     axis.set(xlabel=r"$\log_d \sigma^2$", ylabel=r"$\log_d w$", ylim=(1.35, 2.8), title=r"dashed: $\sigma^2 w = d$")
@@ -86,7 +86,7 @@ picture
 # Along one run the error on the truth falls, then rises: the noise is learned later than the signal. The least test error and its time are what the map above shows.
 
 # %% Train and test error along one active run
-run = ln.theories.mixed.predicted_run(task, dim**-2.2, dim**2, np.linspace(0, 0.25, 200))
+run = ln.theories.lazy_active.predicted_run(task, dim**-2.2, dim**2, np.linspace(0, 0.25, 200))
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.5))
     axis.plot(np.linspace(0, 0.25, 200), run.loss, color=style.LOSS, label="train")

@@ -1,4 +1,4 @@
-"""One look for every figure: sizes, colours and line styles, colour-blind safe and legible in print at column width.
+"""One look for every figure: sizes, colors and line styles, color-blind safe and legible in print at column width.
 
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
@@ -30,17 +30,17 @@ COLUMN = 3.4  # inches: one column of a two-column page
 
 # Okabe and Ito's palette, its yellow replaced by a wine red that is seen on white.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-SKY, AMBER, WINE, GREY, BLACK = "#56B4E9", "#E69F00", "#882255", "#6E6E6E", "#1A1A1A"
+SKY, AMBER, WINE, GRAY, BLACK = "#56B4E9", "#E69F00", "#882255", "#6E6E6E", "#1A1A1A"
 RED = "#C1121F"  # of what a caption calls red
-colours = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, WINE, BLACK]
+colors = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, WINE, BLACK]
 
-# The same thing has the same colour in every figure.
+# The same thing has the same color in every figure.
 FIRST_LAYER, SECOND_LAYER, PRODUCT = BLUE, ORANGE, GREEN
 LOSS, TEST_LOSS = BLACK, PINK
 SIGNAL, NOISE = BLUE, AMBER  # the spike or the signal's modes, and what is orthogonal to it
 LAZY, ACTIVE = AMBER, BLUE
 KERNEL, ALIGNMENT = SKY, WINE
-GUIDE = GREY  # thresholds, predicted moments, reference slopes
+GUIDE = GRAY  # thresholds, predicted moments, reference slopes
 
 SEQUENCE = "viridis"  # maps of one quantity, and families of curves in an order
 DIVERGING = "RdBu_r"  # maps of a signed quantity
@@ -126,7 +126,7 @@ def applied() -> Iterator[None]:
 
     with mpl.rc_context():
         mpl.rcdefaults()  # so that a `matplotlibrc` of the user or of the current folder changes no figure
-        mpl.rcParams.update(_RC | {"axes.prop_cycle": cycler(color=colours)})
+        mpl.rcParams.update(_RC | {"axes.prop_cycle": cycler(color=colors)})
         yield
 
 
@@ -208,7 +208,7 @@ def subscript(index: int) -> str:
 
 
 def shades(count: int) -> list[str]:
-    """Colours for curves that have an order (modes, scales): dark first, none too pale for paper.
+    """Colors for curves that have an order (modes, scales): dark first, none too pale for paper.
 
     **Arguments:**
 

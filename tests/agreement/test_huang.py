@@ -55,7 +55,7 @@ def test_section_6_reference_numbers(run):
 def test_plane_tracks_every_neuron_from_the_start(run):
     history = run.history
     zero = np.zeros(run.start.width)
-    predicted = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
+    predicted = run.stages.two_variable(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
     assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
     assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
     begin = run.first_state_at_share(0.95)  # the control: the printed system, from the end of stage 1
@@ -81,7 +81,9 @@ def test_second_time_by_the_proxy():
     first = history.alignment_time()
     for share in (0.5, 0.1):
         # the proxy knows the aligned part only: right to a few percent while that is most of what is left
-        wait = stages.second_time(share, start=float(np.sqrt(np.interp(first, history.times, history.mean_square))))
+        wait = stages.second_time(
+            share, initial_alignment=float(np.sqrt(np.interp(first, history.times, history.mean_square)))
+        )
         assert_allclose(first + wait, history.loss_time(1 - share), rtol=0.03)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.theories.reduced import aligned_flow, growth_direction
+from linnet.theories.aligned_flow import aligned_flow, growth_direction
 from linnet.theories.spiked import TwoPhase, adapted_basis
 from reference import flow
 

@@ -33,7 +33,7 @@ def test_findings_and_a_page(linnet, table, tmp_path):
         (["--target", "z"], "there is no 'z' among a, b, c, y"),
         (["--init", "0.1,x"], "--init takes pytorch, gaussian or two numbers"),
         (["--lr", "fast"], "--lr takes a number or 'stable'"),
-        (["--scale", "log"], "`scale` must be one of none, std, whiten"),
+        (["--preprocess", "log"], "`scale` must be one of center, standardize, whiten"),
         (["--folds", "30"], "at least 2 rows for each of the 30 folds"),
     ],
 )
@@ -49,7 +49,7 @@ def test_defaults_are_those_of_the_library():
 
     of_command = {name: option.default for name, option in inspect.signature(diagnose).parameters.items()}
     of_command |= {"learning_rate": of_command["lr"], "key": of_command["seed"]}
-    of_library = {field.name: field.default for field in dataclasses.fields(Settings) if field.name != "longest"}
+    of_library = {field.name: field.default for field in dataclasses.fields(Settings) if field.name != "max_steps"}
     assert {name: of_command[name] for name in of_library} == of_library
 
 

@@ -28,10 +28,10 @@ def regression(n=60, d=5, k=2):
     return X, X @ random.standard_normal((d, k)) + 0.5 * random.standard_normal((n, k)) + 10
 
 
-@pytest.mark.parametrize("scale", ["std", "none", "whiten"])
-def test_trained_long_enough_it_is_least_squares(scale):
+@pytest.mark.parametrize("preprocess", ["standardize", "center", "whiten"])
+def test_trained_long_enough_it_is_least_squares(preprocess):
     X, Y = regression()
-    model = LinearNetworkRegressor(steps=6000, scale=scale, init_scale=0.1).fit(X, Y)
+    model = LinearNetworkRegressor(steps=6000, preprocess=preprocess, init_scale=0.1).fit(X, Y)
     plain = LinearRegression().fit(X, Y)
     assert_allclose(model.coef_, plain.coef_, rtol=2e-3, atol=2e-3)
     assert_allclose(model.predict(X), plain.predict(X), rtol=2e-3)
@@ -40,7 +40,7 @@ def test_trained_long_enough_it_is_least_squares(scale):
 
 def test_it_is_descent_on_the_network_and_its_path_is_kept():
     X, y = regression(k=1)
-    model = LinearNetworkRegressor(width=30, init="gaussian", steps=40, learning_rate=0.01, scale="none").fit(
+    model = LinearNetworkRegressor(width=30, init="gaussian", steps=40, learning_rate=0.01, preprocess="center").fit(
         X, y[:, 0]
     )
     A, b = X - X.mean(0), y - y.mean(0)
@@ -83,7 +83,7 @@ def test_pandas_pipelines_and_searches():
         ({"steps": "many"}, "`steps` must be 'cv' or a number"),
         ({"learning_rate": "fast"}, "`learning_rate` must be 'stable' or a number"),
         ({"init": "zeros"}, "`init` must be one of pytorch, gaussian"),
-        ({"scale": "minmax"}, "`scale` must be one of none, std, whiten"),
+        ({"preprocess": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
     ],
 )
 def test_what_is_refused(options, message):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts import noise_level
-from linnet.theories import mixed, spectral_bias
+from linnet.theories import lazy_active, spectral_bias
 
 
 def seen(shape, rank, size, seed, noise=1.0):
@@ -25,7 +25,7 @@ def in_hindsight(noisy, truth):
     held, best = np.einsum("im,im->m", u, truth @ v.T), np.inf
     for g in s[0] * np.geomspace(1e-6, 30, 30):
         times = spectral_bias.half_times(np.geomspace(1.2 * s[0], 0.1 * s[0], 80), g)
-        f = mixed.mode_values(s, g, times)
+        f = lazy_active.mode_values(s, g, times)
         best = min(best, float(((f * f - 2 * f * held).sum(axis=1)).min()))
     return best + (truth**2).sum()
 
@@ -69,14 +69,14 @@ def test_estimated_noise_costs_little():
         truth, noisy = seen((80, 120), 5, 2.0, seed, noise=3.0)
         known, own = ln.denoise(noisy, noise_std=3.0), ln.denoise(noisy)
         ratios.append(((own.matrix - truth) ** 2).sum() / ((known.matrix - truth) ** 2).sum())
-        assert known.noise_error == 0 < own.noise_error
+        assert known.noise_std_error == 0 < own.noise_std_error
     assert np.mean(ratios) < 1.02
 
 
 def test_what_is_returned_is_a_network_stopped():
     _, noisy = seen((30, 40), 2, 3.0, 0)
     found = ln.denoise(noisy, noise_std=1.0)
-    assert_allclose(found.matrix, mixed.spectral_flow(noisy, found.threshold, [found.time])[0], atol=1e-10)
+    assert_allclose(found.matrix, lazy_active.spectral_flow(noisy, found.threshold, [found.time])[0], atol=1e-10)
     assert found.rank == 2 and found.effective_rank > 1.5
     assert found.risk <= found.path.risks.min() + 1e-9
     assert found.path.risks.shape == found.path.times.shape == (found.path.thresholds.size, found.path.cuts.size)

@@ -57,7 +57,7 @@ def test_whitened_inputs_have_the_closed_form_and_stein():
     X = random.standard_normal((300, 8)) @ random.standard_normal((8, 8))
     truth = random.standard_normal((8, 1)) @ random.standard_normal((1, 6))
     Y = X @ truth + 6 * random.standard_normal((300, 6))
-    diagnosis = ln.diagnose(X, Y, scale="whiten", init=(1e-4, 1e-4), width=10**6, seeds=1)
+    diagnosis = ln.diagnose(X, Y, preprocess="whiten", init=(1e-4, 1e-4), width=10**6, seeds=1)
     assert diagnosis.forecast.closed_form is not None and diagnosis.stein is not None
     assert "Stein's estimate" in str(diagnosis)
     # what stopping there costs, on the truth itself
@@ -95,7 +95,7 @@ def test_an_exact_map_is_no_victory():
     [
         ({"init": "torch"}, "`init` must be one of pytorch, gaussian"),
         ({"learning_rate": "fast"}, "`learning_rate` must be 'stable' or a number"),
-        ({"scale": "minmax"}, "`scale` must be one of none, std, whiten"),
+        ({"scale": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
         ({"folds": 11}, "at least 2 rows for each of the 11 folds .`folds`., 22: got 20"),
         ({"width": 0}, "`width` must be at least 1"),
     ],
@@ -147,14 +147,16 @@ def test_an_error_that_is_flat_is_not_answered_with_training_longer(linnerud):
     steps = np.arange(251)
     fall = np.exp(-steps / 12)[:, None, None]  # least at the last step, and flat from step 83 on
     spread = 1 + 0.01 * np.arange(4)[None, :, None]
-    flat = ln.forecasts.Curves(steps, fall, (0.5 + fall) * spread, 0.1)
+    flat = ln.forecasts.CrossValidationCurves(steps, fall, (0.5 + fall) * spread, 0.1)
     assert flat.best == 250 and not flat.still_falling and flat.flat_from == 92
     said = str(dataclasses.replace(linnerud, curves=flat))
     assert "flat from step 92 on" in said and "changes nothing" in said and "(--steps" not in said
-    falling = ln.forecasts.Curves(steps, fall, 0.3 * (2 - steps / 500)[:, None, None] * spread, 0.1)
+    falling = ln.forecasts.CrossValidationCurves(steps, fall, 0.3 * (2 - steps / 500)[:, None, None] * spread, 0.1)
     said = str(dataclasses.replace(linnerud, curves=falling))
     assert falling.still_falling and "still falls at step 250" in said and "(--steps 500)" in said
-    turned = ln.forecasts.Curves(steps, fall, (0.5 + (steps / 100 - 1) ** 2)[:, None, None] * spread, 0.1)
+    turned = ln.forecasts.CrossValidationCurves(
+        steps, fall, (0.5 + (steps / 100 - 1) ** 2)[:, None, None] * spread, 0.1
+    )
     said = str(dataclasses.replace(linnerud, curves=turned))
     assert "Stop at step 100" in said and "paired" in said
 
@@ -163,7 +165,7 @@ def test_without_steps_training_goes_on_while_the_error_falls_to_the_documented_
     random = np.random.default_rng(2)
     X = random.standard_normal((60, 8)) * np.geomspace(1, 0.01, 8)
     y = X @ np.geomspace(1, 100, 8) + 0.001 * random.standard_normal(60)  # the weakest directions matter as much
-    settings = ln.forecasts.Settings(scale="none", seeds=1, folds=2, width=64, longest=2000)
+    settings = ln.forecasts.Settings(preprocess="center", seeds=1, folds=2, width=64, max_steps=2000)
     diagnosis = ln.forecasts.diagnose_table(ln.forecasts.data_table(X, y), settings)
     assert diagnosis.curves.steps[-1] == 2000 and diagnosis.curves.still_falling
 

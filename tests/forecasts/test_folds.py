@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.forecasts._baselines import baseline_errors
 from linnet.forecasts.cross_validation import cross_validate
-from linnet.forecasts.curves import Curves, errors_at_choices_of_others
+from linnet.forecasts.curves import CrossValidationCurves, errors_at_choices_of_others
 from linnet.forecasts.folds import all_folds, split_rows
 from linnet.forecasts.learning_curves import learning_curve
 
@@ -46,7 +46,7 @@ def test_training_ends_by_itself_once_the_error_has_had_its_minimum():
     start = ln.inits.gaussian(key=0, in_dim=25, out_dim=1, width=40, stds=0.05)
     curves = cross_validate(all_folds(X, Y), [start])
     assert not curves.still_falling
-    assert curves.range[0] <= curves.step <= curves.range[1] < curves.steps[-1]
+    assert curves.steps_within_one_error[0] <= curves.step <= curves.steps_within_one_error[1] < curves.steps[-1]
     assert curves.mean[-1] > 1.02 * curves.mean.min()
     with pytest.raises(ValueError, match="`learning_rate` must be one at which no fold diverges: 50"):
         cross_validate(all_folds(X, Y), [start], learning_rate=50.0)
@@ -55,7 +55,7 @@ def test_training_ends_by_itself_once_the_error_has_had_its_minimum():
 def test_whitened_folds_may_have_fewer_inputs_than_the_table():
     X, Y = regression()
     X = np.concatenate([X, np.eye(43)[:, :1]], axis=1)  # a column that varies in one row only
-    folds = all_folds(X, Y, folds=4, scale="whiten", key=5)
+    folds = all_folds(X, Y, folds=4, preprocess="whiten", key=5)
     assert {fold.inputs.shape[1] for fold in folds} == {6, 7}
     start = ln.inits.gaussian(key=0, in_dim=7, out_dim=2, width=9, stds=0.3)
     curves = cross_validate(folds, [start], learning_rate=0.05, steps=400)
@@ -69,7 +69,7 @@ def test_whitened_folds_may_have_fewer_inputs_than_the_table():
 def test_a_choice_made_elsewhere_does_not_look_at_its_fold():
     errors = np.array([[1.0, 1.0, 9.0], [2.0, 2.0, 1.0]])  # the third fold alone prefers the second choice
     assert_allclose(errors_at_choices_of_others(errors), [2.0, 2.0, 9.0])
-    curves = Curves(np.arange(2), errors[..., None], errors[..., None], 0.1)
+    curves = CrossValidationCurves(np.arange(2), errors[..., None], errors[..., None], 0.1)
     assert_allclose(curves.out_of_fold_error(), [2.0, 2.0, 9.0])
     assert curves.step == 1
 

@@ -95,5 +95,5 @@ def test_components_end_where_all_is_explained():
 
 def test_a_whitened_table_of_several_targets_is_diagnosed():
     X, Y = table(90, 12, k=2)
-    errors = ln.diagnose(X, Y, scale="whiten", seeds=1, steps=30).comparison.baselines["partial least squares"]
+    errors = ln.diagnose(X, Y, preprocess="whiten", seeds=1, steps=30).comparison.baselines["partial least squares"]
     assert np.isfinite(errors).all()

@@ -64,7 +64,7 @@ def test_the_last_column_is_the_target_unless_another_is_named(tmp_path):
             {"missing": "mean"},
             "target 'y' has missing values: they cannot be filled",
         ),
-        (FRAME, {"missing": "guess"}, "`missing` must be one of refuse, drop, mean"),
+        (FRAME, {"missing": "guess"}, "`missing` must be one of error, drop, mean"),
     ],
 )
 def test_what_is_refused_names_the_column_and_what_to_do(frame, options, message, tmp_path):
@@ -120,7 +120,7 @@ def test_strange_files(tmp_path):
         data_table(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.arange(3.0))
 
 
-@pytest.mark.parametrize("choice", ["none", "std", "whiten"])
+@pytest.mark.parametrize("choice", ["center", "standardize", "whiten"])
 def test_scaling_does_what_it_says(choice):
     X = (
         np.random.default_rng(0).standard_normal((200, 3))
@@ -130,14 +130,14 @@ def test_scaling_does_what_it_says(choice):
     X = np.concatenate([X, np.full((200, 1), 2.0)], axis=1)
     done = scaler(X, choice).apply(X)
     assert_allclose(done.mean(axis=0), 0, atol=1e-12)
-    if choice == "std":
+    if choice == "standardize":
         assert_allclose(done.std(axis=0), [1, 1, 1, 0], atol=1e-12)
         assert_allclose(scaler(X, choice).undo(done), X)
     if choice == "whiten":
         assert_allclose(done.T @ done / 200, np.eye(3), atol=1e-12)
         with pytest.raises(ValueError, match="scaled one by one: these were whitened"):
             scaler(X, choice).undo(X)
-    with pytest.raises(ValueError, match="`scale` must be one of none, std, whiten"):
+    with pytest.raises(ValueError, match="`preprocess` must be one of center, standardize, whiten"):
         scaler(X, "robust")
 
 
@@ -218,7 +218,7 @@ def test_a_target_of_text_is_not_answered_with_leaving_it_out():
         ("1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-8", "The first line .1.5, 2, 3. holds numbers alone"),
     ],
 )
-def test_the_form_of_a_file_is_recognised_and_said(text, encoding, note, tmp_path):
+def test_the_form_of_a_file_is_recognized_and_said(text, encoding, note, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode(encoding))
     table = read(path, target=2)
@@ -237,7 +237,7 @@ def test_the_form_of_a_file_is_recognised_and_said(text, encoding, note, tmp_pat
         ("a,b,y\n1,2,3\n\n1,inf,3\n2,2,5\n", "column 'b' has 1 infinite value, the first in line 4"),
         ("a,b,y\n1,2,3\n\n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
         ("a,b,y\n1,2,3\n   \n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
-        ("a b y\n1 2 3\n", "has one column, 'a b y': no separator was recognised"),
+        ("a b y\n1 2 3\n", "has one column, 'a b y': no separator was recognized"),
     ],
 )
 def test_what_a_file_should_not_hold(text, message, tmp_path):

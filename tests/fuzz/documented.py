@@ -7,11 +7,12 @@ NOT_FINITE = {
     "observables.crossing_time": "NaN where the level is never reached",
     "observables.commutator": "the sine of an angle with a zero vector is NaN",
     "observables.feature_history": "ratios are NaN where a magnitude is zero",
-    "theories.mixed.crossing_times": "infinite where the level is never reached",
-    "theories.mixed.task_spectrum": "overlaps and the truth's power are NaN without a truth",
-    "theories.mixed.predicted_diagram": "best times are NaN on plateaus, errors and scatter where nothing was drawn",
-    "theories.mixed.PredictedDiagram.to_dataset": "best times are NaN on plateaus, the scatter of wide networks",
-    "theories.mixed.predicted_run": "test losses are NaN without a truth, wide networks have no scatter",
+    "theories.lazy_active.crossing_times": "infinite where the level is never reached",
+    "theories.lazy_active.task_spectrum": "overlaps and the truth's power are NaN without a truth",
+    "theories.lazy_active.predicted_diagram": "best times are NaN on plateaus, errors and scatter where nothing was "
+    "drawn",
+    "theories.lazy_active.PredictedDiagram.to_dataset": "best times are NaN on plateaus, the scatter of wide networks",
+    "theories.lazy_active.predicted_run": "test losses are NaN without a truth, wide networks have no scatter",
     "theories.spectral_bias.activation_times": "infinite for a mode of zero",
     "theories.spectral_bias.duality_gap": "infinite where the multiplier is not feasible",
     "theories.spectral_bias.convergence_bound": "infinite at time zero",
@@ -48,5 +49,5 @@ WARNS = {
 DISTANCE = {
     "reductions.Reduction.lift": 1e-6,  # states stay in the precision they were trained in
     "trainers.gradient_flow": 1e-6,  # rounding may move its steps: the example asks for rtol 1e-8
-    "theories.mixed.integrate": 1e-5,  # likewise, with rtol 1e-6
+    "theories.lazy_active.integrate": 1e-5,  # likewise, with rtol 1e-6
 }

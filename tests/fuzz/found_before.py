@@ -90,7 +90,7 @@ def changed_modules(number: int, seed: int = 0) -> list[str]:
 def starts(number: int, seed: int = 0) -> list[str]:
     """Modes from starts of both signs, sizes from 1e-12 to 1e3 and thresholds from 1e-18 to 10: they must agree with
     arithmetic of many digits, and a run that is begun again on its way must go on as it would have."""
-    from linnet.theories import mixed
+    from linnet.theories import lazy_active
 
     rng, found = np.random.default_rng(seed), []
     for _ in range(number):
@@ -101,8 +101,8 @@ def starts(number: int, seed: int = 0) -> list[str]:
         early, late = rng.uniform(0, 1, 2) * moves
         setting = f"target {target:.3g}, start {start:.3g}, threshold {threshold:.3g}, times {early:.4g} + {late:.4g}"
         with np.errstate(all="ignore"):
-            whole = mixed.aligned_modes([target], [start], threshold, [early, early + late])[:, 0]
-            again = mixed.aligned_modes([target], [whole[0]], threshold, [late])[0, 0]
+            whole = lazy_active.aligned_modes([target], [start], threshold, [early, early + late])[:, 0]
+            again = lazy_active.aligned_modes([target], [whole[0]], threshold, [late])[0, 0]
         exact = exact_mode(target, start, threshold, early + late)
         # Flows of a mode contract in asinh(state/threshold): the rounding of the state in between is not magnified.
         away = max(abs(again - whole[1]), abs(whole[1] - exact))

@@ -13,7 +13,7 @@ def test_starts_of_any_sign_and_scale() -> None:
 
 
 def before_it_was_mended(targets, starts, threshold, times):
-    """`mixed.aligned_modes` as it once was: along the growing mode a start of the other sign cancels."""
+    """`lazy_active.aligned_modes` as it once was: along the growing mode a start of the other sign cancels."""
     goal, first, clock = np.asarray(targets), np.asarray(starts), np.asarray(times)[:, None]
     big = np.sqrt(threshold + np.hypot(first, threshold))
     rate = np.hypot(goal, threshold)
@@ -27,11 +27,11 @@ def before_it_was_mended(targets, starts, threshold, times):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_form_that_cancelled_is_found(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_the_form_that_canceled_is_found(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """The control: the fault that was there, found by the draws of any seed."""
-    from linnet.theories import mixed
+    from linnet.theories import lazy_active
 
-    monkeypatch.setattr(mixed, "aligned_modes", before_it_was_mended)
+    monkeypatch.setattr(lazy_active, "aligned_modes", before_it_was_mended)
     assert len(found_before.starts(300, seed)) > 5
 
 

@@ -3,8 +3,8 @@
     python tests/fuzz/wrong_lines.py
 
 runs all of them in this process and prints those whose answer is not one line with the right exit status. Every option
-of every command is given what it does not take, every setting of every figure too; names are misspelt, options doubled,
-left out or invented, files missing, empty, folders or of another kind.
+of every command is given what it does not take, every setting of every figure too; names are misspelled, options
+doubled, left out or invented, files missing, empty, folders or of another kind.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
         ("--lr", "fast"),
         ("--lr", "-1"),
         ("--lr", "nan"),
-        ("--scale", "big"),
+        ("--preprocess", "big"),
         ("--missing", "guess"),
         ("--folds", "1000"),
         ("--drop", "z"),
@@ -264,10 +264,10 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
         ("--optimizer", "lion"),
         ("--lr", "-1"),
         ("--lr", "nan"),
-        ("--plus-ratio", "0"),
+        ("--lora-plus-ratio", "0"),
         ("--weight-decay", "-1"),
         ("--momentum", "2"),
-        ("--clip", "-1"),
+        ("--max-grad-norm", "-1"),
         ("--in-dim", "0"),
         ("--out-dim", "-3"),
         ("--alpha", "nan"),

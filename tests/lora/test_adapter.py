@@ -1,4 +1,4 @@
-"""The algebra of one adapter, against draws from the initialisations and against plain descent."""
+"""The algebra of one adapter, against draws from the initializations and against plain descent."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def draw(init, rng):
 
 
 @pytest.mark.parametrize("init", ["default", "gaussian", "eva", "random", "orthogonal", "pissa"])
-def test_the_law_of_an_initialisation_is_that_of_its_draws(init):
+def test_the_law_of_an_initialization_is_that_of_its_draws(init):
     rng = np.random.default_rng(3)
     rates = {"learning_rate_a": 1e-3, "learning_rate_b": 1e-3 if init == "pissa" else 4e-3}
     adapter = Adapter(rank=RANK, alpha=6, in_dim=INPUTS, out_dim=OUTPUTS, init=init, **rates)
@@ -73,7 +73,7 @@ def test_small_steps_conserve_the_imbalance_and_keep_the_clock(rates):
         size = np.abs(second.T @ second).max()
     assert drifts[1] < drifts[0] / 3  # first order in the step: nothing is left for the flow
     assert drifts[1] < 0.01 * size
-    assert make(rates).clock == pytest.approx(4 / 3 * np.sqrt(rates[0] * rates[1]))
+    assert make(rates).time_per_step == pytest.approx(4 / 3 * np.sqrt(rates[0] * rates[1]))
     np.testing.assert_allclose(ends[0], ends[1], atol=0.02 * np.abs(ends[1]).max())
 
 
@@ -86,7 +86,7 @@ def test_the_canonical_pair_descends_as_the_adapter_does():
         rank=2, alpha=3, optimizer="sgd", learning_rate_a=0.05, learning_rate_b=0.2, weights=ln.Weights(A, B)
     )
     problem = ln.Problem.from_data(X, Y)
-    run = ln.gradient_descent(problem, adapter.canonical_weights, learning_rate=adapter.clock, steps=30)
+    run = ln.gradient_descent(problem, adapter.canonical_weights, learning_rate=adapter.time_per_step, steps=30)
     for _ in range(30):
         gradient = -(Y.T - scale * B @ A @ X.T) @ X / 50
         A, B = A - rates[0] * scale * B.T @ gradient, B - rates[1] * scale * gradient @ A.T
@@ -140,7 +140,7 @@ def test_the_first_step_grows_a_mode_by_its_rate():
     assert law.mode_rate(2.5) == pytest.approx(2.5 * 4 * 3e-6 * 3 / (3 * 8))
 
 
-@pytest.mark.parametrize("what", ["clock", "threshold", "mode_rate", "stable_learning_rate"])
+@pytest.mark.parametrize("what", ["time_per_step", "threshold", "mode_rate", "stable_learning_rate"])
 def test_nothing_of_the_flow_is_said_under_adam(what):
     adapter = Adapter(rank=2, alpha=4, optimizer="adam", learning_rate_a=1e-3)
     with pytest.raises(ValueError, match="only under SGD"):
@@ -174,7 +174,7 @@ def test_what_is_not_known_is_asked_for():
     with pytest.raises(ValueError, match="no law of its own"):
         _ = gaussian.with_(init="olora").imbalance
     with pytest.raises(ValueError, match="`learning_rate_a` is needed"):
-        _ = gaussian.clock
+        _ = gaussian.time_per_step
     with pytest.raises(ValueError, match="`weights` are needed"):
         _ = gaussian.canonical_weights
     with pytest.raises(ValueError, match="`curvature` must be a number or"):

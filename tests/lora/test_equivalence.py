@@ -71,7 +71,7 @@ def test_a_start_that_is_not_zero_has_to_be_scaled_along():
     adapter = adapter_of("sgd", init="olora")
     with pytest.raises(ValueError, match="B\\(0\\) not zero"):
         equivalent(adapter, alpha=8.0)
-    found = equivalent(adapter, alpha=8.0, rescale_start=True)
+    found = equivalent(adapter, alpha=8.0, rescale_init=True)
     wanted = run(model, adapter, start=start)
     np.testing.assert_allclose(run(model, found.adapter, start=found.start_factor * start), wanted, rtol=1e-11)
     assert np.abs(run(model, found.adapter, start=start) - wanted).max() > 1e-2

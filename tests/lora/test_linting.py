@@ -19,7 +19,7 @@ def rules(found):
 @pytest.mark.parametrize(
     ("changes", "rule", "severity", "number", "words"),
     [
-        ({"init": "gaussian"}, "initialisation", "warning", 192, "192 times the default's imbalance"),
+        ({"init": "gaussian"}, "initialization", "warning", 192, "192 times the default's imbalance"),
         ({"learning_rate_b": 32e-4}, "plus_ratio", "note", 16, "is alpha x 16"),
         ({"learning_rate_b": 32e-4, "optimizer": "sgd"}, "plus_ratio", "note", 4, "is alpha x 4"),
         ({"clip": 1.0}, "clipping", "warning", 1, "only while no step is clipped"),
@@ -79,7 +79,18 @@ def test_the_command(tmp_path, capsys):
     config = {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": "gaussian"}
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
     status, out, _ = called(
-        capsys, tmp_path, "--optimizer", "adamw", "--lr", "2e-4", "--in-dim", 4096, "--plus-ratio", 16, "--alpha", 64
+        capsys,
+        tmp_path,
+        "--optimizer",
+        "adamw",
+        "--lr",
+        "2e-4",
+        "--in-dim",
+        4096,
+        "--lora-plus-ratio",
+        16,
+        "--alpha",
+        64,
     )
     assert status == 0
     for words in (
@@ -151,14 +162,14 @@ def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):
     file.write_text(json.dumps(TRAINING))
     (tmp_path / "training_args.bin").write_bytes(b"PK")
     path = folder(tmp_path)
-    _, out, _ = called(capsys, path, "--alpha", 64, "--training", file)
+    _, out, _ = called(capsys, path, "--alpha", 64, "--training-args", file)
     assert "adamw, learning rate 0.0003 of A" in out and "clipped at the global norm 1.0" in out
     assert "(scaling rule, not identity)" in out and "(identity)" not in out
     _, out, _ = called(capsys, path, "--alpha", 64)
     said = " ".join(out.split())
     assert "clipping not said, so none is assumed" in said and "training_args.bin was not read" in said
     assert "(identity)" in said and "if gradients are not clipped, which nothing here says" in said
-    status, _, err = called(capsys, path, "--training", file, "--lr", 1e-3)
+    status, _, err = called(capsys, path, "--training-args", file, "--lr", 1e-3)
     assert status == 2 and "leave those out" in err
-    status, _, err = called(capsys, path, "--training", tmp_path / "training_args.bin")
+    status, _, err = called(capsys, path, "--training-args", tmp_path / "training_args.bin")
     assert status == 1 and "is a pickle" in err

@@ -66,7 +66,7 @@ def test_a_configuration_alone(tmp_path):
 
 
 @pytest.mark.parametrize(("init", "name"), [(False, "random"), ("pissa_niter_16", "pissa"), ("gaussian", "gaussian")])
-def test_initialisations_by_their_names(tmp_path, init, name):
+def test_initializations_by_their_names(tmp_path, init, name):
     assert read(folder(tmp_path, {"init_lora_weights": init}))["q_proj"].init == name
 
 

@@ -48,7 +48,7 @@ def test_the_first_steps_are_matched(init, optimizer, what, scaling):
 @pytest.mark.parametrize("init", ["default", "gaussian"])
 def test_the_clock_and_the_threshold_are_matched(init):
     small = Adapter(rank=8, alpha=16, in_dim=DIM, init=init, optimizer="sgd", learning_rate_a=0.1)
-    for what, read_off in (("clock", lambda a: a.clock), ("threshold", lambda a: a.threshold.mean())):
+    for what, read_off in (("time_per_step", lambda a: a.time_per_step), ("threshold", lambda a: a.threshold.mean())):
         large = small.with_(rank=64, alpha=matched_alpha(small, 64, what))
         assert read_off(large) == pytest.approx(read_off(small))
         assert read_off(small.with_(rank=64)) != pytest.approx(read_off(small))

@@ -47,8 +47,8 @@ def inflated(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, n
     ("formula", "red"),
     [
         (RIGHT, set()),
-        (misprinted, {"eq27", "isotropic", "normalised-error"}),
-        (inflated, {"eq27", "isotropic", "normalised-error"}),
+        (misprinted, {"eq27", "isotropic", "normalized-error"}),
+        (inflated, {"eq27", "isotropic", "normalized-error"}),
     ],
 )
 def test_exactly_the_claims_of_a_broken_formula_turn_red(

@@ -106,7 +106,7 @@ def test_only_what_is_drawn_is_read(tmp_path):
         records.tofile(tmp_path / f"data_batch_{i}.bin")
     tracemalloc.start()
     images = load_images("cifar10", tmp_path)
-    inputs, targets = images.two_classes(3, 8, samples=200, key=0, centred=False, targets="labels")
+    inputs, targets = images.two_classes(3, 8, samples=200, key=0, centered=False, targets="labels")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(images) == 50_000 and inputs.shape == (200, PIXELS)
@@ -261,7 +261,7 @@ def test_unknown_names_are_refused():
         load_images("mnist")
 
 
-def test_two_classes_are_balanced_centred_and_scaled():
+def test_two_classes_are_balanced_centered_and_scaled():
     digits = load_images("digits")
     inputs, targets = digits.two_classes(3, 8, samples=201, key=0)
     assert inputs.shape == (201, 64) and targets.sum() == 1.0 and set(targets) == {1.0, -1.0}
@@ -282,13 +282,13 @@ def test_two_classes_are_balanced_centred_and_scaled():
 
 def test_raw_pixels_and_class_numbers_are_the_other_convention():
     digits = load_images("digits")
-    inputs, targets = digits.two_classes(samples=20, key=0, centred=False, targets="labels")
-    centred, signs = digits.two_classes(3, 8, samples=20, key=0)
+    inputs, targets = digits.two_classes(samples=20, key=0, centered=False, targets="labels")
+    centered, signs = digits.two_classes(3, 8, samples=20, key=0)
     assert set(targets) == {3.0, 8.0} and inputs.min() == 0.0
     assert_allclose((inputs**2).mean(), 1.0, rtol=1e-12)
     assert_array_equal(targets == 3.0, signs > 0)
     moved = inputs - inputs.mean(axis=0)
-    assert_allclose(moved / np.sqrt((moved**2).mean()), centred, atol=1e-12)
+    assert_allclose(moved / np.sqrt((moved**2).mean()), centered, atol=1e-12)
     with pytest.raises(ValueError, match="`targets` must be one of signs, labels: got 'ones'"):
         digits.two_classes(samples=4, key=0, targets="ones")
     with pytest.raises(ValueError, match="`second` must be a class of digits, 0 to 9: got 10"):

@@ -18,7 +18,7 @@ def text(batch, length, batches, seed=0):
 
 
 def llama(dtype=torch.float64, seed=0):
-    """A randomly initialised Llama of two layers on bytes."""
+    """A randomly initialized Llama of two layers on bytes."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(seed)

@@ -78,7 +78,7 @@ def test_reading_a_model_with_its_optimizer(base):
     np.testing.assert_array_equal(adapter.weights.first, layer.lora_A["default"].weight.detach().numpy())
     assert not adapter.weights.second.any()
     said = {finding.rule for finding in ln.lora.lint(found)}
-    assert {"plus_ratio", "clipping", "scale", "initialisation", "adam"} <= said
+    assert {"plus_ratio", "clipping", "scale", "initialization", "adam"} <= said
     plain = ln.lora.read(model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5))[
         "model.layers.1.mlp.down_proj"
     ]
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_refused(base):
 def test_weights_of_two_layers():
     torch.manual_seed(0)
     first, second = nn.Linear(5, 3), nn.Linear(3, 2).to(torch.bfloat16)
-    found = ln.torch.weights(first, second)
+    found = ln.torch.weights_of_layers(first, second)
     assert found.first.dtype == np.float64
     np.testing.assert_array_equal(found.product, second.weight.detach().double() @ first.weight.detach().double())
     for wrong, match in (
@@ -168,7 +168,7 @@ def test_weights_of_two_layers():
         (torch.ones(2, 2).long(), "real"),
     ):
         with pytest.raises(ValueError, match=match):
-            ln.torch.weights(wrong, second)
+            ln.torch.weights_of_layers(wrong, second)
 
 
 def test_the_arguments_of_a_real_trainer(base, tmp_path):

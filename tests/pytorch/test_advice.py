@@ -17,7 +17,7 @@ def test_the_printed_rate_and_step_train_in_pytorch(name):
     diagnosis = ln.diagnose(X, Y, seeds=1, folds=4, steps=100)
     table = next(line.split() for line in diagnosis.findings() if line.startswith("  used"))
     stable = next(line.split() for line in diagnosis.findings() if line.startswith("  largest stable"))
-    X, Y = (torch.tensor(ln.forecasts.scaler(part, "std").apply(part)) for part in (X, Y))
+    X, Y = (torch.tensor(ln.forecasts.scaler(part, "standardize").apply(part)) for part in (X, Y))
     start = diagnosis.forecast.weights
     for reduction, column in (("mean", 1), ("sum", 2)):
         advised, largest = float(table[1 + column]), float(stable[2 + column])

@@ -226,7 +226,7 @@ def test_what_is_not_linear_is_named():
     assert_refused("between Linear '0' and Linear '2' there is ReLU '1'", chain(nn.ReLU()))
     assert_refused("after Linear '1' there is Softmax '2'", chain(after=(nn.Softmax(-1),)))
     assert_refused("Dropout '1' drops at random", chain(nn.Dropout(0.5)))
-    assert_refused("BatchNorm1d '1' normalises by it", chain(nn.BatchNorm1d(3)))
+    assert_refused("BatchNorm1d '1' normalizes by it", chain(nn.BatchNorm1d(3)))
     assert_refused(r"it also trains 1\.weight, 1\.bias \(of LayerNorm\)", chain(nn.LayerNorm(3)))
     assert_refused("two trained linear layers, a two-layer linear network: got 1", nn.Linear(4, 2))
     assert_refused("got 3", nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 2)))

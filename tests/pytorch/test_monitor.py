@@ -144,7 +144,7 @@ def test_a_linear_model_shows_what_the_theory_says():
             optimizer.step()
             monitor.step()
     data = monitor.to_dataset().isel(pair=0)
-    theory = ln.theories.mixed.self_consistent(target, np.zeros((5, 5)), gamma, data.step.values * rate)
+    theory = ln.theories.lazy_active.self_consistent(target, np.zeros((5, 5)), gamma, data.step.values * rate)
     wanted = np.linalg.svd(theory, compute_uv=False)
     np.testing.assert_allclose(data.singular_values.values, wanted, rtol=0.01)
     np.testing.assert_allclose(data.imbalance.values, 2 * gamma, rtol=5e-3)  # a step of finite size moves it a little

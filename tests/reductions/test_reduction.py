@@ -51,7 +51,7 @@ def test_the_singular_test_covariance_of_a_reduced_problem_is_left_to_the_reduct
 
 
 @pytest.mark.parametrize("name", ["adam", "AdamW", "rms-prop", "lion"])
-def test_coordinate_wise_optimisers_are_refused(name):
+def test_coordinate_wise_optimizers_are_refused(name):
     problem, weights = wide()
     with pytest.raises(ValueError, match="coordinate by coordinate"):
         ln.reduce(problem, weights, optimizer=name)

@@ -62,7 +62,7 @@ def test_train_is_descent_of_the_full_network(setting, stop):
 
 
 @pytest.mark.parametrize("setting", [LOW_RANK, SPIKED], ids=["low-rank", "spiked"])
-def test_the_bits_of_a_cell_do_not_depend_on_its_neighbours(setting):
+def test_the_bits_of_a_cell_do_not_depend_on_its_neighbors(setting):
     scale = np.array([0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
     seeds = np.arange(40, 48)
     fixed = {**{name: value for name, value in setting.items() if name != "first_std"}, "stop": 0.3}
@@ -84,7 +84,7 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
         axes={"width": [4, 10**6], "threshold": [0.01, 0.3, 3.0]},
         seeds=2,
         fixed={**{name: LOW_RANK[name] for name in ("dim", "rank", "noise_std", "steps")}, "stop": 1.0, "batch": 2},
-        apart=["width"],
+        unbatched_axes=["width"],
         dtype="float64",
     )
     whole = sweeps.run(sweep)

@@ -69,7 +69,7 @@ def test_python_and_toml_describe_the_same_sweep(tmp_path):
             {"fixed": {"log": {"deep": object()}}},
             r"`fixed.log.deep` must be numbers, strings, lists or tables: got object",
         ),
-        ({"apart": ["z"]}, r"`apart` names `z`, which is not an axis\. The axes are x, y"),
+        ({"unbatched_axes": ["z"]}, r"`unbatched_axes` names `z`, which is not an axis\. The axes are x, y"),
         ({"name": "a/b"}, r"`name`: .*got 'a/b'"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, ass
             process.communicate()
 
 
-@pytest.mark.parametrize("status", ["cancelled", "finished"])
+@pytest.mark.parametrize("status", ["canceled", "finished"])
 def test_a_scheduler_that_dies_before_a_result_is_fetched_is_told_so(status, monkeypatch):
     """Not as a fault of the workers, which may be as they should."""
 

@@ -29,7 +29,7 @@ def test_the_seed_of_a_cell_depends_on_its_coordinates_alone(make):
     others = [
         make(seeds=3, block=1),
         make(seeds=3, block=100),
-        make(seeds=3, apart=["y"]),
+        make(seeds=3, unbatched_axes=["y"]),
         make(seeds=3, axes={"y": [2.5, 0.5], "x": [3, 1]}),  # other order of axes, other order and number of values
         make(seeds=3, axes={"x": [1.0, 2.0, 2.25], "y": [0.5, 7.0]}),  # 1.0 is 1
         make(seeds=2),
@@ -73,7 +73,7 @@ def test_the_seeds_of_stored_results_never_change():
 def test_blocks_cover_the_grid_once_and_are_not_too_large(lengths, block, data):
     axes = {f"a{i}": list(range(length)) for i, length in enumerate(lengths)}
     apart = data.draw(st.lists(st.sampled_from(sorted(axes)), unique=True))
-    sweep = sweeps.Sweep(name="grid", function="sample_cells:draws", axes=axes, block=block, apart=apart)
+    sweep = sweeps.Sweep(name="grid", function="sample_cells:draws", axes=axes, block=block, unbatched_axes=apart)
     grid = Grid.of(sweep)
     numbers = np.concatenate([grid.numbers(job.block) for job in grid.jobs()])
     assert sorted(numbers.tolist()) == list(range(math.prod(lengths)))

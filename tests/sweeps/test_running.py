@@ -66,7 +66,7 @@ def test_only_what_is_to_be_recorded_is_kept(make):
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_failed_cell_leaves_its_neighbours_alone(make, tmp_path, stored):
+def test_a_failed_cell_leaves_its_neighbors_alone(make, tmp_path, stored):
     sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3, 4, 5, 6]})
     dataset = sweeps.run(sweep, tmp_path / "store" if stored else None, throw=False)
     status = np.where(dataset["x"] == 2, 2, 1)

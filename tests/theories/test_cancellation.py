@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from linnet.theories import ridge, spectral_bias, spiked
-from linnet.theories.mixed import aligned_modes, self_consistent, solve
+from linnet.theories.lazy_active import aligned_modes, self_consistent, self_consistent_solution
 
 PLACES = 400  # products of e^(2 F t) and their inverse cancel to that many digits
 
@@ -57,11 +57,11 @@ def test_what_is_called_determined_is(shape, threshold):
     random = np.random.default_rng([*shape, 7])
     target, times = random.normal(size=shape), np.array([0.5, 12.0, 40.0])
     for start in (-0.7 * target, -target * random.uniform(0.2, 2.0, shape[1]), random.normal(size=shape)):
-        found = solve(target, start, threshold, times)
+        found = self_consistent_solution(target, start, threshold, times)
         for time, product in zip(times[found.determined], found.products[found.determined], strict=True):
             exact = exact_product(target.tolist(), start.tolist(), threshold, time)
             assert np.abs(product - exact).max() < 2e-6 * np.abs(target).max()
-    assert solve(target, -0.7 * target, threshold, times[:1]).determined.all()
+    assert self_consistent_solution(target, -0.7 * target, threshold, times[:1]).determined.all()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_risk_of_a_spectrum_over_many_decades(span, rank, samples):
 
 @pytest.mark.parametrize("gamma", [1e-3, 1e-28, 1e-300])
 def test_the_bound_of_a_small_start_keeps_its_digits(gamma):
-    """From zero the divergence is 2/3 |beta|^(3/2) at gamma = 0; over the root of 2 gamma it cancelled."""
+    """From zero the divergence is 2/3 |beta|^(3/2) at gamma = 0; over the root of 2 gamma it canceled."""
     with mp.workdps(50):
         balance, start = mp.hypot(5, mp.mpf(gamma)) + gamma, 2 * mp.mpf(gamma)
         potentials = [mp.mpf(2) / 3 * b**1.5 - 2 * gamma * mp.sqrt(b) for b in (balance, start)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet.theories.denoising import sure
 
 SETTINGS = [  # shape, rank, noise, filter
@@ -22,7 +22,7 @@ def filters(name, s, noise, shape):
     edge = noise * (np.sqrt(shape[0]) + np.sqrt(shape[1]))
     if name == "flow":
         time = 0.8 / edge
-        return mixed.mode_values(s, 0.3 * edge, [time])[0], mixed.mode_slopes(s, 0.3 * edge, [time])[0]
+        return lazy_active.mode_values(s, 0.3 * edge, [time])[0], lazy_active.mode_slopes(s, 0.3 * edge, [time])[0]
     if name == "soft":
         return np.maximum(s - 0.6 * edge, 0), (s > 0.6 * edge).astype(float)
     return s**3 / (s**2 + edge**2), s**2 * (s**2 + 3 * edge**2) / (s**2 + edge**2) ** 2

@@ -198,7 +198,7 @@ def test_refusals(call, message):
 
 
 @pytest.mark.parametrize("form", [np.float64, np.float32, np.float16])
-def test_the_adapted_basis_by_orthogonalising_in_many_digits(form):
+def test_the_adapted_basis_by_orthogonalizing_in_many_digits(form):
     """v1 along Sigma beta, v2 across it in their plane, with a coupling that is not positive."""
     half = np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 1.5]])
     sigma, beta = half.T @ half + np.eye(3), np.array([1.0, -0.5, 0.25])

@@ -1,4 +1,4 @@
-"""Label-noise descent: against a loop in NumPy at full width, its law, and the stochastic equation it discretises."""
+"""Label-noise descent: against a loop in NumPy at full width, its law, and the stochastic equation it discretizes."""
 
 from typing import Any
 

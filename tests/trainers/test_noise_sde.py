@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import trapezoid
 
 import linnet as ln
-from linnet.theories import noise
+from linnet.theories import noise_process
 from linnet.trainers.sde import decreasing, noise_sde, step_sizes
 
 
@@ -46,7 +46,7 @@ def test_second_moments(d):
     times, step = np.array([0.0, 0.5, 1.0]), 0.02
     run = noise_sde(None, identity_start(d), times=times, step=step, key=1, paths=40_000)
     sizes, ends = step_sizes(times, step)
-    euler_first, euler_second = noise.euler_second_moments(d, 0.0, sizes, in_dim=d)
+    euler_first, euler_second = noise_process.euler_second_moments(d, 0.0, sizes, in_dim=d)
     for i in (1, 2):
         first_square = (run.reduced.first[i] ** 2).sum(axis=(-1, -2))
         second_square = (run.reduced.second[i] ** 2).sum(axis=(-1, -2))
@@ -75,11 +75,11 @@ def test_strong_order_one_half_and_no_better():
 
 def test_weak_order_one():
     # the mean square of Euler's recursion is exact, so the bias needs no sampling
-    exact = noise.second_moments(2.0, 0.0, [1.0], in_dim=2)[0][0]
+    exact = noise_process.second_moments(2.0, 0.0, [1.0], in_dim=2)[0][0]
     biases = []
     for step in (0.1, 0.05, 0.025):
         sizes, _ = step_sizes([0.0, 1.0], step)
-        biases.append(exact - noise.euler_second_moments(2.0, 0.0, sizes, in_dim=2)[0][-1])
+        biases.append(exact - noise_process.euler_second_moments(2.0, 0.0, sizes, in_dim=2)[0][-1])
     assert 1.7 < biases[0] / biases[1] < 2.1
     assert 1.8 < biases[1] / biases[2] < 2.1
 
@@ -93,7 +93,7 @@ def test_log_scale_drifts_by_d_minus_2(d):
     q = run.reduced.second[:, :, 0, 0] ** 2 / square
     clock = trapezoid(q, times, axis=0)
     grown = np.log(square[-1] / square[0])
-    martingale = grown - noise.scale_drift(d) * clock
+    martingale = grown - noise_process.scale_drift(d) * clock
     bias = 0.02  # of Euler's scheme and of the clock, at this step
     error = martingale.std() / np.sqrt(martingale.size)
     assert abs(martingale.mean()) < 4.5 * error + bias
@@ -104,7 +104,7 @@ def test_commutator_does_not_vanish_in_mean_for_two_inputs():
     run = noise_sde(None, identity_start(2), times=[0.0, 2.0], step=0.01, key=4, paths=20_000)
     first, second = run.reduced.first[-1], run.reduced.second[-1, :, 0]
     area = np.abs(first[:, 0, 0] * second[:, 1] - first[:, 1, 0] * second[:, 0])
-    assert within(area, noise.commutator_mean_limit(), errors=4.5)
+    assert within(area, noise_process.commutator_mean_limit(), errors=4.5)
     assert not within(area, 0.0, errors=10)  # what Proposition 4.1(c) says
 
 

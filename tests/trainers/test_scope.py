@@ -64,5 +64,5 @@ def test_complex_numbers_are_refused_by_their_name(matrix):
 
 def test_the_page_has_what_the_refusals_send_for():
     page = Path(__file__).parents[2].joinpath("docs", "scope.md").read_text(encoding="utf-8")
-    for word in ("Adam", "Nesterov", "omentum", "Depth", "complex numbers", "theories.mixed.integrate"):
+    for word in ("Adam", "Nesterov", "omentum", "Depth", "complex numbers", "theories.lazy_active.integrate"):
         assert word in page

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.site
 
 def test_what_is_broken_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
-        '<h1 id="here"></h1><a href="b.html#there">good</a><a href="#here">good</a><a href="https://elsewhere.org">good</a>'
+        '<h1 id="here"></h1><a href="b.html#there">good</a><a href="#here">good</a><a '
+        'href="https://elsewhere.org">good</a>'
         '<a href="b.html#gone">bad</a><a href="c.html">bad</a><img src="https://elsewhere.org/x.png"><img src="x.png">',
         encoding="utf-8",
     )

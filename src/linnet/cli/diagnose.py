@@ -33,8 +33,10 @@ def diagnose(
     steps: Annotated[int | None, typer.Option(help="Steps to train; by default as many as are needed.", min=1)] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
     seeds: Annotated[int, typer.Option(help="Starts in each fold.", min=1)] = 3,
-    scale: Annotated[str, typer.Option(help="What is done to columns: std, none (centred only) or whiten.")] = "std",
-    missing: Annotated[str, typer.Option(help="Rows with gaps: refuse, drop, or fill with the mean.")] = "refuse",
+    preprocess: Annotated[
+        str, typer.Option(help="What is done to columns: standardize, center or whiten.")
+    ] = "standardize",
+    missing: Annotated[str, typer.Option(help="Rows with gaps: error, drop, or fill with the mean.")] = "error",
     rows: Annotated[int | None, typer.Option(help="Take that many rows at random.", min=2)] = None,
     seed: Annotated[int, typer.Option(help="Seed of splits and starts.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
@@ -53,7 +55,7 @@ def diagnose(
         steps=steps,
         folds=folds,
         seeds=seeds,
-        scale=scale,
+        preprocess=preprocess,
         key=seed,
     )
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)

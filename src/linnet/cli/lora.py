@@ -15,7 +15,7 @@ from linnet.cli import failures, terminal
 if TYPE_CHECKING:
     from linnet.lora import Adapter
 
-_COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
+_COLORS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
 OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}  # as --optimizer and as `torch.optim` name them
 _MAX_SHOWN = 8  # adapters, one by one; the others are counted
 
@@ -26,11 +26,13 @@ def lora(
     ] = None,
     optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw.", show_default="adamw")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of A (and of B).", show_default="0.0002")] = None,
-    plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
+    lora_plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
     weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
     momentum: Annotated[float, typer.Option(help="SGD's momentum.")] = 0.0,
-    clip: Annotated[float | None, typer.Option(help="Largest global norm of the gradients; 0: not clipped.")] = None,
-    training: Annotated[
+    max_grad_norm: Annotated[
+        float | None, typer.Option(help="Largest global norm of the gradients; 0: not clipped.")
+    ] = None,
+    training_args: Annotated[
         Path | None, typer.Option(help="JSON of transformers' TrainingArguments, in place of the six options above.")
     ] = None,
     in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
@@ -44,8 +46,12 @@ def lora(
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora.training_arguments import PICKLE_NAME
 
-    if training is not None and (optimizer or lr or weight_decay or momentum or clip is not None or before or after):
-        raise failures.WrongCallError("--training has optimizer, rate, decay, momentum and clipping: leave those out.")
+    if training_args is not None and (
+        optimizer or lr or weight_decay or momentum or max_grad_norm is not None or before or after
+    ):
+        raise failures.WrongCallError(
+            "--training-args has optimizer, rate, decay, momentum and clipping: leave those out."
+        )
     optimizer = "adamw" if optimizer is None else optimizer
     if optimizer not in OPTIMIZERS:
         raise failures.WrongCallError(f"--optimizer takes {', '.join(OPTIMIZERS)}: got {optimizer!r}.")
@@ -54,7 +60,7 @@ def lora(
     if alpha is not None and not (0 < alpha < math.inf):
         raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
     if before is not None or after is not None:
-        _print_equivalent(before, after, optimizer, weight_decay, clip)
+        _print_equivalent(before, after, optimizer, weight_decay, max_grad_norm)
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
@@ -62,9 +68,9 @@ def lora(
         _resize(source, rank, out, alpha)
         return
     options = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
-    options |= {"momentum": momentum, "clip": clip}
-    given = {"training": training} if training is not None else options
-    adapters = linnet.lora.read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
+    options |= {"momentum": momentum, "clip": max_grad_norm}
+    given = {"training": training_args} if training_args is not None else options
+    adapters = linnet.lora.read(source, plus_ratio=lora_plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.echo(f"Adapters ({len(adapters)})", bold=True)
     for name, adapter in list(adapters.items())[:_MAX_SHOWN]:
         terminal.echo_row([name], [terminal.NAME_WIDTH], _adapter_line(adapter))
@@ -72,9 +78,9 @@ def lora(
         terminal.echo(f"  and {len(adapters) - _MAX_SHOWN} more")
     terminal.echo("Training", bold=True)
     terminal.echo("  " + _training_line(next(iter(adapters.values()))))
-    if training is None and (source / PICKLE_NAME).is_file():
+    if training_args is None and (source / PICKLE_NAME).is_file():
         terminal.echo(
-            f"  {PICKLE_NAME} was not read: a pickle can run any program. Its JSON can be given with --training."
+            f"  {PICKLE_NAME} was not read: a pickle can run any program. Its JSON can be given with --training-args."
         )
     if alpha is not None:
         terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
@@ -91,7 +97,7 @@ def _print_findings(adapters: dict[str, Adapter]) -> None:
         if 0 <= others < len(adapters) - 1:
             about = f" ({finding.where[0]}{f' and {others} more' * bool(others)})"
         text = f"{finding.sentence}{about} [{finding.reference}]"
-        terminal.echo_row([finding.severity], [7], text, _COLOURS[finding.severity])
+        terminal.echo_row([finding.severity], [7], text, _COLORS[finding.severity])
 
 
 def _print_equivalent(
@@ -140,10 +146,10 @@ def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> Non
         f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
         "peft's default start, there stays with"
     )
-    by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "clock", "adam")}
+    by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "time_per_step", "adam")}
     words = {
-        "kernel": "the starting kernel s^2 A^T A, hence SGD's first steps (as rank-stabilised scaling does)",
-        "clock": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
+        "kernel": "the starting kernel s^2 A^T A, hence SGD's first steps (as rank-stabilized scaling does)",
+        "time_per_step": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
         "adam": "the size of Adam's first steps (a constant alpha)",
     }
     fits = "kernel" if plain.optimizer == "sgd" else "adam"
@@ -203,7 +209,8 @@ def _training_line(adapter: Adapter) -> str:
 
 
 def _adapter_line(adapter: Adapter) -> str:
-    """Say what one adapter is: its size, rank and scale, and where they are known imbalance, threshold and clock."""
+    """Say what one adapter is: its size, rank and scale, and where they are known imbalance, threshold and time per
+    step."""
     size = "" if adapter.in_dim is None else f"{adapter.in_dim} -> {adapter.out_dim or '?'}, "
     parts = [f"{size}rank {adapter.rank}, s = {adapter.scale:.4g}, {adapter.init}"]
     try:
@@ -219,7 +226,7 @@ def _adapter_line(adapter: Adapter) -> str:
     except ValueError as reason:
         parts.append(f"imbalance unknown: {reason}")
     if adapter.optimizer == "sgd":
-        parts.append(f"clock {adapter.clock:.4g} a step")
+        parts.append(f"time per step {adapter.time_per_step:.4g}")
     return "; ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""What the commands say: colour and lines as wide as the window on a terminal, plain lines everywhere else."""
+"""What the commands say: color and lines as wide as the window on a terminal, plain lines everywhere else."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def echo(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
+def echo(text: str = "", color: str | None = None, *, bold: bool = False) -> None:
     """Print a text on standard output, on a terminal wrapped at its width."""
     lines = (line for part in text.split("\n") for line in _wrap(part, 2))
-    write("\n".join(typer.style(line, fg=colour, bold=bold or None) for line in lines))
+    write("\n".join(typer.style(line, fg=color, bold=bold or None) for line in lines))
 
 
-def echo_row(cells: list[str], widths: list[int], text: str, colour: str | None = None, *, cut: bool = False) -> None:
-    """Print cells of fixed widths, the first in colour, and a text that a terminal wraps under itself, or `cut`s."""
+def echo_row(cells: list[str], widths: list[int], text: str, color: str | None = None, *, cut: bool = False) -> None:
+    """Print cells of fixed widths, the first in color, and a text that a terminal wraps under itself, or `cut`s."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent, end = sum(map(len, padded)) + 2, len(padded[0])
     indent = indent if width() >= indent + MIN_COLUMNS else 4
     if cut and interactive() and len(text) > (room := max(width() - indent, MIN_COLUMNS)):
         text = text[: room - 1].rstrip() + "…"
     first, *rest = _wrap("".join(padded) + "  " + text, indent)
-    write("\n".join([typer.style(first[:end], fg=colour) + first[end:], *rest]))
+    write("\n".join([typer.style(first[:end], fg=color) + first[end:], *rest]))
 
 
 def _wrap(text: str, indent: int) -> list[str]:
@@ -51,7 +51,7 @@ def _wrap(text: str, indent: int) -> list[str]:
 
 
 def write(text: str) -> None:
-    """Write a text to standard output, without its colours where that is no terminal or `NO_COLOR` is set; a command
+    """Write a text to standard output, without its colors where that is no terminal or `NO_COLOR` is set; a command
     that was interrupted ends here."""
     interrupts.stop_if_interrupted()
     try:

@@ -22,7 +22,7 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Fitted on $Y = U S V^T$ (sample, feature) it keeps the share $f(s_i)/s_i$ of direction $v_i$; rows are transformed
     by $x \mapsto V \mathrm{diag}(f/s) V^T x$. Of the matrix it was fitted on this is `linnet.denoise`. Columns are not
-    centred: the mean is part of the matrix.
+    centered: the mean is part of the matrix.
 
     **Arguments:**
 

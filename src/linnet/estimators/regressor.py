@@ -34,7 +34,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
 
     An early-stopped network with its whole path for free, at any width; not a way to beat ridge regression: it is
-    regularised by when it stops and by how it starts, and where that resembles the data it does as well.
+    regularized by when it stops and by how it starts, and where that resembles the data it does as well.
     `linnet.diagnose` says which.
 
     **Arguments:**
@@ -45,7 +45,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
       (`forecasts.threshold_curve`), and the steps by descent from there;
     - `steps`: "cv" chooses the number by cross-validation over `cv` folds, or a number;
     - `learning_rate`: "stable" is a quarter of the largest at which training does not diverge, or a number;
-    - `scale`: "std", "none" or "whiten", done to the columns before training and undone in `coef_`;
+    - `preprocess`: "standardize", "center" or "whiten", done to the columns before training and undone in `coef_`;
     - `fit_intercept`: whether there is an intercept;
     - `cv`: the number of folds, or a splitter of scikit-learn, or pairs of training and held-out rows;
     - `max_steps`: at most, where `steps` is "cv"; a warning says when the error still falls there;
@@ -74,7 +74,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         init_scale: object = 1.0,
         steps: object = "cv",
         learning_rate: object = "stable",
-        scale: str = "std",
+        preprocess: str = "standardize",
         fit_intercept: bool = True,
         cv: object = 5,
         max_steps: int = 4000,
@@ -85,7 +85,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.init_scale = init_scale
         self.steps = steps
         self.learning_rate = learning_rate
-        self.scale = scale
+        self.preprocess = preprocess
         self.fit_intercept = fit_intercept
         self.cv = cv
         self.max_steps = max_steps
@@ -107,8 +107,8 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
             if len(X) < 2:
                 raise ValueError(f"`sample_weight` must leave at least 2 rows: {len(X)} have a weight above zero.")
-        inputs = scaler(X, self.scale, centre=self.fit_intercept, weights=weights)
-        outputs = target_scaler(Y, self.scale, centre=self.fit_intercept, weights=weights)
+        inputs = scaler(X, self.preprocess, center=self.fit_intercept, weights=weights)
+        outputs = target_scaler(Y, self.preprocess, center=self.fit_intercept, weights=weights)
         rows = np.ones(len(X)) if weights is None else root_weights(weights)
         problem = Problem.from_data(rows[:, None] * inputs.apply(X), rows[:, None] * outputs.apply(Y))
         still = np.ptp(Y, axis=0) == 0 if self.fit_intercept else np.zeros(Y.shape[1], dtype=bool)
@@ -176,8 +176,8 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             pairs = list(check_cv(cv).split(X, Y))
         if len(pairs) < 2:
             raise ValueError(f"`cv` must give at least 2 folds: got {len(pairs)}.")
-        options: dict[str, Any] = {"centre": self.fit_intercept, "weights": rows}
-        return [make_fold(X, Y, held, self.scale, training=training, **options) for training, held in pairs]
+        options: dict[str, Any] = {"center": self.fit_intercept, "weights": rows}
+        return [make_fold(X, Y, held, self.preprocess, training=training, **options) for training, held in pairs]
 
     def _cross_validated_scale(self, parts: list[Fold], weights: Weights) -> float:
         """Return the factor of the start of least held-out error by the exact flow, for one target."""
@@ -203,7 +203,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return rate or FIRST_RATE_SHARE * largest_stable_rate(problem, weights, steps=RATE_STEPS).rate, steps
         if self.steps != "cv":
             raise ValueError(f"`steps` must be 'cv' or a number: got {self.steps!r}.")
-        curves = self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
+        curves = self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, max_steps=self.max_steps)
         if curves.still_falling and curves.steps[-1] >= self.max_steps:
             warnings.warn(
                 f"the held-out error still falls at `max_steps` = {self.max_steps}: increase it, or the scale of the "

@@ -2,7 +2,7 @@
 
 from linnet.forecasts.comparison import Comparison
 from linnet.forecasts.cross_validation import cross_validate
-from linnet.forecasts.curves import Curves
+from linnet.forecasts.curves import CrossValidationCurves
 from linnet.forecasts.denoising import Denoised, DenoisingPath, denoise
 from linnet.forecasts.diagnosing import diagnose, diagnose_table
 from linnet.forecasts.diagnosis import Diagnosis
@@ -23,7 +23,7 @@ from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 __all__ = [
     "ClosedForm",
     "Comparison",
-    "Curves",
+    "CrossValidationCurves",
     "DataTable",
     "Denoised",
     "DenoisingPath",

@@ -153,7 +153,7 @@ def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> t
             "(`missing`, --missing drop)."
         )
     columns = names_where(names, gaps.any(axis=0))
-    if missing == "refuse":
+    if missing == "error":
         raise ValueError(
             f"{_describe_first_gap(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what "
             "to do (`missing`, --missing drop or mean)."

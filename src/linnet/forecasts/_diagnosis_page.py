@@ -14,7 +14,7 @@ from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import pluralize
 from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences
-from linnet.forecasts._forecast_figure import COLOUR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
+from linnet.forecasts._forecast_figure import COLOR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
 from linnet.forecasts.diagnosis import Diagnosis, training_shares
@@ -111,7 +111,7 @@ def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:
     axes[1].step(edges, middle, where="post", label="threshold", **style.GUIDELINE)
     for adverb in dict.fromkeys(adverbs.tolist()):
         at = adverbs == adverb
-        axes[1].plot(modes[at], r.sizes[at], color=COLOUR_OF_ADVERB[adverb], label=adverb, **style.MARKS)
+        axes[1].plot(modes[at], r.sizes[at], color=COLOR_OF_ADVERB[adverb], label=adverb, **style.MARKS)
     axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
     axes[1].legend()
 
@@ -137,11 +137,14 @@ def draw_training(axes: Axes, diagnosis: Diagnosis) -> None:
     c = diagnosis.curves
     steps = steps_for_log_axis(c.steps)
     series = {"training": (training_shares(diagnosis), style.LOSS), "held out": (c.errors, style.TEST_LOSS)}
-    for name, (values, colour) in series.items():
+    for name, (values, color) in series.items():
         mean, spread = values.mean(axis=(1, 2)), values.mean(axis=2).std(axis=1, ddof=1)
-        axes.fill_between(steps, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
-        axes.plot(steps, mean, color=colour, label=name, **style.ALONE)
-    (low, stop, high), least = steps_for_log_axis(np.array([c.range[0], c.step, c.range[1]])), c.mean[c.best]
+        axes.fill_between(steps, mean - spread, mean + spread, color=color, alpha=0.18, linewidth=0)
+        axes.plot(steps, mean, color=color, label=name, **style.ALONE)
+    (low, stop, high), least = (
+        steps_for_log_axis(np.array([c.steps_within_one_error[0], c.step, c.steps_within_one_error[1]])),
+        c.mean[c.best],
+    )
     axes.hlines(least, low, high, color=style.TEST_LOSS, linewidth=3, alpha=0.6)
     axes.plot([stop], [least], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
     if diagnosis.stein is not None:
@@ -160,9 +163,9 @@ def draw_baselines(axes: Axes, diagnosis: Diagnosis) -> None:
     """Draw the held-out errors of all methods, fold by fold."""
     methods = {"network": diagnosis.curves.out_of_fold_error(), **diagnosis.comparison.baselines}
     for row, (name, errors) in enumerate(methods.items()):
-        colour = style.ACTIVE if name == "network" else style.GREY
-        axes.plot(errors, np.full(len(errors), row), color=colour, **style.MARKS)
-        axes.plot([errors.mean()] * 2, [row - 0.3, row + 0.3], color=colour, linewidth=2)
+        color = style.ACTIVE if name == "network" else style.GRAY
+        axes.plot(errors, np.full(len(errors), row), color=color, **style.MARKS)
+        axes.plot([errors.mean()] * 2, [row - 0.3, row + 0.3], color=color, linewidth=2)
     axes.set(yticks=range(len(methods)), yticklabels=list(methods), xlabel="held-out error, share of the variance")
     axes.invert_yaxis()
 

@@ -16,17 +16,17 @@ from linnet.observables.mode_regimes import regimes
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.forecasts.curves import Curves
+    from linnet.forecasts.curves import CrossValidationCurves
     from linnet.forecasts.diagnosis import Diagnosis
 
 MAX_LINES = 24  # of the findings; the command adds one more, where the page is
 HARDLY_MOVED = 0.05  # of a tangent kernel, relative: how the modes differ is not worth a line
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
 ADVERBS = {"lazy": "lazily", "active": "actively"}
-SCALE_SENTENCES = {
-    "std": "inputs and targets are centred and divided by their standard deviations",
-    "none": "inputs and targets are centred, not scaled",
-    "whiten": "inputs are whitened, targets centred and divided by their standard deviations",
+PREPROCESS_SENTENCES = {
+    "standardize": "inputs and targets are centered and divided by their standard deviations",
+    "center": "inputs and targets are centered, not scaled",
+    "whiten": "inputs are whitened, targets centered and divided by their standard deviations",
 }
 
 
@@ -42,7 +42,8 @@ def sentences(diagnosis: Diagnosis) -> list[str]:
     """Write what was found, and the notes on the table: sentences without line breaks, which the explorer counts on."""
     s = diagnosis.settings
     written = [
-        f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; {SCALE_SENTENCES[s['scale']]}.",
+        f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; "
+        f"{PREPROCESS_SENTENCES[s['preprocess']]}.",
         *diagnosis.table.notes,
         _spectrum_sentence(diagnosis),
         _regimes_sentence(diagnosis),
@@ -208,7 +209,7 @@ def _nothing_learned_sentence(diagnosis: Diagnosis, error: str) -> str:
     )
 
 
-def _still_falling_sentence(curves: Curves, error: str) -> str:
+def _still_falling_sentence(curves: CrossValidationCurves, error: str) -> str:
     """Say that the held-out error still falls at the last step, by how much, and whether to train longer."""
     fall, standard_error = (part / (curves.mean[-1] + curves.late_fall[0]) for part in curves.late_fall)
     certain = fall > SIGNIFICANT_STANDARD_ERRORS * standard_error
@@ -219,9 +220,9 @@ def _still_falling_sentence(curves: Curves, error: str) -> str:
     )
 
 
-def _least_error_sentence(curves: Curves, error: str) -> str:
+def _least_error_sentence(curves: CrossValidationCurves, error: str) -> str:
     """Say at which step the held-out error is least, which steps are as good, and what training to the end costs."""
-    (low, high), rise = curves.range, curves.mean[-1] / curves.mean[curves.best] - 1
+    (low, high), rise = curves.steps_within_one_error, curves.mean[-1] / curves.mean[curves.best] - 1
     return (
         f"Stop at step {curves.step}: {error}. By the differences within folds (paired, less noisy than the error "
         f"itself) steps {low} to {high} are within one standard error; at step {curves.steps[-1]} it is {rise:.1%} "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_MODES_DRAWN = 10  # of the strongest: more lines cannot be told apart
 # by the words of `Forecast.learned`
-COLOUR_OF_ADVERB = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
+COLOR_OF_ADVERB = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
 
 
 def picture(forecast: Forecast) -> Figure:
@@ -46,15 +46,15 @@ def draw_losses(axes: Axes, forecast: Forecast) -> None:
 
 
 def draw_mode_shares(axes: Axes, forecast: Forecast, adverbs: list[str] | None = None) -> None:
-    """Draw how much of each mode is learned by step, in the colour of its adverb: "lazily", "crossing" or "actively",
+    """Draw how much of each mode is learned by step, in the color of its adverb: "lazily", "crossing" or "actively",
     by default as measured."""
     steps, seen = steps_for_log_axis(forecast.steps), set()
     for mode, adverb in enumerate((adverbs or forecast.learned)[:MAX_MODES_DRAWN]):
         name = None if adverb in seen else adverb
         seen.add(adverb)
-        axes.plot(steps, forecast.shares[:, mode], color=COLOUR_OF_ADVERB[adverb], label=name, **style.ALONE)
+        axes.plot(steps, forecast.shares[:, mode], color=COLOR_OF_ADVERB[adverb], label=name, **style.ALONE)
         if forecast.closed_form is not None:
-            axes.plot(steps, forecast.closed_form.shares[:, mode], color=COLOUR_OF_ADVERB[adverb], **style.THEORY)
+            axes.plot(steps, forecast.closed_form.shares[:, mode], color=COLOR_OF_ADVERB[adverb], **style.THEORY)
     axes.axhline(0.5, **style.GUIDELINE)
     low = float(np.min(forecast.shares[:, :MAX_MODES_DRAWN]))
     axes.set(xscale="log", xlabel="step", title="share of each mode learned", ylim=(max(low, -0.5) - 0.05, 1.1))
@@ -62,10 +62,10 @@ def draw_mode_shares(axes: Axes, forecast: Forecast, adverbs: list[str] | None =
 
 
 def draw_kernels(axes: Axes, forecast: Forecast, adverbs: list[str] | None = None) -> None:
-    """Draw the tangent kernel along each mode, over its start, in the same colours."""
+    """Draw the tangent kernel along each mode, over its start, in the same colors."""
     steps = steps_for_log_axis(forecast.steps)
     for mode, adverb in enumerate((adverbs or forecast.learned)[:MAX_MODES_DRAWN]):
-        axes.plot(steps, forecast.kernel[:, mode], color=COLOUR_OF_ADVERB[adverb], **style.ALONE)
+        axes.plot(steps, forecast.kernel[:, mode], color=COLOR_OF_ADVERB[adverb], **style.ALONE)
     axes.axhline(ACTIVE_MOVEMENT, **style.GUIDELINE)
     axes.text(steps[0], ACTIVE_MOVEMENT, " threshold", va="bottom", fontsize=7, color=style.GUIDE)
     axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel over its start")

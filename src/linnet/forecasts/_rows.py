@@ -34,9 +34,9 @@ class Rows:
     outputs: Float[np.ndarray, "sample output"]
 
     @classmethod
-    def from_data(cls, X: np.ndarray, Y: np.ndarray, scale: str) -> Rows:
+    def from_data(cls, X: np.ndarray, Y: np.ndarray, preprocess: str) -> Rows:
         """Scale the columns of inputs and targets by their own moments."""
-        return Rows(scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y))
+        return Rows(scaler(X, preprocess).apply(X), target_scaler(Y, preprocess).apply(Y))
 
     @cached_property
     def svd(self) -> Decomposition:

@@ -72,14 +72,14 @@ def _copy_note(table: DataTable, drop_too: Callable[[list[str]], str]) -> str:
     if len(table.inputs) < 4:
         return ""
 
-    def standardised(values: np.ndarray) -> np.ndarray:
+    def standardized(values: np.ndarray) -> np.ndarray:
         """Return columns with mean zero and norm one; constant ones are zero."""
         largest = np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
-        centred = values / largest - (values / largest).mean(axis=0)
-        length = np.linalg.norm(centred, axis=0)
-        return centred / np.where(length > 0, length, np.inf)
+        centered = values / largest - (values / largest).mean(axis=0)
+        length = np.linalg.norm(centered, axis=0)
+        return centered / np.where(length > 0, length, np.inf)
 
-    alike = np.abs(standardised(table.inputs).T @ standardised(table.outputs)) > 1 - 1e-12
+    alike = np.abs(standardized(table.inputs).T @ standardized(table.outputs)) > 1 - 1e-12
     names = table.input_names
     pairs = [f"{names[i]} = {table.output_names[j]}" for i, j in zip(*np.nonzero(alike), strict=True)]
     if not pairs:

@@ -1,4 +1,4 @@
-"""Tables in text files: the encoding, the separator, the decimal comma and the header are recognised, and said."""
+"""Tables in text files: the encoding, the separator, the decimal comma and the header are recognized, and said."""
 
 from __future__ import annotations
 

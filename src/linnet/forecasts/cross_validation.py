@@ -10,7 +10,7 @@ import numpy as np
 from linnet._arguments import count, positive, representable, shown
 from linnet._memory import check_fits
 from linnet.forecasts._rows import condensed_batch, condensed_problem
-from linnet.forecasts.curves import FLAT_CHANGE, Curves
+from linnet.forecasts.curves import FLAT_CHANGE, CrossValidationCurves
 from linnet.forecasts.folds import Fold, folds_list
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.inits.weights import Weights, check_two_layers
@@ -38,9 +38,9 @@ def cross_validate(
     *,
     learning_rate: float | None = None,
     steps: int | None = None,
-    longest: int = MAX_STEPS,
-    least_time: float = 0.0,
-) -> Curves:
+    max_steps: int = MAX_STEPS,
+    min_time: float = 0.0,
+) -> CrossValidationCurves:
     """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
 
     **Arguments:**
@@ -50,11 +50,11 @@ def cross_validate(
     - `learning_rate`: by default a quarter of the largest stable one
     - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
       moves any more
-    - `longest`: the maximum number of steps
-    - `least_time`: training without `steps` does not end before this time, in units of steps times rate
+    - `max_steps`: the maximum number of steps
+    - `min_time`: training without `steps` does not end before this time, in units of steps times rate
 
-    **Returns** `Curves`. Where a member diverges, or its training loss rises on the way, the rate is halved for all
-    and training begins again; a rate that was asked for is kept, or refused where a member diverges.
+    **Returns** `CrossValidationCurves`. Where a member diverges, or its training loss rises on the way, the rate is
+    halved for all and training begins again; a rate that was asked for is kept, or refused where a member diverges.
 
     **Example:**
 
@@ -72,8 +72,8 @@ def cross_validate(
         raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
     starts = [check_two_layers(start, "starts") for start in starts]
     check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
-    most = count("longest", longest, most=2**62) if steps is None else count("steps", steps, most=2**62)
-    training = _Training(folds, starts, most, steps is None, float(least_time))
+    most = count("max_steps", max_steps, most=2**62) if steps is None else count("steps", steps, most=2**62)
+    training = _Training(folds, starts, most, steps is None, float(min_time))
     if learning_rate is not None:
         rates = np.array([positive("learning_rate", learning_rate)])
     else:
@@ -101,13 +101,13 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
 @dataclass(frozen=True)
 class _Training:
     """Descent of every fold from every start, for `max_steps` steps or, if it `may_end_early`, until the held-out error
-    has had its minimum, but not before `least_time`."""
+    has had its minimum, but not before `min_time`."""
 
     folds: list[Fold]
     starts: list[Weights]
     max_steps: int
     may_end_early: bool
-    least_time: float
+    min_time: float
 
     @cached_property
     def batch(self) -> Problem:
@@ -122,10 +122,10 @@ class _Training:
         problem = condensed_problem(sharpest, in_dim=self.starts[0].in_dim)
         return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
 
-    def curves(self, rate: float, *, allow_rises: bool) -> Curves | None:
+    def curves(self, rate: float, *, allow_rises: bool) -> CrossValidationCurves | None:
         """Train at this rate and return the curves; None where a member diverges or, unless that is allowed, where a
         training loss rises."""
-        least_steps = min(self.least_time / rate, float(self.max_steps))
+        least_steps = min(self.min_time / rate, float(self.max_steps))
         weights, done = Weights.stack(self.starts * len(self.folds)), 0
         stretches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         while done < self.max_steps:
@@ -146,7 +146,7 @@ class _Training:
             stretches.append((np.asarray(run.steps)[new] + done, losses, errors))
             weights, done = run.weights_at(-1), until
             saved, training, errors = (np.concatenate(part) for part in zip(*stretches, strict=True))
-            curves = Curves(saved, training, errors, rate)
+            curves = CrossValidationCurves(saved, training, errors, rate)
             if curves.loss_rises and not allow_rises:
                 return None
             if self.may_end_early and done >= least_steps and _is_finished(curves):
@@ -170,7 +170,7 @@ class _Training:
         return np.unique(np.round(np.geomspace(max(done, 1), until, number)).astype(np.int64)) - done
 
 
-def _is_finished(curves: Curves) -> bool:
+def _is_finished(curves: CrossValidationCurves) -> bool:
     """Return whether the held-out error has had its minimum, or nothing moves any more."""
     mean, training = curves.mean, curves.training.mean(axis=(1, 2))
     late = curves.steps > curves.steps[-1] / 2

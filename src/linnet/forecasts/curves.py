@@ -15,7 +15,7 @@ MAX_RISE = 1e-6  # of a training loss from one saved state to the next, relative
 
 
 @dataclass(frozen=True)
-class Curves:
+class CrossValidationCurves:
     """Training losses and held-out errors along descent.
 
     Held-out errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as
@@ -31,8 +31,8 @@ class Curves:
     **Example:**
 
         >>> import numpy as np
-        >>> from linnet.forecasts import Curves
-        >>> curves = Curves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
+        >>> from linnet.forecasts import CrossValidationCurves
+        >>> curves = CrossValidationCurves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
         >>> curves.errors.shape  # time, fold, seed
         (2, 5, 1)
     """
@@ -65,7 +65,7 @@ class Curves:
         return int(self.steps[self.best])
 
     @property
-    def range(self) -> tuple[int, int]:
+    def steps_within_one_error(self) -> tuple[int, int]:
         """The first and last step around `step` within one standard error of the paired difference from its error."""
         folds = self.errors.mean(axis=2)
         excess = folds - folds[self.best]

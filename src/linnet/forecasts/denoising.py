@@ -19,7 +19,7 @@ from linnet.forecasts.noise_levels import (
     noise_profile,
 )
 from linnet.theories.denoising import SpectralRisk
-from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values
+from linnet.theories.lazy_active.spectral_flows import mode_slopes, mode_values
 from linnet.theories.spectral_bias import half_times
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Denoised:
     - `threshold`, `time`: of the network whose product it is, stopped then
     - `risk`: estimated $|\hat A - A^*|_F^2$; `risk_of_data`: that of the data, $mn$ times the noise variance
     - `rank`: how many singular values are kept by more than half; `effective_rank`: the sum of the shares kept
-    - `noise_std`, `noise_error`: the noise, and its standard error where it was estimated (else 0)
+    - `noise_std`, `noise_std_error`: the noise, and its standard error where it was estimated (else 0)
     - `values`, `filtered`: singular values of the data and of the estimate
     - `path`: a `DenoisingPath`, everything that was looked at
     - `noise_misfit`: how far the bulk of singular values is from the law of one noise, relative; 0 where not tested
@@ -98,7 +98,7 @@ class Denoised:
     rank: int
     effective_rank: float
     noise_std: float
-    noise_error: float
+    noise_std_error: float
     values: Float[np.ndarray, " mode"]
     filtered: Float[np.ndarray, " mode"]
     path: DenoisingPath
@@ -115,7 +115,7 @@ class Denoised:
     @property
     def _noise_text(self) -> str:
         """The noise, with its error where it was estimated."""
-        return f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g}" if self.noise_error else "")
+        return f"{self.noise_std:.4g}" + (f" ± {self.noise_std_error:.2g}" if self.noise_std_error else "")
 
     def __repr__(self) -> str:
         rows, columns = self.matrix.shape
@@ -128,7 +128,7 @@ class Denoised:
         share = self.risk / self.risk_of_data if self.risk_of_data else float("nan")
         rows = {
             "matrix": f"{self.matrix.shape[0]} × {self.matrix.shape[1]}",
-            "noise (standard deviation)": f"{self._noise_text} ({'estimated' if self.noise_error else 'given'})",
+            "noise (standard deviation)": f"{self._noise_text} ({'estimated' if self.noise_std_error else 'given'})",
             "rank": f"{self.rank} (sum of the shares kept: {self.effective_rank:.2f})",
             "threshold g": f"{self.threshold:.4g}",
             "stopping time": f"{self.time:.4g}",
@@ -144,8 +144,8 @@ class Denoised:
         with style.applied():
             picture, (left, right) = style.subplots(1, 2, size=style.column(2, ratio=0.36))
             scale = self.risk_of_data or 1.0
-            for i, colour in enumerate(style.shades(self.path.thresholds.size)):
-                left.plot(self.path.cuts, self.path.risks[i] / scale, color=colour, linewidth=0.8)
+            for i, color in enumerate(style.shades(self.path.thresholds.size)):
+                left.plot(self.path.cuts, self.path.risks[i] / scale, color=color, linewidth=0.8)
             if self.rank and self.path.cuts.size:  # else nothing, or everything, was kept
                 chosen = np.interp(0.5, *_kept_shares(self.values, self.filtered))
                 left.plot(chosen, self.risk / scale, "o", color=style.ORANGE, label="chosen")
@@ -157,7 +157,7 @@ class Denoised:
                 ylim=(0, 1.3),
             )
             number = np.arange(1, self.values.size + 1)
-            right.plot(number, self.values, color=style.GREY, label="data", **style.MARKS)
+            right.plot(number, self.values, color=style.GRAY, label="data", **style.MARKS)
             right.plot(number, self.filtered, color=style.BLUE, label="denoised", **style.MARKS)
             right.set(title=f"b  Singular values, rank {self.rank}", xlabel="number", ylabel="singular value")
             right.legend()
@@ -168,7 +168,7 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     r"""The estimate of a low-rank matrix seen through noise that a linear network gives, stopped when it is best.
 
     Trained on $Y = A^* + E$ from a negligible start of threshold $g$, a network is at time $t$ the filter
-    $U f(S) V^\top$ with $f$ of `theories.mixed.mode_values`. Stein's unbiased estimate of $|f(Y) - A^*|_F^2$
+    $U f(S) V^\top$ with $f$ of `theories.lazy_active.mode_values`. Stein's unbiased estimate of $|f(Y) - A^*|_F^2$
     (`theories.denoising.sure`) chooses $g$ and $t$, without training.
 
     **Arguments:**
@@ -214,8 +214,8 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     result = _denoise_complete(data, given) if seen.all() else _denoise_incomplete(data, seen, given)
     if frame is None:
         return result
-    labelled: Any = type(frame)(result.matrix, index=frame.index, columns=frame.columns)
-    return replace(result, matrix=labelled)
+    labeled: Any = type(frame)(result.matrix, index=frame.index, columns=frame.columns)
+    return replace(result, matrix=labeled)
 
 
 def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
@@ -302,7 +302,7 @@ def _apply_best_filter(data: np.ndarray, noise_std: float | None) -> Denoised:
         rank=int((shares > 0.5).sum()),
         effective_rank=float(shares.sum()),
         noise_std=noise,
-        noise_error=error,
+        noise_std_error=error,
         values=values,
         filtered=filtered,
         path=path,

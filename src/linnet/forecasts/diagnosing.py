@@ -13,7 +13,7 @@ from linnet._randomness import words as key_words
 from linnet.forecasts._rows import Rows
 from linnet.forecasts.comparison import Comparison, compare
 from linnet.forecasts.cross_validation import check_batch_fits, cross_validate
-from linnet.forecasts.curves import Curves, mean_and_standard_error
+from linnet.forecasts.curves import CrossValidationCurves, mean_and_standard_error
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
@@ -39,9 +39,9 @@ def diagnose(
     steps: int | None = Settings.steps,
     folds: int = Settings.folds,
     seeds: int = Settings.seeds,
-    scale: str = Settings.scale,
+    preprocess: str = Settings.preprocess,
     drop: object = None,
-    missing: str = "refuse",
+    missing: str = "error",
     key: object = Settings.key,
 ) -> Diagnosis:
     """What a two-layer linear network of this width learns from a table, when to stop it, and how it compares.
@@ -58,10 +58,10 @@ def diagnose(
     - `steps`: at most; by default until the held-out error is past its minimum or flat, at most 16 000
     - `folds`: of the cross-validation
     - `seeds`: of the start; all folds and seeds are trained in one batch
-    - `scale`: what is done to columns, `"std"` (centred, unit variance: inputs and targets), `"none"` (centred only) or
-      `"whiten"` (inputs uncorrelated), learned from training rows alone
+    - `preprocess`: what is done to columns, `"standardize"` (centered, unit variance: inputs and targets), `"center"`
+      (centered only) or `"whiten"` (inputs uncorrelated), learned from training rows alone
     - `drop`: the columns of `X` to leave out, text and dates too
-    - `missing`: `"refuse"`, `"drop"` rows, or fill with the `"mean"`
+    - `missing`: `"error"`, `"drop"` rows, or fill with the `"mean"`
     - `key`: the seed of splits and starts
 
     **Returns** a `Diagnosis`; print it, or `write` its page.
@@ -84,7 +84,7 @@ def diagnose(
         steps=steps,
         folds=folds,
         seeds=seeds,
-        scale=scale,
+        preprocess=preprocess,
         key=key,
     )
     return diagnose_table(data_table(X, Y, drop=drop, missing=missing), settings)
@@ -126,10 +126,12 @@ def diagnose_table(
             f"a table must have at least 2 rows for each of the {shown(settings.folds)} folds (`folds`), "
             f"{float(least):g}: got {rows}."
         )
-    whole = Rows.from_data(data.inputs, data.outputs, settings.scale)
+    whole = Rows.from_data(data.inputs, data.outputs, settings.preprocess)
     starts = _draw_starts(settings, whole)
     with bar("folds", 3) as advance:
-        folds = all_folds(data.inputs, data.outputs, folds=settings.folds, scale=settings.scale, key=settings.key)
+        folds = all_folds(
+            data.inputs, data.outputs, folds=settings.folds, preprocess=settings.preprocess, key=settings.key
+        )
         comparison = comparing(whole, folds, settings)
         advance(1, "cross-validation")
         curves = cross_validate(
@@ -137,8 +139,8 @@ def diagnose_table(
             starts,
             learning_rate=settings.rate,
             steps=settings.steps,
-            longest=settings.longest,
-            least_time=_stopping_time_of_flow(comparison, starts[0]),
+            max_steps=settings.max_steps,
+            min_time=_stopping_time_of_flow(comparison, starts[0]),
         )
         advance(1, "the run on all rows")
         problem = whole.problem
@@ -148,7 +150,7 @@ def diagnose_table(
         run = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = run.largest_stable_rate  # takes a while, and is kept: here the bar is shown, in `findings` it is not
         advance(1)
-    stein = stein_stop(problem, run, settings.scale)
+    stein = stein_stop(problem, run, settings.preprocess)
     stds = layer_stds(settings.init, in_dim=problem.in_dim, width=settings.width, scale=settings.init_scale)
     used = {  # these names are read by sentences and page, and are attributes of the dataset
         "rows": rows,
@@ -160,7 +162,7 @@ def diagnose_table(
         "learning_rate": curves.learning_rate,
         "folds": settings.folds,
         "seeds": len(starts),
-        "scale": settings.scale,
+        "preprocess": settings.preprocess,
         "key": settings.key,
     }
     return Diagnosis(data, run, curves, comparison, regimes, trial, stein, stds, used)
@@ -183,12 +185,14 @@ def _draw_starts(settings: Settings, whole: Rows) -> list[Weights]:
     return starts
 
 
-def _try_scale(factor: float, whole: Rows, folds: list[Fold], settings: Settings, curves: Curves) -> ScaleTrial:
+def _try_scale(
+    factor: float, whole: Rows, folds: list[Fold], settings: Settings, curves: CrossValidationCurves
+) -> ScaleTrial:
     """Train from the start times `factor` in the same folds, and measure the gain over `curves`."""
     scale = float(f"{factor * settings.init_scale:.2g}")  # the digits that are printed are those that were tried
     starts = _draw_starts(replace(settings, init_scale=scale), whole)
-    longest = min(settings.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
-    other = cross_validate(folds, starts, learning_rate=settings.rate, steps=settings.steps, longest=longest)
+    longest = min(settings.max_steps, MAX_STEPS_FACTOR * int(curves.steps[-1]))
+    other = cross_validate(folds, starts, learning_rate=settings.rate, steps=settings.steps, max_steps=longest)
     return ScaleTrial(scale, other, *mean_and_standard_error(curves.out_of_fold_error() - other.out_of_fold_error()))
 
 

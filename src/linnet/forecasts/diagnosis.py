@@ -13,7 +13,7 @@ from jaxtyping import Float
 from linnet._arguments import path_of
 from linnet._deprecation import Renamed
 from linnet.forecasts.comparison import Comparison
-from linnet.forecasts.curves import Curves, mean_and_standard_error
+from linnet.forecasts.curves import CrossValidationCurves, mean_and_standard_error
 from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes
 from linnet.forecasts.scale_trials import ScaleTrial
@@ -37,14 +37,14 @@ class Diagnosis:
 
     - `table`: the data as read, with notes on what was found in it
     - `forecast`: the run on all rows (see `forecast`)
-    - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.Curves`)
+    - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.CrossValidationCurves`)
     - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
     - `regimes`: which modes the start learns lazily or actively, judged by what ridge regression learns from the table,
       and which scale of the start changes that (see `forecasts.StartRegimes`)
     - `trial`: another scale of the start in the same folds (see `forecasts.ScaleTrial`); None where none was tried
     - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
     - `stds`: the standard deviations of the two layers at the start
-    - `settings`: width, init, scale, folds, seeds and the rest, as used
+    - `settings`: width, init, preprocess, folds, seeds and the rest, as used
 
     `advised_scale` is the `init_scale` at which all modes are learned the other way, `helpful_scale` one that lowers
     the held-out error.
@@ -62,7 +62,7 @@ class Diagnosis:
 
     table: DataTable
     forecast: Forecast = field(repr=False)
-    curves: Curves = field(repr=False)
+    curves: CrossValidationCurves = field(repr=False)
     comparison: Comparison = field(repr=False)
     regimes: StartRegimes = field(repr=False)
     trial: ScaleTrial | None = field(repr=False)

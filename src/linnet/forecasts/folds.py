@@ -11,7 +11,7 @@ from linnet._arguments import count, flag, representable, samples
 from linnet._randomness import Key, generator
 from linnet.forecasts._random_streams import SPLITS_INTO_FOLDS
 from linnet.forecasts._rows import Rows
-from linnet.forecasts.scaling import check_scale, scaler, target_scaler
+from linnet.forecasts.scaling import check_preprocess, scaler, target_scaler
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def make_fold(
     X: np.ndarray,
     Y: np.ndarray,
     held: np.ndarray,
-    scale: str,
+    preprocess: str,
     *,
-    centre: bool = True,
+    center: bool = True,
     training: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> Fold:
@@ -65,8 +65,8 @@ def make_fold(
         rest[held] = False
         training = np.flatnonzero(rest)
     own = None if weights is None else weights[training]
-    inputs = scaler(X[training], scale, centre=centre, weights=own)
-    outputs = target_scaler(Y[training], scale, centre=centre, weights=own)
+    inputs = scaler(X[training], preprocess, center=center, weights=own)
+    outputs = target_scaler(Y[training], preprocess, center=center, weights=own)
     variance = Y.var(axis=0)
     varies = variance > 0
     units = np.where(varies, outputs.scale**2 / np.where(varies, variance, 1.0), 0.0) * len(varies)
@@ -93,7 +93,7 @@ def folds_list(folds: object) -> list[Fold]:
 
 @representable
 def all_folds(
-    X: np.ndarray, Y: np.ndarray, *, folds: int = 5, scale: str = "std", centre: bool = True, key: Key = 0
+    X: np.ndarray, Y: np.ndarray, *, folds: int = 5, preprocess: str = "standardize", center: bool = True, key: Key = 0
 ) -> list[Fold]:
     """Every fold of a random split, each scaled by its own training rows.
 
@@ -102,8 +102,8 @@ def all_folds(
     - `X`: (sample, input)
     - `Y`: (sample, output)
     - `folds`: how many
-    - `scale`: `"std"`, `"none"` or `"whiten"`
-    - `centre`: whether columns are centred
+    - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
+    - `center`: whether columns are centered
     - `key`: the seed of the split
 
     **Returns** a list of `Fold`: training and held-out rows, scaled.
@@ -118,5 +118,5 @@ def all_folds(
         (4, (15, 3))
     """
     X, Y = samples(X, Y)
-    check_scale(scale)
-    return [make_fold(X, Y, held, scale, centre=flag("centre", centre)) for held in split_rows(len(X), folds, key)]
+    check_preprocess(preprocess)
+    return [make_fold(X, Y, held, preprocess, center=flag("center", center)) for held in split_rows(len(X), folds, key)]

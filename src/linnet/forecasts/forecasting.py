@@ -16,7 +16,7 @@ from linnet.inits.weights import Weights
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, mode_kernel, regimes
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
-from linnet.theories.mixed import self_consistent
+from linnet.theories.lazy_active import self_consistent
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import Saving, every, log_spaced

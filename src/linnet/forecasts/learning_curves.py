@@ -65,7 +65,7 @@ def learning_curve(
     Y: ArrayLike,
     *,
     ridge: float,
-    scale: str = "std",
+    preprocess: str = "standardize",
     sizes: ArrayLike | None = None,
     repeats: int = DEFAULT_REPEATS,
     key: Key = 0,
@@ -81,7 +81,7 @@ def learning_curve(
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
     - `ridge`: $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$
-    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `sizes`: numbers of rows, by default eight up to four fifths of the table
     - `repeats`: random parts for each size
     - `key`: the seed
@@ -102,7 +102,9 @@ def learning_curve(
         True
     """
     X, Y = samples(X, Y)
-    return learning_curve_from_rows(Rows.from_data(X, Y, scale), ridge=ridge, sizes=sizes, repeats=repeats, key=key)
+    return learning_curve_from_rows(
+        Rows.from_data(X, Y, preprocess), ridge=ridge, sizes=sizes, repeats=repeats, key=key
+    )
 
 
 def learning_curve_from_rows(

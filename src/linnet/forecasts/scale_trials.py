@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linnet.forecasts.comparison import Comparison
-from linnet.forecasts.curves import Curves, mean_and_standard_error
+from linnet.forecasts.curves import CrossValidationCurves, mean_and_standard_error
 from linnet.forecasts.regimes_of_starts import StartRegimes
 
 SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
@@ -24,21 +24,21 @@ class ScaleTrial:
     **Attributes:**
 
     - `init_scale`: that was tried
-    - `curves`: training losses and held-out errors from there (see `forecasts.Curves`)
+    - `curves`: training losses and held-out errors from there (see `forecasts.CrossValidationCurves`)
     - `gain`: by how much the held-out error is lower than from the scale asked for; negative where it is higher
     - `gain_error`: its standard error, of the differences within folds
 
     **Example:**
 
         >>> import numpy as np
-        >>> from linnet.forecasts import Curves, ScaleTrial
-        >>> curves = Curves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
+        >>> from linnet.forecasts import CrossValidationCurves, ScaleTrial
+        >>> curves = CrossValidationCurves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
         >>> ScaleTrial(0.5, curves, gain=0.1, gain_error=0.08).helps
         False
     """
 
     init_scale: float
-    curves: Curves
+    curves: CrossValidationCurves
     gain: float
     gain_error: float
 
@@ -58,7 +58,7 @@ def is_significant(gain: float, standard_error: float, level: float) -> bool:
     return bool(gain > max(SIGNIFICANT_STANDARD_ERRORS * standard_error, MIN_GAIN * level))
 
 
-def factor_to_try(comparison: Comparison, curves: Curves, regimes: StartRegimes) -> float | None:
+def factor_to_try(comparison: Comparison, curves: CrossValidationCurves, regimes: StartRegimes) -> float | None:
     """Choose the factor of the start to try in the same folds; None where nothing speaks for another one.
 
     Where this start hurts, one that does not; otherwise, with one target the best of the exact flow, if it promises a
@@ -76,7 +76,7 @@ def factor_to_try(comparison: Comparison, curves: Curves, regimes: StartRegimes)
     return float(np.sqrt(flows.best / now)) if is_significant(*flows.gain(now), flows.mean.min()) else None
 
 
-def smaller_start_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
+def smaller_start_factor(curves: CrossValidationCurves, mean_error: np.ndarray) -> float | None:
     """Return the factor by which to shrink a start that hurts, to one that costs 2% of the variance; else None.
 
     The cost of a start is its error before training beyond that of the mean; it falls at least with the square of the

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from linnet._arguments import flag, real_array, representable, shown
 
-SCALE_CHOICES = ("none", "std", "whiten")
+PREPROCESS_CHOICES = ("center", "standardize", "whiten")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Scaler:
 
         >>> import numpy as np
         >>> from linnet.forecasts import scaler
-        >>> scaler(np.array([[0.0], [2.0]]), "std").mean.tolist()
+        >>> scaler(np.array([[0.0], [2.0]]), "standardize").mean.tolist()
         [1.0]
     """
 
@@ -37,8 +37,8 @@ class Scaler:
     @representable
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Scaled columns, (..., column); whitened ones are (..., direction), which may be fewer than the columns."""
-        centred = self._columns_array(values) - self.mean
-        return centred / self.scale if self.matrix is None else centred @ self.matrix
+        centered = self._columns_array(values) - self.mean
+        return centered / self.scale if self.matrix is None else centered @ self.matrix
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
@@ -56,34 +56,34 @@ class Scaler:
 
 
 @representable
-def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
+def scaler(values: np.ndarray, choice: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
     """The scaling of columns that a choice means, learned from the rows given.
 
     **Arguments:**
 
     - `values`: (sample, column)
-    - `choice`: `"none"` only centres them, `"std"` also divides by their standard deviation, `"whiten"` turns them into
-      uncorrelated directions of unit variance, as many as the rows show
-    - `centre`: whether to subtract the mean
+    - `choice`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
+      them into uncorrelated directions of unit variance, as many as the rows show
+    - `center`: whether to subtract the mean
     - `weights`: of the rows in means and variances, (sample,); by default all alike
 
-    **Returns** a `Scaler`. Constant columns are centred and left there.
+    **Returns** a `Scaler`. Constant columns are centered and left there.
 
     **Example:**
 
         >>> import numpy as np
         >>> from linnet.forecasts import scaler
-        >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "std").scale.tolist()
+        >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "standardize").scale.tolist()
         [1.0, 1.0]
     """
-    check_scale(choice)
+    check_preprocess(choice)
     X = real_array("values", values, ndim=2)
     shares = None if weights is None else _row_shares(weights, len(X))
-    mean = np.average(X, axis=0, weights=shares) if flag("centre", centre) else np.zeros(X.shape[1])
+    mean = np.average(X, axis=0, weights=shares) if flag("center", center) else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
-    if choice == "none":
+    if choice == "center":
         return Scaler(mean, ones)
-    if choice == "std":
+    if choice == "standardize":
         largest = np.abs(X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of the columns themselves may overflow or vanish
         squares = ((X - mean) / unit) ** 2
@@ -94,19 +94,19 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
     _, singular, right = np.linalg.svd((X - mean) * roots, full_matrices=False)
     rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
     if rank == 0:
-        raise ValueError("`scale` 'whiten' needs inputs that vary: all columns are constant.")
+        raise ValueError("`preprocess` 'whiten' needs inputs that vary: all columns are constant.")
     return Scaler(mean, ones, right[:rank].T / singular[:rank])
 
 
-def check_scale(choice: object) -> None:
+def check_preprocess(choice: object) -> None:
     """Refuse a scaling that does not exist."""
-    if not isinstance(choice, str) or choice not in SCALE_CHOICES:
-        raise ValueError(f"`scale` must be one of {', '.join(SCALE_CHOICES)}: got {shown(choice)}.")
+    if not isinstance(choice, str) or choice not in PREPROCESS_CHOICES:
+        raise ValueError(f"`preprocess` must be one of {', '.join(PREPROCESS_CHOICES)}: got {shown(choice)}.")
 
 
-def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
-    """Return the scaling of targets: standardised, so that each counts alike, unless nothing is to be scaled."""
-    return scaler(Y, "none" if scale == "none" else "std", centre=centre, weights=weights)
+def target_scaler(Y: np.ndarray, preprocess: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
+    """Return the scaling of targets: standardized, so that each counts alike, unless nothing is to be scaled."""
+    return scaler(Y, "center" if preprocess == "center" else "standardize", center=center, weights=weights)
 
 
 def _row_shares(weights: object, rows: int) -> np.ndarray:

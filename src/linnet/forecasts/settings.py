@@ -25,9 +25,9 @@ class Settings:
     - `steps`: at most; None trains until the held-out error is past its minimum or flat
     - `folds`: of the cross-validation
     - `seeds`: of the start
-    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `key`: the seed of splits and starts
-    - `longest`: the maximum number of steps where `steps` is None
+    - `max_steps`: the maximum number of steps where `steps` is None
 
     **Example:**
 
@@ -43,9 +43,9 @@ class Settings:
     steps: int | None = None
     folds: int = 5
     seeds: int = 3
-    scale: str = "std"
+    preprocess: str = "standardize"
     key: Key = 0
-    longest: int = MAX_STEPS
+    max_steps: int = MAX_STEPS
 
     def __post_init__(self) -> None:
         words(self.key)  # refuses what is no key
@@ -54,7 +54,7 @@ class Settings:
             "seeds": count("seeds", self.seeds),
             "folds": count("folds", self.folds, least=2),
             "init_scale": positive("init_scale", self.init_scale),
-            "longest": count("longest", self.longest),
+            "max_steps": count("max_steps", self.max_steps),
             "steps": None if self.steps is None else count("steps", self.steps),
             "learning_rate": rate_or_none(self.learning_rate) or "stable",
             "key": int(self.key) if isinstance(self.key, np.integer) else self.key,

@@ -9,10 +9,10 @@ from jaxtyping import Float
 
 from linnet._arguments import of_kind, partly_representable
 from linnet.forecasts.forecasting import Forecast
-from linnet.forecasts.scaling import check_scale
+from linnet.forecasts.scaling import check_preprocess
 from linnet.problems.problem import Problem
 from linnet.theories.denoising import sure
-from linnet.theories.mixed import mode_slopes, mode_values
+from linnet.theories.lazy_active import mode_slopes, mode_values
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SteinStop:
 
 
 @partly_representable
-def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | None:
+def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinStop | None:
     """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
 
     With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
@@ -56,7 +56,7 @@ def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | 
 
     - `problem`: made from data
     - `forecast`: its `Forecast`
-    - `scale`: how the inputs were scaled
+    - `preprocess`: how the inputs were scaled
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
 
@@ -66,13 +66,13 @@ def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | 
         >>> from linnet.forecasts import stein_stop
         >>> problem = ln.problems.gaussian_regression(key=0, samples=20, in_dim=2)
         >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=1, width=8, stds=0.3)
-        >>> stein_stop(problem, ln.forecast(problem, start, steps=5), "std") is None  # the inputs are not whitened
+        >>> stein_stop(problem, ln.forecast(problem, start, steps=5), "standardize") is None  # inputs are not whitened
         True
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
     of_kind("forecast", forecast, Forecast, "`ln.forecast`")
-    check_scale(scale)
-    if scale != "whiten" or problem.inputs is None or problem.outputs is None:
+    check_preprocess(preprocess)
+    if preprocess != "whiten" or problem.inputs is None or problem.outputs is None:
         return None
     n, d = problem.inputs.shape
     if n <= d + 1:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from linnet.forecasts._columns import Columns
 
-MISSING_CHOICES = ("refuse", "drop", "mean")
+MISSING_CHOICES = ("error", "drop", "mean")
 FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 
@@ -77,7 +77,7 @@ def read(
     *,
     target: object = None,
     drop: object = None,
-    missing: str = "refuse",
+    missing: str = "error",
     rows: int | None = None,
     key: object = 0,
 ) -> DataTable:
@@ -86,11 +86,11 @@ def read(
     **Arguments:**
 
     - `path`: of the file; the encoding (UTF-8, UTF-16, Latin-1), the separator and a decimal comma of text are
-      recognised, and said in the notes; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like
+      recognized, and said in the notes; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like
       that of an NPY file
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out, before anything is asked of them: text and dates too
-    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
     - `rows`: the number of rows to draw at random
     - `key`: the seed of that choice
 
@@ -125,15 +125,13 @@ def read(
         frame = draw_rows(read_frame(place), rows, key)
         if frame.shape[1] < 2:
             raise ValueError(
-                f"{place.name} has one column, {str(frame.columns[0])!r}: no separator was recognised (commas, "
+                f"{place.name} has one column, {str(frame.columns[0])!r}: no separator was recognized (commas, "
                 "semicolons, tabs or bars), or there is nothing to predict from."
             )
     return from_frame(frame, target=target, drop=drop, missing=missing)
 
 
-def from_frame(
-    frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "refuse"
-) -> DataTable:
+def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "error") -> DataTable:
     """A table from one data frame of inputs and targets.
 
     **Arguments:**
@@ -141,7 +139,7 @@ def from_frame(
     - `frame`: of pandas
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out
-    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 
@@ -171,7 +169,7 @@ def from_frame(
     return _build_table(frame[kept], frame[wanted], kept, wanted, missing, notes, names)
 
 
-def data_table(X: object, Y: object, *, drop: object = None, missing: str = "refuse") -> DataTable:
+def data_table(X: object, Y: object, *, drop: object = None, missing: str = "error") -> DataTable:
     """A table from arrays or data frames.
 
     Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
@@ -182,7 +180,7 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "ref
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
     - `drop`: the columns to leave out
-    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 

@@ -11,7 +11,7 @@ from linnet._arguments import partly_representable, positive
 from linnet.forecasts.curves import errors_at_choices_of_others, mean_and_standard_error
 from linnet.forecasts.folds import Fold, folds_list
 from linnet.inits.weights import Weights
-from linnet.theories.one_output import flow
+from linnet.theories.one_output import product_over_time
 
 RELATIVE_THRESHOLDS = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
 # a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
@@ -113,7 +113,11 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
         # from a hundredth of the time that learning takes at first until e^-6 is left of the slowest direction
         clock = np.geomspace(1e-2 / (speed * pull / size), growth + 6 / (slowest * speed), TIMES_PER_THRESHOLD)
         held = np.stack(
-            [fold.error(flow(p, float(g), clock)[:, None, :]) for fold, p in zip(folds, problems, strict=True)], axis=1
+            [
+                fold.error(product_over_time(p, float(g), clock)[:, None, :])
+                for fold, p in zip(folds, problems, strict=True)
+            ],
+            axis=1,
         )
         errors.append(errors_at_choices_of_others(held))
         times.append(clock[int(np.argmin(held.mean(axis=1)))])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, positive, real_array, representable, symmetric
 from linnet.inits.weights import Weights
-from linnet.lora import _initialisations as initialisations
+from linnet.lora import _initializations as initializations
 
 SCALINGS = ("standard", "rslora")
 OPTIMIZERS = ("sgd", "adam", "adamw")
@@ -43,7 +43,7 @@ class Adapter:
 
         >>> from linnet.lora import Adapter
         >>> adapter = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, optimizer="sgd", learning_rate_a=1e-3)
-        >>> adapter.scale, adapter.clock
+        >>> adapter.scale, adapter.time_per_step
         (2.0, 0.002)
         >>> adapter.threshold.round(4)[:2]
         array([0.3333, 0.3333])
@@ -79,7 +79,7 @@ class Adapter:
                 put(name, count(name, getattr(self, name)))
         if self.scaling not in SCALINGS:
             raise ValueError(f"`scaling` must be one of {SCALINGS}: got {self.scaling!r}.")
-        put("init", initialisations.initialisation_name(self.init))
+        put("init", initializations.initialization_name(self.init))
         for name, check in (("learning_rate", positive), ("weight_decay", non_negative), ("eps", non_negative)):
             a, b = getattr(self, f"{name}_a"), getattr(self, f"{name}_b")
             put(f"{name}_a", None if a is None else check(f"{name}_a", a))
@@ -128,19 +128,19 @@ class Adapter:
         """Whether B is zero: now where the weights are known, otherwise at the start."""
         if self.weights is not None:
             return not self.weights.second.any()
-        return initialisations.second_is_zero(self.init)
+        return initializations.second_is_zero(self.init)
 
     @property
-    def clock(self) -> float:
+    def time_per_step(self) -> float:
         r"""Canonical time of one step of SGD: $s \sqrt{\eta_A \eta_B}$, divided by $1 - \mu$ with momentum $\mu$."""
-        self._only_sgd("clock")
+        self._only_sgd("time_per_step")
         if self.learning_rate_a is None or self.learning_rate_b is None:
-            raise ValueError("`learning_rate_a` is needed for a clock: give it with the adapter.")
+            raise ValueError("`learning_rate_a` is needed for `time_per_step`: give it with the adapter.")
         return float(self.scale * np.sqrt(self.learning_rate_a * self.learning_rate_b) / (1 - self.momentum))
 
     @property
     def canonical_weights(self) -> Weights:
-        r"""The pair as an ordinary two-layer network of product $sBA$ whose layers share the rate `clock`:
+        r"""The pair as an ordinary two-layer network of product $sBA$ whose layers share the rate `time_per_step`:
 
         $$ W_1 = \sqrt{s}\,(\eta_B/\eta_A)^{1/4} A, \qquad W_2 = \sqrt{s}\,(\eta_A/\eta_B)^{1/4} B. $$
         """
@@ -155,15 +155,15 @@ class Adapter:
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
-        from the weights where they are known, otherwise by the law of the initialisation (its mean: single draws
+        from the weights where they are known, otherwise by the law of the initialization (its mean: single draws
         scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
         """
         up, down = self.scale * np.sqrt(self.plus_ratio), self.scale / np.sqrt(self.plus_ratio)
         if self.weights is not None:
             return np.linalg.eigvalsh(self.canonical_weights.imbalance)[::-1]
-        if initialisations.is_balanced(self.init) and self.plus_ratio == 1:
+        if initializations.is_balanced(self.init) and self.plus_ratio == 1:
             return np.zeros(self.rank)
-        first, second = initialisations.grams(self.init, self.rank, self.in_dim, self.out_dim)
+        first, second = initializations.grams(self.init, self.rank, self.in_dim, self.out_dim)
         return np.sort(up * first - down * second)[::-1]
 
     @property
@@ -216,7 +216,7 @@ class Adapter:
         if self.weights is not None:
             first, second = self.weights.first, self.weights.second
             return np.linalg.eigvalsh(first @ first.T), np.linalg.eigvalsh(second.T @ second)
-        return initialisations.grams(self.init, self.rank, self.in_dim, self.out_dim)
+        return initializations.grams(self.init, self.rank, self.in_dim, self.out_dim)
 
     @representable
     def stable_learning_rate(self, curvature: ArrayLike = 1.0, *, gradient: float = 0.0) -> float:

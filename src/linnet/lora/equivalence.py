@@ -63,11 +63,11 @@ def equivalent(
     scaling: str | None = None,
     plus_ratio: float | None = None,
     rank: int | None = None,
-    rescale_start: bool = False,
+    rescale_init: bool = False,
 ) -> Equivalence:
     r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
 
-    With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimised. For the
+    With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimized. For the
     change $s \to s'$, $c = s/s'$:
 
     | optimizer | $\eta_B$ | weight decay of B | $\epsilon$ of B | $B(0)$ |
@@ -86,12 +86,12 @@ def equivalent(
     - `scaling`: wanted, `"standard"` or `"rslora"`, to which rates are found
     - `plus_ratio`: the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule)
     - `rank`: only to be refused: nothing equals another rank
-    - `rescale_start`: a promise that B(0), where it is not zero, is scaled along
+    - `rescale_init`: a promise that B(0), where it is not zero, is scaled along
 
     **Returns** an `Equivalence`.
 
     **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule;
+    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labeled a scaling rule;
     where the adapter does not know of any (`clip` None), that there is none is among the conditions.
     DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
@@ -106,7 +106,7 @@ def equivalent(
         256.0
     """
     of_kind("adapter", adapter, Adapter, "`lora.Adapter(...)` or `lora.read`")
-    _refuse_inequivalent(adapter, rank, flag("rescale_start", rescale_start))
+    _refuse_inequivalent(adapter, rank, flag("rescale_init", rescale_init))
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
         raise ValueError(
             "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, "
@@ -139,7 +139,7 @@ def equivalent(
     return Equivalence(new.with_(**changes), RULE if adapter.clip else IDENTITY, c, _conditions(adapter, c))
 
 
-def _refuse_inequivalent(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
+def _refuse_inequivalent(adapter: Adapter, rank: int | None, rescale_init: bool) -> None:
     """Refuse what no rates make equivalent."""
     if rank is not None:
         raise ValueError(
@@ -153,7 +153,7 @@ def _refuse_inequivalent(adapter: Adapter, rank: int | None, rescale_start: bool
         )
     if adapter.learning_rate_a is None:
         raise ValueError("`learning_rate_a` is needed for an equivalence: give it with the adapter.")
-    if not adapter.second_is_zero and not rescale_start:
+    if not adapter.second_is_zero and not rescale_init:
         what = (
             f"`init` {adapter.init!r} starts with B(0)"
             if adapter.weights is None
@@ -161,7 +161,7 @@ def _refuse_inequivalent(adapter: Adapter, rank: int | None, rescale_start: bool
         )
         raise ValueError(
             f"{what} not zero: the equivalence holds only if B(0) is multiplied by "
-            "s/s', which no library does by itself. Do so, and say it with `rescale_start=True`."
+            "s/s', which no library does by itself. Do so, and say it with `rescale_init=True`."
         )
 
 

@@ -71,7 +71,7 @@ def lint(
         ...     rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw", learning_rate_a=2e-4
         ... )
         >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity == "warning"]
-        [('initialisation', 192.0)]
+        [('initialization', 192.0)]
     """
     if not isinstance(adapters, (Adapter, Mapping)):
         raise ValueError(f"`adapters` must be an `Adapter` or a mapping to some: got {type(adapters).__name__}.")
@@ -111,12 +111,12 @@ def _lint_scale(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _lint_initialisation(a: Adapter) -> Iterator[Finding]:
+def _lint_initialization(a: Adapter) -> Iterator[Finding]:
     """Compare the start's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
         ratio = 3 * a.in_dim / a.rank**2
         yield Finding(
-            "initialisation",
+            "initialization",
             "warning" if max(ratio, 1 / ratio) > 10 else "note",
             f"gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first steps "
             f"move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
@@ -127,10 +127,10 @@ def _lint_initialisation(a: Adapter) -> Iterator[Finding]:
         sentence = (
             f"gaussian's imbalance is d/r² = d/{a.rank**2}, not the default's 1/3: give the input dimension to compare."
         )
-        yield Finding("initialisation", "note", sentence, a.rank**-2.0, "peft's init_lora_weights; " + _ALGEBRA)
+        yield Finding("initialization", "note", sentence, a.rank**-2.0, "peft's init_lora_weights; " + _ALGEBRA)
     if a.init == "orthogonal":
         yield Finding(
-            "initialisation",
+            "initialization",
             "note",
             "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is "
             "not, and the imbalance has both signs.",
@@ -288,7 +288,7 @@ def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[F
 
 LINT_RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (
     _lint_scale,
-    _lint_initialisation,
+    _lint_initialization,
     _lint_plus_ratio,
     _lint_clipping,
     _lint_decay,

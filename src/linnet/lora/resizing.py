@@ -12,13 +12,18 @@ from linnet._arguments import count, of_kind, path_of, positive, representable, 
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
-from linnet.lora import _initialisations as initialisations
+from linnet.lora import _initializations as initializations
 from linnet.lora._safetensors import read_tensors, write_tensors
 from linnet.lora.adapter import Adapter
 from linnet.lora.reading import CONFIG, TENSORS, configuration, read
 
 # What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at the start: s^a r^b g^c.
-MATCHES = {"kernel": (2.0, 1.0, 1.0), "clock": (1.0, 0.0, 0.0), "threshold": (1.0, 0.0, 1.0), "adam": (1.0, 1.0, 0.5)}
+MATCHES = {
+    "kernel": (2.0, 1.0, 1.0),
+    "time_per_step": (1.0, 0.0, 0.0),
+    "threshold": (1.0, 0.0, 1.0),
+    "adam": (1.0, 1.0, 0.5),
+}
 LARGEST_WEIGHT = float(np.finfo(np.float32).max)  # in which adapters are saved
 STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's moments) belongs to the old factors"
 
@@ -32,7 +37,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     | `what` | | by default, alpha in proportion to |
     |---|---|---|
     | "kernel" | $s^2 r g$: the mean of $s^2 A^T A$, hence SGD's first steps | $\sqrt r$ (as rsLoRA) |
-    | "clock" | $s$: the canonical time of one step | $r$ ("alpha = 2r") |
+    | "time_per_step" | $s$: the canonical time of one step | $r$ ("alpha = 2r") |
     | "threshold" | $s g$: the modes that SGD learns lazily | $r$ |
     | "adam" | $s r \sqrt g$: what Adam's first step of B, $\pm\eta$ in each entry, does to the product | 1 (constant) |
 
@@ -40,7 +45,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
 
     - `adapter`: of which rank, alpha, scaling and init are used; B must start at zero
     - `rank`: the other rank
-    - `what`: "kernel", "clock", "threshold" or "adam"
+    - `what`: "kernel", "time_per_step", "threshold" or "adam"
 
     **Returns** alpha, under the adapter's own `scaling`. Whole runs still differ:
     `benchmarks/adapter_study.py` measures by how much.
@@ -49,14 +54,14 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
 
         >>> from linnet.lora import Adapter, matched_alpha
         >>> adapter = Adapter(rank=16, alpha=32)
-        >>> [matched_alpha(adapter, 256, what) for what in ("kernel", "clock", "adam")]
+        >>> [matched_alpha(adapter, 256, what) for what in ("kernel", "time_per_step", "adam")]
         [128.0, 512.0, 32.0]
     """
     of_kind("adapter", adapter, Adapter, "`lora.Adapter(...)` or `lora.read`")
     rank = count("rank", rank)
     if not isinstance(what, str) or what not in MATCHES:
         raise ValueError(f"`what` must be one of {tuple(MATCHES)}: got {shown(what)}.")
-    if not initialisations.second_is_zero(adapter.init):
+    if not initializations.second_is_zero(adapter.init):
         raise ValueError(f"`adapter` must start with B at zero, by a law that is known: its init is {adapter.init!r}.")
     ratio = rank / adapter.rank
     g = ratio**-2.0 if adapter.init == "gaussian" else 1.0

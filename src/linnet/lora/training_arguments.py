@@ -12,7 +12,7 @@ from linnet.lora._safetensors import parse_json
 DEFAULT_CLIP = 1.0  # `max_grad_norm` of transformers.TrainingArguments
 PICKLE_NAME = "training_args.bin"
 _NEEDED_FIELDS = ("learning_rate", "optim", "max_grad_norm")
-# Trainer's names of PyTorch's own optimizers; others quantise their state or follow another rule and keep their names.
+# Trainer's names of PyTorch's own optimizers; others quantize their state or follow another rule and keep their names.
 _FAMILIES = {"adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "sgd": "sgd"}
 
 

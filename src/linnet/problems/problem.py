@@ -325,7 +325,7 @@ class Problem:
 
     @representable
     def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
-        """The minimiser of the loss of least Frobenius norm, (k, d)."""
+        """The minimizer of the loss of least Frobenius norm, (k, d)."""
         f = self.factor
         safe = np.where(f.scales > 0, f.scales, 1.0)[..., None, :]
         solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)

@@ -66,7 +66,7 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
 
 @by_keyword
 def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: int = 1) -> Problem:
-    """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights.
+    """Standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
 
     **Arguments:**
 

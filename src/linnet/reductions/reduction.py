@@ -220,7 +220,7 @@ def reduce(
     - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
     - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
     - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
-      `"flow"`, all of which commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are
+      `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers (Adam and its kin) do not, and are
       refused.
 
     **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper

@@ -119,7 +119,7 @@ class Memory:
         return self.failed
 
     def dataset(self) -> xr.Dataset:
-        """Everything, labelled."""
+        """Everything, labeled."""
         import xarray as xr
 
         variables = {

@@ -139,7 +139,7 @@ class Store:
         return {cell: failure for cell, (_, failure) in self.book.failures().items()}
 
     def dataset(self) -> xr.Dataset:
-        """Everything in the store, labelled, in memory."""
+        """Everything in the store, labeled, in memory."""
         import xarray as xr
 
         self.describe()

@@ -59,7 +59,7 @@ def train(
     - `steps` at most, and `stop`, the loss at which to leave earlier (0 for never).
 
     `batch` networks of one shape are trained together. Cells of different shapes (`dim`, `samples`, small `width`) may
-    share a block, but waste less if their axes are named in the sweep's `apart`.
+    share a block, but waste less if their axes are named in the sweep's `unbatched_axes`.
 
     **Returns** for each cell `loss`, `test_loss` (against the truth, else on held-out samples, else NaN), `stable_rank`
     of the product, `steps` taken, the canonical `time`, and `unfinished`: whether the steps ran out before the loss

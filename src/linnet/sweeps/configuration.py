@@ -87,7 +87,7 @@ class Sweep(Model):
     - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
     - `record`: the variables to keep; all of them when empty.
     - `block`: cells per block, at most; the unit of computing, writing and resuming. Chosen when left out.
-    - `apart`: axes whose values never share a block, for cells whose arrays differ in shape.
+    - `unbatched_axes`: axes whose values never share a block, for cells whose arrays differ in shape.
     - `dtype`: the precision JAX computes in, on every worker. None (in TOML "none") leaves JAX alone, for functions
       that do not use it.
     - `coords`: labels of the variables' further dimensions.
@@ -111,7 +111,7 @@ class Sweep(Model):
     fixed: dict[str, Any] = Field(default_factory=dict)
     record: list[str] = Field(default_factory=list)
     block: int | None = Field(default=None, ge=1)
-    apart: list[str] = Field(default_factory=list)
+    unbatched_axes: list[str] = Field(default_factory=list)
     dtype: Literal["float64", "float32"] | None = "float64"
     coords: dict[str, list[Any]] = Field(default_factory=dict)
 
@@ -193,11 +193,11 @@ class Sweep(Model):
         both = set(self.axes) & (set(self.fixed) | set(self.coords))
         if both:
             raise ValueError(f"`{min(both)}` is an axis: it cannot be in `fixed` or `coords` as well")
-        for name in self.apart:
+        for name in self.unbatched_axes:
             if name not in self.axes:
                 near = did_you_mean(name, self.axes)
                 raise ValueError(
-                    f"`apart` names `{name}`, which is not an axis{near} The axes are {', '.join(self.axes)}"
+                    f"`unbatched_axes` names `{name}`, which is not an axis{near} The axes are {', '.join(self.axes)}"
                 )
         return self
 

@@ -18,7 +18,7 @@ MIN_BLOCK_CELLS = 64  # cells per block, where nothing else decides
 
 @dataclass(frozen=True)
 class Block:
-    """A box of neighbouring cells. `region` is where it lies in the grid, `index` which chunk of each array it is."""
+    """A box of neighboring cells. `region` is where it lies in the grid, `index` which chunk of each array it is."""
 
     number: int
     index: tuple[int, ...]
@@ -78,7 +78,7 @@ class Grid:
             coords["seed"] = np.arange(sweep.seeds)
         lengths = [len(values) for values in coords.values()]
         if tile is None:
-            most = [1 if name in sweep.apart else length for name, length in zip(coords, lengths)]
+            most = [1 if name in sweep.unbatched_axes else length for name, length in zip(coords, lengths)]
             chunks = 1 + (len(sweep.record) or 3)  # files per block: `cell_status` and the variables, or a guess
             cells = sweep.block or max(MIN_BLOCK_CELLS, math.ceil(math.prod(lengths) * chunks / MAX_FILES))
             tile = _tile_shape(lengths, most, cells)

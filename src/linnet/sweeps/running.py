@@ -1,4 +1,4 @@
-"""Run a sweep: compute the cells that are missing, store them, and return all as one labelled dataset."""
+"""Run a sweep: compute the cells that are missing, store them, and return all as one labeled dataset."""
 
 from __future__ import annotations
 

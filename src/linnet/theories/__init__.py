@@ -4,15 +4,15 @@ import importlib
 from typing import Any
 
 __all__ = [
+    "aligned_flow",
     "deep",
     "denoising",
     "feature_learning",
     "label_noise",
-    "mixed",
-    "noise",
+    "lazy_active",
     "noise_bulk",
+    "noise_process",
     "one_output",
-    "reduced",
     "ridge",
     "spectral_bias",
     "spiked",

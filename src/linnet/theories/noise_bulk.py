@@ -49,7 +49,7 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
     return 1 - side, 1 + side
 
 
-def bulk_share(values: object, ratio: float) -> np.ndarray:
+def bulk_cdf(values: object, ratio: float) -> np.ndarray:
     r"""Share of the singular values of noise below each of `values`, in the units of `bulk_edges`.
 
     With $s^2 = 1 + b + 2\sqrt b \cos\varphi$ the density is $\frac{2}{\pi} \sin^2\varphi / s^2\, d\varphi$.
@@ -63,8 +63,8 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
 
     **Example:**
 
-        >>> from linnet.theories.noise_bulk import bulk_share
-        >>> bulk_share([0.0, 1.0, 2.0], 1.0).round(3)
+        >>> from linnet.theories.noise_bulk import bulk_cdf
+        >>> bulk_cdf([0.0, 1.0, 2.0], 1.0).round(3)
         array([0.   , 0.609, 1.   ])
     """
     ratio = _check_ratio(ratio)
@@ -78,7 +78,7 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
 
 
 def bulk_quantile(share: float, ratio: float) -> float:
-    """The singular value of noise that a `share` of them lies below; `bulk_share` backwards.
+    """The singular value of noise that a `share` of them lies below; `bulk_cdf` backwards.
 
     **Arguments:**
 
@@ -102,7 +102,7 @@ def bulk_quantile(share: float, ratio: float) -> float:
     share, ratio = number("share", share), _check_ratio(ratio)
     if share <= 0 or share >= 1:
         return low if share <= 0 else high
-    return float(brentq(lambda s: float(bulk_share(s, ratio)) - share, low, high, xtol=1e-13))
+    return float(brentq(lambda s: float(bulk_cdf(s, ratio)) - share, low, high, xtol=1e-13))
 
 
 def _check_ratio(ratio: float) -> float:

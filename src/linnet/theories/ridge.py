@@ -99,7 +99,7 @@ def risk(
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class RidgeSpectrum:
     """What `risk` needs of data.
 
     **Attributes:**
@@ -111,8 +111,8 @@ class Spectrum:
     **Example:**
 
         >>> import numpy as np
-        >>> from linnet.theories.ridge import Spectrum, risk
-        >>> spectrum = Spectrum(np.ones(100), np.full((1, 100), 0.01), np.zeros(1))
+        >>> from linnet.theories.ridge import RidgeSpectrum, risk
+        >>> spectrum = RidgeSpectrum(np.ones(100), np.full((1, 100), 0.01), np.zeros(1))
         >>> risk(spectrum.eigenvalues, spectrum.overlaps, 50, noise_variance=spectrum.noise_variance).round(3).tolist()
         [0.5]
     """
@@ -123,13 +123,13 @@ class Spectrum:
 
 
 @representable
-def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
+def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
 
     $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
        (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
 
-    with the least-squares $\hat\beta$ of centred data and n the number of samples less one. Negative overlaps are set
+    with the least-squares $\hat\beta$ of centered data and n the number of samples less one. Negative overlaps are set
     to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
     estimate.
 
@@ -138,7 +138,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
 
-    **Returns** a `Spectrum`; `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts a test
+    **Returns** a `RidgeSpectrum`; `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts a test
     error (without the noise itself).
 
     **Valid when** there are many more samples than inputs: the eigenvalues are the sample's own, not corrected for
@@ -160,7 +160,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)
     rank = int((scales > scales[0] * max(inputs.shape) * np.finfo(float).eps).sum())
-    return Spectrum(*spectrum_from_svd(left[:, :rank], scales[:rank], outputs))
+    return RidgeSpectrum(*spectrum_from_svd(left[:, :rank], scales[:rank], outputs))
 
 
 @representable

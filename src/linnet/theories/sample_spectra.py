@@ -8,7 +8,7 @@ import numpy as np
 def spectrum_from_svd(
     left: np.ndarray, scales: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Eigenvalues, overlaps and noise as in `ridge.estimate`, from centred inputs over the root of n, n + 1 rows."""
+    """Eigenvalues, overlaps and noise as in `ridge.estimate`, from centered inputs over the root of n, n + 1 rows."""
     n, rank = len(left) - 1, len(scales)
     if n <= rank or rank == 0:
         raise ValueError(

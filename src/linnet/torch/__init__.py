@@ -10,7 +10,7 @@ from linnet import _extras as extras
 if TYPE_CHECKING:
     from linnet.torch.forecasting import ModelForecast, forecast
     from linnet.torch.groups import parameter_groups
-    from linnet.torch.layers import weights
+    from linnet.torch.layers import weights_of_layers
     from linnet.torch.monitor import PairMonitor
     from linnet.torch.pairs import Pair, find_pairs
 
@@ -21,10 +21,10 @@ _HOMES = {
     "find_pairs": "linnet.torch.pairs",
     "forecast": "linnet.torch.forecasting",
     "parameter_groups": "linnet.torch.groups",
-    "weights": "linnet.torch.layers",
+    "weights_of_layers": "linnet.torch.layers",
 }
 
-__all__ = ["ModelForecast", "Pair", "PairMonitor", "find_pairs", "forecast", "parameter_groups", "weights"]
+__all__ = ["ModelForecast", "Pair", "PairMonitor", "find_pairs", "forecast", "parameter_groups", "weights_of_layers"]
 
 
 def __getattr__(name: str) -> Any:

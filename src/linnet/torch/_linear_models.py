@@ -86,7 +86,7 @@ def _refuse_randomness(model: nn.Module) -> None:
             )
         if isinstance(module, _NORMS):
             raise ValueError(
-                f"`model` must not depend on the batch: {_module_label(name, module)} normalises by it. .eval() it."
+                f"`model` must not depend on the batch: {_module_label(name, module)} normalizes by it. .eval() it."
             )
 
 

@@ -43,7 +43,7 @@ def dataset(pairs: Sequence[Pair], readings: Mapping[int, Sequence[Reading]], un
 
 
 def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
-    """Four panels; with many pairs, their medians as a line and all of them in grey."""
+    """Four panels; with many pairs, their medians as a line and all of them in gray."""
     from linnet import style
 
     chosen = data if pairs is None else data.sel(pair=_check_names(data, pairs))
@@ -65,12 +65,12 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
                     )
             axis.set_title(title)
         axes[0, 0].set_ylim(bottom=0)
-        for axis, name, title, colour in (
+        for axis, name, title, color in (
             (axes[1, 0], "share_first", "share of the update by the first factor", style.FIRST_LAYER),
             (axes[1, 1], "alignment", "alignment with the first gradient", style.ALIGNMENT),
         ):
             axis.plot(step, chosen[name].values, color=style.GUIDE, lw=0.7, alpha=0.6)
-            axis.plot(step, _median_over_pairs(chosen[name].values), color=colour, lw=1.8, label="median over pairs")
+            axis.plot(step, _median_over_pairs(chosen[name].values), color=color, lw=1.8, label="median over pairs")
             axis.set(
                 title=title,
                 xlabel="step",

@@ -9,7 +9,7 @@ import torch
 from linnet.inits.weights import Weights
 
 
-def weights(first: object, second: object) -> Weights:
+def weights_of_layers(first: object, second: object) -> Weights:
     """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
 
     **Arguments:**
@@ -21,9 +21,9 @@ def weights(first: object, second: object) -> Weights:
 
     **Example:**
 
-        >>> from linnet.torch import weights
+        >>> from linnet.torch import weights_of_layers
         >>> import torch
-        >>> pair = weights(torch.nn.Linear(3, 5), torch.nn.Linear(5, 2))
+        >>> pair = weights_of_layers(torch.nn.Linear(3, 5), torch.nn.Linear(5, 2))
         >>> pair.product.shape, pair.first.dtype.name
         ((2, 3), 'float64')
     """

@@ -84,7 +84,7 @@ def gradient_flow(
         >>> from linnet.trainers import gradient_flow
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**9, stds=1e-5)
         >>> run = gradient_flow(ln.Problem.from_target(np.diag([8.0, 1.0])), start, times=[0.0, 0.5, 1.0])
-        >>> theory = ln.theories.mixed.self_consistent(np.diag([8.0, 1.0]), start.product, 0.1, run.times)
+        >>> theory = ln.theories.lazy_active.self_consistent(np.diag([8.0, 1.0]), start.product, 0.1, run.times)
         >>> bool(np.abs(run.products - theory).max() < 1e-3)  # a billion hidden units
         True
     """

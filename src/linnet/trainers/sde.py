@@ -113,7 +113,7 @@ def noise_sde(
         >>> start = ln.Weights([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0]])
         >>> run = noise_sde(None, start, times=[0.0, 0.1], step=0.01, key=0, paths=400)
         >>> mean = (run.weights.second[-1] ** 2).sum(axis=(-2, -1)).mean()
-        >>> exact = ln.theories.noise.second_moments(2.0, 0.0, [0.1], in_dim=2)[1][0]
+        >>> exact = ln.theories.noise_process.second_moments(2.0, 0.0, [0.1], in_dim=2)[1][0]
         >>> bool(abs(mean / exact - 1) < 0.2)
         True
     """
@@ -208,9 +208,9 @@ def _decreasing_steps(gap: float, first: float, taken: int) -> np.ndarray:
     return kept
 
 
-def _increments_by_path(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+def _increments_by_path(increments: ArrayLike, sizes: np.ndarray, paths: int, weights: Weights) -> np.ndarray:
     """Return the increments with the paths along the last axis; refuse another shape."""
-    wanted = (sizes.size, paths, start.out_dim, start.in_dim)
+    wanted = (sizes.size, paths, weights.out_dim, weights.in_dim)
     array = real_array("increments", increments)
     if array.shape != wanted:
         raise ValueError(f"`increments` must be (step, path, output, input) = {wanted}: got shape {array.shape}.")
@@ -228,14 +228,14 @@ def _zero_cost(product: Array) -> Array:
 
 
 def _check_step(
-    sizes: np.ndarray, start: Weights, scales: np.ndarray, noise: float, solution: np.ndarray | None
+    sizes: np.ndarray, weights: Weights, scales: np.ndarray, noise: float, solution: np.ndarray | None
 ) -> None:
     """Refuse steps so long that one would multiply the mean square by too much, or that make the drift unstable."""
     if sizes.size == 0:
         return
     top = float(np.max(scales) ** 2)
     with np.errstate(over="ignore"):
-        growth = np.float64(noise) ** 2 * top * np.sqrt(start.in_dim * start.out_dim)
+        growth = np.float64(noise) ** 2 * top * np.sqrt(weights.in_dim * weights.out_dim)
     if sizes.max() * growth > 0.5:
         raise ValueError(
             f"`step` must be at most {0.5 / growth:.3g} for this noise, or one step would multiply the mean square by "
@@ -243,7 +243,7 @@ def _check_step(
         )
     if solution is None:
         return
-    norms = [np.linalg.norm(layer, 2) ** 2 for layer in (start.first, start.second)]
+    norms = [np.linalg.norm(layer, 2) ** 2 for layer in (weights.first, weights.second)]
     curvature = top * max(sum(norms), 2 * float(np.linalg.norm(solution, 2)))
     if sizes.max() * curvature >= 2:
         raise ValueError(f"`step` must be below {2 / curvature:.3g} for the drift to be stable: got {sizes.max():.3g}.")
@@ -309,7 +309,7 @@ def _sum_of_terms(terms: list[Array]) -> Array:
     return reduce_terms(jnp.add, terms)
 
 
-def _repeat_last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, start: Weights) -> np.ndarray:
+def _repeat_last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, weights: Weights) -> np.ndarray:
     """Replace the states (time, ..., path) that are not finite by the last finite one of their path, in place; by the
     start where no kept one is. Return the steps that each path took to its last finite state."""
     finite = np.isfinite(firsts).all(axis=(1, 2)) & np.isfinite(seconds).all(axis=(1, 2))
@@ -317,7 +317,7 @@ def _repeat_last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarra
     for path in np.flatnonzero(~finite.all(axis=0)):
         lost = int(np.argmin(finite[:, path]))
         if lost == 0:
-            firsts[..., path], seconds[..., path], taken[path] = start.first, start.second, 0
+            firsts[..., path], seconds[..., path], taken[path] = weights.first, weights.second, 0
             continue
         firsts[lost:, :, :, path], seconds[lost:, :, :, path] = (
             firsts[lost - 1, :, :, path],

@@ -16,7 +16,7 @@ from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.result import Result
 
 _WORDS = {True: "within", False: "BEYOND", None: "measured"}
-_COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
+_COLORS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
 
 
 def check_can_draw_and_write(out: Path) -> None:
@@ -64,5 +64,5 @@ def _print_result(result: Result, where: str) -> None:
     size = " (quick)" * result.quick
     terminal.echo(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
     for check in result.failed if result.reused else result.checks:  # what was printed before is not printed again
-        terminal.echo_row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
+        terminal.echo_row([_WORDS[check.passed]], [8], check.text, _COLORS[check.passed])
     terminal.echo_row(["picture"], [8], str(result.folder / "figure.png"))

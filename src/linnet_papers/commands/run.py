@@ -37,10 +37,10 @@ def run(
         list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change one setting; may be repeated.")
     ] = None,
     data: Annotated[str | None, typer.Option(help="Data set, for figures that take one.")] = None,
-    path: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, for figures that take several.", min=1)] = None,
     fresh: Fresh = False,
-    compiled: Annotated[
+    compilation_cache: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep compiled programs there, and find them there again.")
     ] = None,
 ) -> None:
@@ -51,7 +51,7 @@ def run(
     names = [name for name in names if name not in {table.name for table in tables}]
     if not names:
         return
-    options: dict[str, object] = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
+    options: dict[str, object] = {"data": data, "data_dir": None if data_dir is None else str(data_dir), "seeds": seeds}
     requests = []
     for name in names:
         with failures.as_wrong_call():
@@ -60,7 +60,7 @@ def run(
             changes |= _given_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.from_figure(figure, panels=panels, quick=quick, **changes))
     batch.check_can_draw_and_write(out)
-    with nullcontext() if compiled is None else linnet.precision.compilation_cache(compiled):
+    with nullcontext() if compilation_cache is None else linnet.precision.compilation_cache(compilation_cache):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.describe_failures(results, failed):
         raise RuntimeError(wrong)
@@ -76,9 +76,10 @@ def _given_options(figure: Figure, given: dict[str, object]) -> dict[str, object
     changes = {}
     for option, value in given.items():
         if value is not None:
-            if option not in figure.settings.model_fields:
-                raise failures.WrongCallError(f"{figure.name} takes no --{option}.")
-            changes[option] = value
+            field = {"data_dir": "path"}.get(option, option)
+            if field not in figure.settings.model_fields:
+                raise failures.WrongCallError(f"{figure.name} takes no --{option.replace('_', '-')}.")
+            changes[field] = value
     return changes
 
 

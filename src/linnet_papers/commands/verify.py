@@ -135,9 +135,9 @@ def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, 
         rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=record)
     for row in rows if to_json != Path("-") else ():
         counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
-        mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
+        mark, color = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
         example = "" if row.stable else f"; {row.example}"
-        terminal.echo_row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", colour)
+        terminal.echo_row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", color)
     wrong = [row.claim.name for row in rows if not row.stable]
     if wrong:
         least = f"{stability.MIN_SHARE:.0%} of {len(seeds)} seeds"
@@ -208,18 +208,18 @@ def _print_outcome(outcome: Outcome, table: bool) -> None:
     claim, (verdict, measured) = outcome.claim, verdict_and_text(outcome)
     if not outcome.as_expected:
         measured += f" (expected: {claim.expected})"
-    mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
+    mark, color = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
     if table:
-        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", colour)
-        terminal.echo_row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", colour)
+        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", color)
+        terminal.echo_row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", color)
     elif terminal.interactive():
-        terminal.echo_row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
+        terminal.echo_row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", color)
         terminal.echo_row(["  required"], [10], claim.requirement)
         terminal.echo_row(["  measured"], [10], measured)
     else:
         text = f"required: {claim.requirement}; measured: {measured} [{claim.where}, {seconds}]"
-        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, colour)
+        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, color)
 
 
 def _print_summary(outcomes: list[Outcome]) -> None:

@@ -72,7 +72,7 @@ def _register_compute(app: Dash, service: Service, page: Page, part: Part) -> No
 
 
 def _register_views(app: Dash, page: Page, part: Part) -> None:
-    """Show an answer on the page: pictures in the theme's colours, errors, files; the first part sets the address.
+    """Show an answer on the page: pictures in the theme's colors, errors, files; the first part sets the address.
 
     The outputs are in the order in which `showAnswer` of assets/explorer.js returns them.
     """

@@ -1,6 +1,6 @@
-"""Plotly figures as plain dictionaries, in the house's colours; the browser adds what is light or dark about them.
+"""Plotly figures as plain dictionaries, in the house's colors; the browser adds what is light or dark about them.
 
-That is `applyTheme` of assets/explorer.js: a new colour that is hard to see on a dark ground needs an entry in ON_DARK
+That is `applyTheme` of assets/explorer.js: a new color that is hard to see on a dark ground needs an entry in ON_DARK
 there.
 
 What was predicted is drawn dashed, as everywhere in the house (`linnet.style`); what was trained solid, and where a
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.style import GREY, GUIDE, colours
+from linnet.style import GRAY, GUIDE, colors
 
 Trace = dict[str, Any]
 Figure = dict[str, Any]  # with "data", a list of traces, and "layout"
@@ -43,10 +43,10 @@ def rounded_list(values: ArrayLike) -> list[object]:
 
 
 def line(
-    x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", width: float = 2, **rest: Any
+    x: ArrayLike, y: ArrayLike, name: str = "", *, color: str, dash: str = "solid", width: float = 2, **rest: Any
 ) -> Trace:
     """Return a curve; `rest` are further keywords of Plotly's scatter, here and below."""
-    look = {"color": colour, "dash": dash, "width": width}
+    look = {"color": color, "dash": dash, "width": width}
     return _scatter(x, y, name, {"mode": "lines", "line": look, **rest})
 
 
@@ -55,13 +55,13 @@ def markers(
     y: ArrayLike,
     name: str = "",
     *,
-    colour: str,
+    color: str,
     size: float = 7,
     marker: Options | None = None,
     **rest: Any,
 ) -> Trace:
     """Return points; `marker` has what else Plotly is to know of them, as {"symbol": "star"}."""
-    look = {"color": colour, "size": size, **(marker or {})}
+    look = {"color": color, "size": size, **(marker or {})}
     return _scatter(x, y, name, {"mode": "markers", "marker": look, **rest})
 
 
@@ -76,13 +76,13 @@ def guide(
     y: ArrayLike,
     name: str = "",
     *,
-    colour: str = GUIDE,
+    color: str = GUIDE,
     dash: str = "dot",
     width: float = 1.5,
     **rest: Any,
 ) -> Trace:
     """Return a thin line that is no result: a threshold, a border, a cursor. A frozen run is drawn without it."""
-    return line(x, y, name, colour=colour, dash=dash, width=width, meta=GUIDE_MARK, **rest)
+    return line(x, y, name, color=color, dash=dash, width=width, meta=GUIDE_MARK, **rest)
 
 
 def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = "", **rest: Any) -> Trace:
@@ -91,22 +91,22 @@ def horizontal_line(x: Sequence[float] | np.ndarray, height: float, name: str = 
 
 
 def trained_line(
-    x: ArrayLike, y: ArrayLike, name: str, colour: str, *, width: float = 5, opacity: float = 0.5, **rest: Any
+    x: ArrayLike, y: ArrayLike, name: str, color: str, *, width: float = 5, opacity: float = 0.5, **rest: Any
 ) -> Trace:
     """Return what was trained where a prediction lies on it: broad and pale."""
-    return line(x, y, name, colour=colour, width=width, opacity=opacity, **rest)
+    return line(x, y, name, color=color, width=width, opacity=opacity, **rest)
 
 
-def predicted_line(x: ArrayLike, y: ArrayLike, name: str, colour: str, **rest: Any) -> Trace:
+def predicted_line(x: ArrayLike, y: ArrayLike, name: str, color: str, **rest: Any) -> Trace:
     """Return what was predicted: dashed, over what was trained."""
-    return line(x, y, name, colour=colour, dash=THEORY, **rest)
+    return line(x, y, name, color=color, dash=THEORY, **rest)
 
 
 def comparison(
-    x: ArrayLike, trained_y: ArrayLike, predicted_y: ArrayLike, names: tuple[str, str], colour: str, **rest: Any
+    x: ArrayLike, trained_y: ArrayLike, predicted_y: ArrayLike, names: tuple[str, str], color: str, **rest: Any
 ) -> list[Trace]:
-    """Return what was trained and what was predicted for it, in one colour; `rest` is for the prediction alone."""
-    return [trained_line(x, trained_y, names[0], colour), predicted_line(x, predicted_y, names[1], colour, **rest)]
+    """Return what was trained and what was predicted for it, in one color; `rest` is for the prediction alone."""
+    return [trained_line(x, trained_y, names[0], color), predicted_line(x, predicted_y, names[1], color, **rest)]
 
 
 def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:
@@ -114,32 +114,32 @@ def vertical_lines(lines: Iterable[tuple[float, str, str]]) -> Options:
     shapes, notes = [], []
     for at, text, dash in lines:
         if np.isfinite(at):
-            look = {"color": GREY, "width": 1.5, "dash": dash}
+            look = {"color": GRAY, "width": 1.5, "dash": dash}
             shapes.append({"type": "line", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1, "line": look})
             place = {"x": at, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "top", "xshift": 2}
             notes.append({**place, "text": text, "showarrow": False, "font": {"size": 12}})
     return {"shapes": shapes, "annotations": notes}
 
 
-def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> list[Trace]:
-    """Return the area between two curves, in a pale colour, as two traces; a frozen run is drawn without it.
+def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str) -> list[Trace]:
+    """Return the area between two curves, in a pale color, as two traces; a frozen run is drawn without it.
 
-    `colour` is written as "#0072B2". The second trace fills the area down to the trace before it: nothing may come
+    `color` is written as "#0072B2". The second trace fills the area down to the trace before it: nothing may come
     between the two.
     """
-    edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": GUIDE_MARK}
+    edge: Options = {"width": 0, "color": color, "hoverinfo": "skip", "meta": GUIDE_MARK}
     below, above = line(x, low, **edge), line(x, high, **edge)
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
     return [below, above]
 
 
-def ordered_colours(count: int) -> list[str]:
-    """Return colours for curves that have an order, from blue over green to amber: seen on white and on black."""
+def ordered_colors(count: int) -> list[str]:
+    """Return colors for curves that have an order, from blue over green to amber: seen on white and on black."""
     stops = np.array([[0x2F, 0x6F, 0xD6], [0x12, 0x9A, 0x8F], [0x6C, 0xA8, 0x2E], [0xE0, 0x8A, 0x1A]], dtype=float)
     at = np.linspace(0, len(stops) - 1, count)
     mixed = np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
-    return ["#" + "".join(f"{round(part):02X}" for part in colour) for colour in mixed]
+    return ["#" + "".join(f"{round(part):02X}" for part in color) for color in mixed]
 
 
 def heatmap(
@@ -176,7 +176,7 @@ def error_heatmap(x: ArrayLike, y: ArrayLike, errors: np.ndarray, *, bar: str, h
 def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False) -> Trace:
     """Return diagonal strokes over the cells (y, x) of a map for which `where` holds.
 
-    `x` and `y` are the centres of the cells, as `map_axis` needs them; `log` holds for both.
+    `x` and `y` are the centers of the cells, as `map_axis` needs them; `log` holds for both.
     """
     across, up = (np.log10(v) if log else np.asarray(v, dtype=float) for v in (x, y))
     rows, columns = np.nonzero(where)
@@ -184,16 +184,16 @@ def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False
     middle = np.stack([across[columns], up[rows]], axis=-1)
     strokes = np.stack([middle - half, middle + half, np.full_like(middle, np.nan)], axis=1).reshape(-1, 2)
     ends = 10**strokes if log else strokes
-    return guide(ends[:, 0], ends[:, 1], colour="#000000", dash="solid", width=1, opacity=0.45, hoverinfo="skip")
+    return guide(ends[:, 0], ends[:, 1], color="#000000", dash="solid", width=1, opacity=0.45, hoverinfo="skip")
 
 
-def map_axis(centres: np.ndarray, *, log: bool = False) -> Options:
+def map_axis(centers: np.ndarray, *, log: bool = False) -> Options:
     """Return an axis that ends with the cells of a map, whatever lines leave them.
 
-    It needs two or more centres, ascending and equally far apart: with `log` in log10, and then the figure needs
+    It needs two or more centers, ascending and equally far apart: with `log` in log10, and then the figure needs
     `log_x` or `log_y` too, as Plotly reads the range of a logarithmic axis in decades.
     """
-    v = np.log10(centres) if log else centres
+    v = np.log10(centers) if log else centers
     half = (v[1] - v[0]) / 2
     return {"range": [float(v[0] - half), float(v[-1] + half)], "showgrid": False}
 
@@ -213,7 +213,7 @@ def figure(
     is_map = any(trace["type"] == "heatmap" for trace in traces)  # has no legend: the toolbar needs a place of its own
     top_left = {"yref": "container", "y": 1, "yanchor": "top", "x": 0}
     usual = {
-        "colorway": colours,
+        "colorway": colors,
         "margin": {"l": 62, "r": 14, "t": 36 if is_map else 14, "b": 50},
         "legend": {"orientation": "h", "traceorder": "normal", **top_left},
         "hovermode": "closest",

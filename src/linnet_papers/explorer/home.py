@@ -87,8 +87,8 @@ def moving_runs() -> list[dict[str, object]]:
     """
     import numpy as np
 
-    import_modules(("linnet.theories", "linnet.theories.mixed"))  # not JAX: the first page must not wait for it
-    from linnet.theories.mixed import mode_values
+    import_modules(("linnet.theories", "linnet.theories.lazy_active"))  # not JAX: the first page must not wait for it
+    from linnet.theories.lazy_active import mode_values
 
     drawn: list[dict[str, object]] = []
     for threshold, words in RUNS.items():

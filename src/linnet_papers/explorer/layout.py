@@ -120,7 +120,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
         shown = STEPS[step - 1]
         paragraphs = (shown.says,)
         heading.append(html.P(f"Lecture, {step} of {len(STEPS)}: {shown.title}", className="step"))
-        buttons += _neighbour_steps(step)
+        buttons += _neighbor_steps(step)
     beside = [
         html.P(page.first_view.about, className="soft about of-first"),
         *([page.above_controls()] if page.above_controls else []),
@@ -144,7 +144,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -
     )
 
 
-def _neighbour_steps(step: int) -> list[Component]:
+def _neighbor_steps(step: int) -> list[Component]:
     """Return links to the steps before and after one of the lecture; they load a page anew, even if it is this one."""
     before = step_link(step - 1) if step > 1 else "/"
     label, after = ("Next step", step_link(step + 1)) if step < len(STEPS) else ("End", "/")

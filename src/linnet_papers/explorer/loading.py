@@ -9,7 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from threading import Lock
 
-TRAINING = ("linnet.theories", "linnet.theories.mixed", "linnet.trainers")  # for the page that opens first: the fewest
+TRAINING = (
+    "linnet.theories",
+    "linnet.theories.lazy_active",
+    "linnet.trainers",
+)  # for the page that opens first: the fewest
 ALL = (
     *TRAINING,
     "linnet.inits",

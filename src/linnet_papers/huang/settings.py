@@ -34,7 +34,7 @@ FEATURE_START = 1 / 400  # v_0^2 over sqrt(gamma)/tr: below it the layers are wi
 DOMINANT = 3.0  # from this ratio on v_0 is well above sigma_0 sqrt(log m): the condition that the paper lacks
 
 # Where stages end on runs that are not inside the assumption, whose alignments pass 1 in the first step: Figure 1's
-# vertical line, "the loss is barely optimised" before it.
+# vertical line, "the loss is barely optimized" before it.
 FIRST_SHARE = 0.95
 
 # Image figures: the paper gives no settings.

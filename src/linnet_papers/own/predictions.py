@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 import linnet as ln
-from linnet.theories.one_output import LearningCurve
+from linnet.theories.one_output import ErrorOverTime
 from linnet_papers.own.training.plane import QUANTITIES, chosen_cells, tasks_of
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.tu import plane
@@ -31,13 +31,13 @@ def published_and_predicted(tasks: int, seed: int) -> Dataset:
     test, train = np.zeros((2, tasks, variances.size, widths.size))
     for number in range(tasks):
         problem = plane.task(dim, number, seed)
-        spectrum = ln.theories.mixed.task_spectrum(problem)
+        spectrum = ln.theories.lazy_active.task_spectrum(problem)
         size = float(np.linalg.norm(np.asarray(problem.truth), 2))
         powers = cells["gamma_variance"].values[:, None], cells["gamma_width"].values
         times = cells["last_step"].values * plane.step_size(*powers, dim=dim, size=size)
         for i, variance in enumerate(variances):
             for j, width in enumerate(widths):
-                run = ln.theories.mixed.predicted_run(spectrum, variance, round(width), [float(times[i, j])])
+                run = ln.theories.lazy_active.predicted_run(spectrum, variance, round(width), [float(times[i, j])])
                 test[number, i, j] = run.test_loss[0]
                 train[number, i, j] = run.loss[0]
     scale = 2 / dim**2  # the published errors are per entry and without the half
@@ -49,28 +49,30 @@ def predicted_cells(networks: Dataset) -> dict[str, np.ndarray]:
     """Return the prediction for every cell of a sweep by the name of the quantity, (task, cell)."""
     rows = []
     for number, problem in tasks_of(networks).items():
-        spectrum = ln.theories.mixed.task_spectrum(problem)
+        spectrum = ln.theories.lazy_active.task_spectrum(problem)
         places = chosen_cells(number, int(networks.attrs["seed"]), max(problem.cross.shape), networks.sizes["cell"])
-        rows.append([ln.theories.mixed.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places])
-    names = (*QUANTITIES, "covered", "error", "best_time_error")
+        rows.append(
+            [ln.theories.lazy_active.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places]
+        )
+    names = (*QUANTITIES, "covered", "uncertainty", "best_time_uncertainty")
     return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}
 
 
-def predicted_best_test(networks: Dataset, seed: int) -> np.ndarray:
+def predicted_min_test_loss(networks: Dataset, seed: int) -> np.ndarray:
     """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     rows = []
     for dim in networks["dim"].values.tolist():
         widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
         variances = float(dim) ** networks["gamma_variance"].values
         tasks = [plane.task(dim, int(number), seed) for number in networks["replicate"].values]
-        predicted = [ln.theories.mixed.predicted_diagram(task, variances, widths).best_test for task in tasks]
+        predicted = [ln.theories.lazy_active.predicted_diagram(task, variances, widths).min_test_loss for task in tasks]
         rows.append(np.stack(predicted, axis=-1))
     return np.stack(rows)
 
 
 def spiked_limit(
     spike: float, alignment: float, dim: int, samples: int, noise_variance: float, threshold: float, times: np.ndarray
-) -> LearningCurve:
+) -> ErrorOverTime:
     """Return both errors over time of data with one spike, in the proportional limit."""
     return ln.theories.one_output.asymptotic(
         [1 + spike, 1.0],
@@ -90,7 +92,7 @@ def small_start(spike: float, alignment: float, samples_by_inputs: float, times:
     """
     if np.isinf(samples_by_inputs):
         problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        return np.asarray(ln.theories.one_output.learning_curve(problem, 1e-6, times).test_loss)
+        return np.asarray(ln.theories.one_output.error_over_time(problem, 1e-6, times).test_loss)
     samples = round(samples_by_inputs * 200)
     return np.asarray(spiked_limit(spike, alignment, 200, samples, 0.5, 1e-6, times).test_loss)
 
@@ -109,19 +111,19 @@ def gain_on_data(
     problem = ln.problems.spiked_covariance(
         dim, spike=spike, alignment=alignment, samples=samples, noise_std=noise_std, key=key
     )
-    return _gain_of_small_start(partial(ln.theories.one_output.learning_curve, problem))
+    return _gain_of_small_start(partial(ln.theories.one_output.error_over_time, problem))
 
 
-def _gain_of_small_start(curve: Callable[[float, np.ndarray], LearningCurve]) -> float:
+def _gain_of_small_start(curve: Callable[[float, np.ndarray], ErrorOverTime]) -> float:
     """Return the least test error of a large start over that of a small one."""
     return _least_test_error(curve, LARGE) / _least_test_error(curve, SMALL)
 
 
-def _least_test_error(curve: Callable[[float, np.ndarray], LearningCurve], threshold: float) -> float:
-    """Return the least test error over time: on a coarse grid, then between the neighbours of its best time. From a
+def _least_test_error(curve: Callable[[float, np.ndarray], ErrorOverTime], threshold: float) -> float:
+    """Return the least test error over time: on a coarse grid, then between the neighbors of its best time. From a
     small start modes are learned within a few hundredths of the time before: a grid that is not refined misses the
     least."""
     times = TIMES / max(1.0, threshold)
     best = int(np.argmin(np.asarray(curve(threshold, times).test_loss)))
     around = np.linspace(times[max(best - 1, 0)], times[min(best + 1, times.size - 1)], 60)
-    return curve(threshold, around).best_test
+    return curve(threshold, around).min_test_loss

@@ -21,7 +21,7 @@ else:
 Described = dict[str, tuple[Any, ...]]  # by name: dimensions, values, what it is in words, and its units if any
 
 
-def labelled(
+def labeled(
     variables: Mapping[str, tuple[Any, ...]],
     coords: Mapping[str, tuple[Any, ...]] | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -35,9 +35,9 @@ def labelled(
 
     **Example:**
 
-        >>> from linnet_papers.reproduction.datasets import labelled
+        >>> from linnet_papers.reproduction.datasets import labeled
         >>> loss = {"loss": ("time", [2.0, 1.0], "training loss")}
-        >>> labelled(loss, {"time": ("time", [0.0, 0.5], "time t", "canonical")})["time"].attrs
+        >>> labeled(loss, {"time": ("time", [0.0, 0.5], "time t", "canonical")})["time"].attrs
         {'long_name': 'time t', 'units': 'canonical'}
     """
     import xarray as xr

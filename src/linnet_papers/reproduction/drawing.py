@@ -1,4 +1,4 @@
-"""What several figures draw in the same way: panels side by side, and maps of cells with their colour bar."""
+"""What several figures draw in the same way: panels side by side, and maps of cells with their color bar."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def panel_axes(letters: Sequence[str], *, ratio: float, **options: Any) -> tuple
 def cell_map(
     axis: style.Axes, across: Any, up: Any, values: Any, *, bar: dict[str, Any] | None = None, **look: Any
 ) -> None:
-    """Draw a value for each cell in colour, with a colour bar beside the panel.
+    """Draw a value for each cell in color, with a color bar beside the panel.
 
     **Arguments:**
 
     - `axis`: of the panel
     - `across`, `up`: the middles of the cells along both axes
     - `values`: (up, across)
-    - `bar`: options of the colour bar
+    - `bar`: options of the color bar
     - `look`: options of `pcolormesh`
     """
     shades = axis.pcolormesh(across, up, values, shading="nearest", rasterized=True, **look)
@@ -50,5 +50,5 @@ def cell_map(
 
 
 def around_zero(reach: float) -> dict[str, Any]:
-    """Return the colours of a signed quantity between -reach and reach."""
+    """Return the colors of a signed quantity between -reach and reach."""
     return {"cmap": style.DIVERGING, "vmin": -reach, "vmax": reach}

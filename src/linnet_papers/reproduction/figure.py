@@ -117,7 +117,7 @@ class Figure:
     - `plot`: from the dataset to a picture
     - `check`: from the dataset to a list of `Check`
     - `panels`: the letters after its name
-    - `options`: in words what `--data` and `--path` choose, for figures whose settings have these fields
+    - `options`: in words what `--data` and `--data-dir` choose, for figures whose settings have these fields
     - `paper`: that lists it
 
     **Example:**

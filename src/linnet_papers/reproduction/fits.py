@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 def line(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """Return the slope of the least-squares line and its standard error, which is NaN for two points."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred))
+    centered = x - x.mean()
+    slope = float(centered @ y / (centered @ centered))
     if len(x) == 2:
         return slope, float("nan")
-    rest = y - y.mean() - slope * centred
-    return slope, float(np.sqrt((rest**2).sum() / (len(x) - 2) / (centred @ centred)))
+    rest = y - y.mean() - slope * centered
+    return slope, float(np.sqrt((rest**2).sum() / (len(x) - 2) / (centered @ centered)))
 
 
 def exponent(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
@@ -29,7 +29,7 @@ def exponent(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
 
 
 def slopes(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
-    """The p of y ~ x^p over all points, and the least between neighbours: one steep pair must not hide a flat one."""
+    """The p of y ~ x^p over all points, and the least between neighbors: one steep pair must not hide a flat one."""
     x, y = np.asarray(x), np.asarray(y)
     pairs = [exponent(x[i : i + 2], y[i : i + 2])[0] for i in range(len(x) - 1)]
     return exponent(x, y)[0], lowest(pairs)

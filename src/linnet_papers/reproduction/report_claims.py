@@ -90,5 +90,5 @@ def _row(row: ClaimRow) -> str:
 
 
 def _verdict_class(verdict: str) -> str:
-    """Return the class that colours a verdict."""
+    """Return the class that colors a verdict."""
     return _CLASSES.get(verdict, "none")

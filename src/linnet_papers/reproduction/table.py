@@ -102,7 +102,7 @@ def trial_sweep(
         >>> from linnet_papers.reproduction.table import trial_sweep
         >>> axes = {"dim": (10, 20), "replicate": range(4)}
         >>> sweep = trial_sweep(Trial(), "toy", "linnet.sweeps.cells:train", axes, together="replicate")
-        >>> sweep.block, sweep.apart
+        >>> sweep.block, sweep.unbatched_axes
         (4, ['dim'])
     """
     from linnet.sweeps import Sweep
@@ -110,7 +110,7 @@ def trial_sweep(
     values = {axis: list(entries) for axis, entries in axes.items()}
     if together := options.pop("together", ""):
         options["block"] = options["seeds"] if together == "seed" else len(values[together])
-        options["apart"] = [axis for axis in values if axis != together]
+        options["unbatched_axes"] = [axis for axis in values if axis != together]
     return Sweep(name=name, function=function, axes=values, seed=trial.seed, **options)
 
 

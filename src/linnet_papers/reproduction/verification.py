@@ -30,7 +30,7 @@ class Outcome:
 
         >>> import linnet as ln
         >>> from linnet_papers.reproduction import Outcome
-        >>> claim = linnet_papers.reproduction.claims()["watanabe-normalised-error"]
+        >>> claim = linnet_papers.reproduction.claims()["watanabe-normalized-error"]
         >>> Outcome(claim, None, 0.1, error="out of memory").measurement is None
         True
     """

@@ -13,7 +13,7 @@ def spectrum_constant(spectrum: Sequence[float]) -> float:
     """c(a) with the signal's own values alone: undefined for K = 1 and for equal ones."""
     values = np.unique(np.asarray(spectrum, dtype=float))
     if values.size < 2:
-        raise ValueError("`spectrum` needs two different values: the printed constant has nothing to minimise over.")
+        raise ValueError("`spectrum` needs two different values: the printed constant has nothing to minimize over.")
     return float(np.diff(values).min() * values[0] ** 2 / (values[-1] ** 2 - values[0] ** 2))
 
 

@@ -212,7 +212,7 @@ def images() -> Any:
 
 @made
 def spectrum() -> Any:
-    return ln.theories.mixed.task_spectrum(target_problem())
+    return ln.theories.lazy_active.task_spectrum(target_problem())
 
 
 @made

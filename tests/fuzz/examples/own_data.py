@@ -11,7 +11,7 @@ from fuzz.examples import materials as m
 
 OWN = "forecasts."
 instance(OWN + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
-instance(OWN + "Curves", m.curves, received=True)
+instance(OWN + "CrossValidationCurves", m.curves, received=True)
 SCALE_TRIAL = m.made(lambda: ln.forecasts.ScaleTrial(0.5, m.curves(), gain=0.1, gain_error=0.08))
 instance(OWN + "ScaleTrial", SCALE_TRIAL, received=True)
 instance(OWN + "Denoised", m.denoised, received=True)
@@ -19,7 +19,7 @@ instance(OWN + "DenoisingPath", m.made(lambda: m.denoised().path), received=True
 instance(OWN + "Diagnosis", m.diagnosis, received=True)
 instance(OWN + "Forecast", m.forecast, received=True)
 instance(OWN + "LearningCurve", m.made(lambda: m.diagnosis().comparison.learning_curve), received=True)
-instance(OWN + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "std")), received=True)
+instance(OWN + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), received=True)
 instance(
     OWN + "StableRate",
     m.made(lambda: ln.forecasts.largest_stable_rate(m.data_problem(), m.weights(), steps=20)),
@@ -32,13 +32,13 @@ instance(
 )
 instance(OWN + "DataTable", m.table, received=True)
 ROWS, TARGETS = m.array(24, 3), m.array(24, 2, seed=1)
-example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
+example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, preprocess="standardize", center=True, key=0)
 example(
     OWN + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True, long=("steps",)
 )
 example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5, nan=("Y",))  # NaN marks missing entries
 SMALL: dict = {"long": ("steps",), "width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
-example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
+example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="error", slow=True)
 instance(OWN + "Comparison", m.made(lambda: m.diagnosis().comparison), received=True)
 instance(OWN + "StartRegimes", m.made(lambda: m.diagnosis().regimes), received=True)
 instance(OWN + "ThresholdCurve", m.threshold_curve, received=True)
@@ -48,7 +48,7 @@ example(OWN + "StartRegimes.movement", on=JUDGED, factor=0.5)
 example(OWN + "StartRegimes.labels_at", on=JUDGED, factor=0.5)
 example(OWN + "ThresholdCurve.gain", on=m.threshold_curve, threshold=0.5)
 example(OWN + "ThresholdCurve.time", on=m.threshold_curve, threshold=0.5)
-example(OWN + "Settings", **{k: v for k, v in SMALL.items() if k != "long"}, scale="std")
+example(OWN + "Settings", **{k: v for k, v in SMALL.items() if k != "long"}, preprocess="standardize")
 example(OWN + "diagnose_table", data=m.table, settings=m.settings, slow=True)
 example(OWN + "threshold_curve", folds=m.one_target_folds, slow=True)
 example(OWN + "start_regimes", problem=m.data_problem, weights=m.weights, ridge=0.25)
@@ -71,16 +71,16 @@ example(
     slow=True,
     long=("steps",),
 )
-example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
+example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, preprocess="standardize", repeats=2, key=0)
 example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
-example(OWN + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
-example(OWN + "from_frame", frame=m.frame, target="y", missing="refuse")
-example(OWN + "scaler", values=m.X, choice="std", centre=True, names=("scale",))
-example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
-example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
+example(OWN + "read", path=m.csv_file, target="y", missing="error", key=0, names=("target",))
+example(OWN + "from_frame", frame=m.frame, target="y", missing="error")
+example(OWN + "scaler", values=m.X, choice="standardize", center=True, names=("scale",))
+example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
+example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
 example(OWN + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
 example(OWN + "stein_stop", problem=m.whitened_data, forecast=m.whitened_forecast, scale="whiten")
-example(OWN + "data_table", X=ROWS, Y=TARGETS, missing="refuse")
+example(OWN + "data_table", X=ROWS, Y=TARGETS, missing="error")
 example(OWN + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
 
 instance("lora.Adapter", m.adapter)
@@ -109,10 +109,10 @@ example(
 example("lora.Adapter.with_", on=m.adapter, alpha=8.0)
 example("lora.Adapter.mode_rate", on=m.adapter, strength=2.0, left=[1.0, 0.0], right=[1.0, 0.0, 0.0])
 example("lora.Adapter.stable_learning_rate", on=m.adapter, curvature=m.COV, gradient=0.5)
-example("lora.equivalent", adapter=m.adapter, alpha=8.0, rescale_start=True, names=("init",))
+example("lora.equivalent", adapter=m.adapter, alpha=8.0, rescale_init=True, names=("init",))
 example("lora.equivalent", adapter=m.fresh_adapter, plus_ratio=4.0, scaling="rslora", names=("init",))
 instance("lora.Resized", m.made(lambda: ln.lora.resized(m.adapter(), 3)), received=True)
-example("lora.matched_alpha", adapter=m.fresh_adapter, rank=16, what="clock")
+example("lora.matched_alpha", adapter=m.fresh_adapter, rank=16, what="time_per_step")
 example("lora.resized", adapter=m.adapter, rank=3, alpha=4.0, key=0)
 example(
     "lora.resize_folder",

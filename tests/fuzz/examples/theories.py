@@ -9,7 +9,7 @@ from fuzz.examples import example, instance
 from fuzz.examples import materials as m
 from linnet.theories import denoising
 from linnet.theories import feature_learning as f
-from linnet.theories import mixed as x
+from linnet.theories import lazy_active as x
 
 S = "theories.spectral_bias."
 example(S + "activation_times", values=m.VALUES, gamma=0.25)
@@ -36,7 +36,7 @@ example(S + "singular_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
 
 ONE_OUTPUT = "theories.one_output."
 ONE = {"problem": ln.Problem.from_moments(m.COV, [[0.5, 0.25, 0.125]], truth=[[1.0, 0.5, 0.0]]), "threshold": 0.25}
-for name in ("flow", "filter", "learning_curve"):
+for name in ("product_over_time", "residual_filter", "error_over_time"):
     example(ONE_OUTPUT + name, **ONE, times=m.TIMES)
 example(
     ONE_OUTPUT + "asymptotic",
@@ -49,34 +49,42 @@ example(
     multiplicities=[1.0, 9.0],
 )
 
-CURVE = m.made(lambda: ln.theories.one_output.learning_curve(ONE["problem"], 0.25, m.TIMES))
-instance(ONE_OUTPUT + "LearningCurve", CURVE, received=True)
+CURVE = m.made(lambda: ln.theories.one_output.error_over_time(ONE["problem"], 0.25, m.TIMES))
+instance(ONE_OUTPUT + "ErrorOverTime", CURVE, received=True)
 
-M = "theories.mixed."
-FLOW = {"target": m.TARGET, "start": m.START, "threshold": 0.25}
-MODES = {"targets": m.VALUES, "starts": [0.25, 0.5, 0.125]}
+M = "theories.lazy_active."
+FLOW = {"target": m.TARGET, "initial_product": m.START, "threshold": 0.25}
+MODES = {"targets": m.VALUES, "initial_values": [0.25, 0.5, 0.125]}
 PLANE = {"gamma_variance": -1.5, "gamma_width": 1.25, "dim": 50}
 instance(M + "GramGap", m.made(lambda: x.gram_gap(m.FIRST, m.SECOND, 0.25)), received=True)
 instance(M + "PredictedDiagram", m.made(lambda: x.predicted_diagram(m.target_problem(), [0.01], [50])), received=True)
 instance(M + "PredictedRun", m.made(lambda: x.predicted_run(m.target_problem(), 0.01, 50, m.TIMES)), received=True)
-instance(M + "Solution", m.made(lambda: x.solve(m.TARGET, m.START, 0.25, m.TIMES)), received=True)
-instance(M + "Spectrum", m.spectrum, received=True)
-example(M + "Spectrum.grouped", on=m.spectrum, points=1)
+instance(M + "Solution", m.made(lambda: x.self_consistent_solution(m.TARGET, m.START, 0.25, m.TIMES)), received=True)
+instance(M + "TaskSpectrum", m.spectrum, received=True)
+example(M + "TaskSpectrum.grouped", on=m.spectrum, points=1)
 example(M + "aligned_modes", **MODES, threshold=0.25, times=m.TIMES)
 example(M + "balanced_modes", **MODES, times=m.TIMES)
 example(M + "crossing_times", **MODES, threshold=0.25, level=0.375)
 example(M + "alignment_bound", product=m.TARGET, reference=m.TRUTH, rank=2)
 example(M + "alignment_defect", product=m.TARGET, truth=m.TRUTH, rank=2)
 example(M + "asymptotic_spectrum", strengths=[90.0, 5.0], dim=200, noise_std=1.0, points=8)
-example(M + "borders", gamma_width=[1.0, 1.5], dim=50, rank=3, size=20.0)
-example(M + "cubic", own=m.COV, other=np.eye(2), product=m.TARGET, threshold=0.25)
+example(M + "phase_boundaries", gamma_width=[1.0, 1.5], dim=50, rank=3, size=20.0)
+example(M + "gram_cubic", own=m.COV, other=np.eye(2), product=m.TARGET, threshold=0.25)
 example(M + "cubic_residuals", first=m.FIRST, second=m.SECOND, threshold=0.25)
 example(M + "error_terms", **PLANE, step=0.125)
-example(M + "factors", start=m.START, threshold=0.25)
+example(M + "self_consistent_layers", initial_product=m.START, threshold=0.25)
 example(M + "gram_gap", first=m.FIRST, second=m.SECOND, threshold=0.25, width=7)
 example(M + "gram_matrices", product=m.TARGET, threshold=0.25)
-example(M + "integrate", problem=m.data_problem, start=m.START, threshold=0.25, times=m.TIMES, rtol=1e-6, atol=1e-8)
-example(M + "lazy_border", size=20.0, dim=50)
+example(
+    M + "integrate",
+    problem=m.data_problem,
+    initial_product=m.START,
+    threshold=0.25,
+    times=m.TIMES,
+    rtol=1e-6,
+    atol=1e-8,
+)
+example(M + "lazy_boundary", size=20.0, dim=50)
 example(M + "lazy_descent", **FLOW, learning_rate=0.125, steps=[0, 1, 4])
 example(M + "lazy_error_floor", truth=m.TRUTH, noise=m.TARGET, remaining=[1.0, 0.5])
 example(M + "lazy_flow", **FLOW, times=m.TIMES)
@@ -108,7 +116,7 @@ example(
 )
 example(M + "projection_gap", first=m.FIRST, second=m.SECOND, threshold=0.25)
 example(M + "self_consistent", **FLOW, times=m.TIMES)
-example(M + "solve", **FLOW, times=m.TIMES)
+example(M + "self_consistent_solution", **FLOW, times=m.TIMES)
 example(M + "spectral_flow", target=m.TARGET, threshold=0.25, times=m.TIMES, nan=("times",))
 example(M + "spectrum_constant", spectrum=[1.0, 0.5])
 example(M + "split_flow", problem=m.target_problem, weights=m.weights, times=m.TIMES, steps=2)
@@ -129,12 +137,12 @@ instance(
 instance(F + "Condition", m.made(lambda: f.Condition("1", "text", 1.0, "<=", 2.0)), received=True)
 example(F + "Stages", X=m.X, y=m.LABELS, width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5)
 example(F + "Stages.linear", on=m.stages, overlaps=[0.25, 0.5], magnitudes=[0.5, -0.5], steps=[0, 2, 5])
-example(F + "Stages.plane", on=m.stages, **NEURONS, steps=[0, 2, 5], overlaps=[0.25, 0.5])
-example(F + "Stages.scalar", on=m.stages, alignments=[0.5, 0.25], steps=[0, 2, 5])
+example(F + "Stages.two_variable", on=m.stages, **NEURONS, steps=[0, 2, 5], overlaps=[0.25, 0.5])
+example(F + "Stages.one_variable", on=m.stages, alignments=[0.5, 0.25], steps=[0, 2, 5])
 example(F + "Stages.proxy", on=m.stages, alignments=[0.5, 0.25])
 example(F + "Stages.loss", on=m.stages, **NEURONS, overlaps=[0.25, 0.5])
 example(F + "Stages.first_time", on=m.stages, level=1.0)
-example(F + "Stages.second_time", on=m.stages, share=0.25, start=0.5)
+example(F + "Stages.second_time", on=m.stages, share=0.25, initial_alignment=0.5)
 example(F + "Stages.kernel", on=m.stages, square=0.5)
 example(F + "Stages.network_kernel", on=m.stages, **NEURONS, overlaps=[0.25, 0.5])
 example(F + "admissible", data=m.regression, width=8, epsilon=0.25, margin=10.0)
@@ -152,11 +160,11 @@ for name in ("gamma_share", "quadratic_share", "spectrum_gap"):
     example(F + name, data=m.regression)
 example(F + "overlap_bound", gamma=2.0, first_std=0.25, width=8, delta=0.5)
 example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
-instance(F + "End", m.made(lambda: f.end(m.COV, [1.0, -0.5, 0.25])), received=True)
-example(F + "end", gram=m.COV, outputs=[1.0, -0.5, 0.25])
-example(F + "lazy_feature_ratio", start=[0.5, 2.0], share=0.25)
+instance(F + "FinalState", m.made(lambda: f.final_state(m.COV, [1.0, -0.5, 0.25])), received=True)
+example(F + "final_state", gram=m.COV, outputs=[1.0, -0.5, 0.25])
+example(F + "lazy_feature_ratio", initial_ratio=[0.5, 2.0], share=0.25)
 
-N = "theories.noise."
+N = "theories.noise_process."
 example(N + "second_moments", first_square=2.0, second_square=0.5, times=m.TIMES, in_dim=3, out_dim=2, noise_std=0.5)
 example(
     N + "euler_second_moments",
@@ -176,7 +184,7 @@ example("theories.label_noise.expansion_parameters", problem=m.data_problem, lea
 B = "theories.noise_bulk."
 example(B + "ratio_of", outputs=2, inputs=3)
 example(B + "bulk_edges", ratio=0.25)
-example(B + "bulk_share", values=[0.75, 1.0], ratio=0.25)
+example(B + "bulk_cdf", values=[0.75, 1.0], ratio=0.25)
 example(B + "bulk_quantile", share=0.25, ratio=0.25)
 D = "theories.denoising."
 FILTER = {"filtered": [1.0, 0.5, 0.25], "slopes": [0.75, 0.5, 0.25], "noise_variance": 0.25}
@@ -186,19 +194,19 @@ example(D + "SpectralRisk", values=m.VALUES, shape=(3, 4))
 example(D + "SpectralRisk.estimate", on=m.made(lambda: denoising.SpectralRisk(m.VALUES, (3, 4))), **FILTER)
 R = "theories.ridge."
 SPECTRUM = {"eigenvalues": m.VALUES, "samples": 2.0, "ridge": 0.25, "multiplicities": [1, 2, 3]}
-instance(R + "Spectrum", m.made(lambda: ln.theories.ridge.estimate(m.X, m.Y)), received=True)
+instance(R + "RidgeSpectrum", m.made(lambda: ln.theories.ridge.estimate(m.X, m.Y)), received=True)
 example(R + "risk", **SPECTRUM, overlaps=[0.5, 0.25, 1.0], noise_variance=0.25)
 example(R + "effective_ridge", **SPECTRUM)
 example(R + "estimate", X=m.X, Y=m.Y)
-example("theories.reduced.aligned_flow", problem=m.spiked_problem, u0=0.25, times=m.TIMES)
-example("theories.reduced.aligned_flow", problem=m.spiked_problem, u0=[0.25, 0.5, 0.0, 0.0], times=m.TIMES)
-example("theories.reduced.growth_direction", problem=m.scalar_problem, weights=m.scalar_weights)
+example("theories.aligned_flow.aligned_flow", problem=m.spiked_problem, u0=0.25, times=m.TIMES)
+example("theories.aligned_flow.aligned_flow", problem=m.spiked_problem, u0=[0.25, 0.5, 0.0, 0.0], times=m.TIMES)
+example("theories.aligned_flow.growth_direction", problem=m.scalar_problem, weights=m.scalar_weights)
 example(
-    "theories.reduced.integrate",
+    "theories.aligned_flow.integrate",
     cov=m.COV,
     cross=np.array([1.0, 0.5, 0.25]),
     times=m.TIMES,
-    start=np.array([0.25, 0.5, 0.0]),
+    initial_product=np.array([0.25, 0.5, 0.0]),
 )
 P = "theories.spiked."
 instance(P + "TwoPhase", m.two_phase)
@@ -229,8 +237,8 @@ example(P + "generalization_error", spike=3.0, alignment=0.5, ratio=2.0, varianc
 
 D = "theories.deep."
 DEEP_MODES: dict = {"values": [2.0, 0.5], "depth": 3, "times": m.TIMES}
-example(D + "balanced_modes", **DEEP_MODES, start=0.25)
-example(D + "balanced_times", values=[2.0, 0.5], start=0.125, reached=0.25, depth=3)
+example(D + "balanced_modes", **DEEP_MODES, initial_values=0.25)
+example(D + "balanced_times", values=[2.0, 0.5], initial_values=0.125, reached=0.25, depth=3)
 example(D + "gaussian_modes", **DEEP_MODES, coupling=0.5, order=3, slow=True)
 example(D + "gaussian_modes", **DEEP_MODES, coupling=0.5, rtol=1e-2, slow=True)
 example(D + "orthogonal_modes", **DEEP_MODES, scales=0.5, slow=True)

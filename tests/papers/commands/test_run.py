@@ -62,7 +62,7 @@ def test_one_that_breaks_does_not_take_the_next_with_it(
         (["watanabe-fig1", "--set", "rtae=2"], ["no setting 'rtae'", "did you mean rate?", "points"]),
         (["watanabe-fig1", "--set", "rate"], ["field=value", "'rate'"]),
         (["watanabe-fig1", "--set", "rate=fast"], ["`rate`", "number", "'fast'"]),
-        (["watanabe-fig1", "--path", "x"], ["takes no --path"]),
+        (["watanabe-fig1", "--data-dir", "x"], ["takes no --data-dir"]),
         (["watanabe-fig1", "--seed", "-1"], ["--seed"]),
         ([], ["NAME"]),
         (["watanabe-fig1", "--quik"], ["--quik"]),

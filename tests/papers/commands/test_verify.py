@@ -20,7 +20,7 @@ def test_all_as_expected(linnet: Any) -> None:
         in said.out
     )
     assert said.out.splitlines()[-2].split() == ["refuted:", "tu-other"]
-    assert "\x1b" not in said.out  # colour is for terminals
+    assert "\x1b" not in said.out  # color is for terminals
 
 
 def test_a_broken_theory_turns_exactly_its_claims_red(linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,20 +182,20 @@ def test_misprints():
     assert np.allclose(rate, kernel @ gap)
 
 
-def pictures(centred, signs, n=80, seed=0):
+def pictures(centered, signs, n=80, seed=0):
     """n of scikit-learn's digits 3 and 8."""
     digits = pytest.importorskip("sklearn.datasets").load_digits()
     chosen = np.flatnonzero(np.isin(digits.target, (3, 8)))
     chosen = np.random.default_rng(seed).permutation(chosen)[:n]
     X, labels = digits.data[chosen] / 16, digits.target[chosen]
     y = np.where(labels == 8, 1.0, -1.0) if signs else labels.astype(float)
-    return (X - X.mean(0) if centred else X), y
+    return (X - X.mean(0) if centered else X), y
 
 
-@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("signs", [True, False])
-def test_figure_2_ratio_and_kernel_leave_again(centred, signs):
-    X, y = pictures(centred, signs)
+def test_figure_2_ratio_and_kernel_leave_again(centered, signs):
+    X, y = pictures(centered, signs)
     K = X @ X.T
     gamma = y @ K @ y
     square, ratio, kernel = exact_end(K, y)
@@ -238,7 +238,7 @@ def relu_run(X, y, *, m=128, seed=0, growth=0.1, steps=4000):
 
 
 def test_figure_3_raw_pixels_say_nothing():
-    X, y = pictures(centred=False, signs=False)
+    X, y = pictures(centered=False, signs=False)
     start, end, early, late = relu_run(X, y)
     K = X @ X.T
     Ky = K @ y

@@ -113,7 +113,7 @@ class Endless(measuring.ClaimRunner):
         return [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
-def test_one_claim_is_measured_at_a_time_can_be_cancelled_and_has_a_limit():
+def test_one_claim_is_measured_at_a_time_can_be_canceled_and_has_a_limit():
     bench = Endless()
     bench.start("watanabe-eq9")
     with pytest.raises(ValueError, match="watanabe-eq9 is being measured: one claim at a time"):

@@ -48,7 +48,7 @@ def test_training_and_mode_equations_agree(shown):
     assert np.abs(shown["trained"] - shown["predicted"]).max() < 0.02
     assert float(shown["threshold"]) == pytest.approx(0.343)
     two = deep_modes(depth=2, coupling=0.5, width=10**8, values=(2.0, 1.0), seed=1)
-    closed = ln.theories.mixed.mode_values([2.0, 1.0], 0.25, two["time"].values)
+    closed = ln.theories.lazy_active.mode_values([2.0, 1.0], 0.25, two["time"].values)
     assert_allclose(two["predicted"], closed, atol=1e-5)
     assert_allclose(two["trained"], closed, atol=1e-3)
 
@@ -61,12 +61,12 @@ def test_deeper_networks_learn_their_modes_further_apart():
 
 def test_the_map_is_the_theory_and_says_which_depth_it_shows():
     data = depth_diagram(depth=3, dim=40, rank=2, noise_std=1.0)
-    spectrum = ln.theories.mixed.asymptotic_spectrum(20 * 0.95 ** np.arange(2), 40, 1.0)
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum(20 * 0.95 ** np.arange(2), 40, 1.0)
     at = {"width": 3, "variance": 9}
     cell = ln.theories.deep.deep_diagram(
         spectrum, [float(data["variance"][9])], [float(data["width"][3])], depth=3, points=16
     )
-    assert_allclose(data["best_test"].isel(at), cell.best_test[0, 0] * 2 / 40**2)
+    assert_allclose(data["min_test_loss"].isel(at), cell.min_test_loss[0, 0] * 2 / 40**2)
     assert data.attrs["depth"] == 3 and 0.3 < float(data["covered"].mean()) < 1
 
 

@@ -28,32 +28,32 @@ def part(name, state):
 
 def test_a_cell_of_the_map_is_the_least_of_a_predicted_run():
     data = part("main", START | {"noise_std": 0.7})
-    assert data["best_test"].shape == (computing.GRID, computing.GRID)
+    assert data["min_test_loss"].shape == (computing.GRID, computing.GRID)
     i, j = 22, 12
     variance, width = 200.0 ** float(data["gamma_variance"][j]), round(200.0 ** float(data["gamma_width"][i]))
-    spectrum = ln.theories.mixed.asymptotic_spectrum(0.5 * 200 * 0.95 ** np.arange(5), 200, 0.7)
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum(0.5 * 200 * 0.95 ** np.arange(5), 200, 0.7)
     time = float(data["best_time"][i, j])
-    run = ln.theories.mixed.predicted_run(spectrum, variance, width, time * np.geomspace(0.5, 2, 401))
+    run = ln.theories.lazy_active.predicted_run(spectrum, variance, width, time * np.geomspace(0.5, 2, 401))
     assert bool(data["covered"][i, j])
-    assert_allclose(data["best_test"][i, j], run.test_loss.min() * 2 / 200**2, rtol=2e-3)
+    assert_allclose(data["min_test_loss"][i, j], run.test_loss.min() * 2 / 200**2, rtol=2e-3)
     size = max(variance * width, 0.5 * 200)
     assert_allclose(data["best_step"][i, j], time * 50 * size)
     other = part("main", START | {"noise_std": 1.4})  # more noise, larger errors
-    assert float(other["best_test"][i, j]) > 1.2 * float(data["best_test"][i, j])
+    assert float(other["min_test_loss"][i, j]) > 1.2 * float(data["min_test_loss"][i, j])
 
 
 def test_the_whole_plane_has_error_bars():
     """Narrow cells too, without a switch; more draws agree within these bars."""
     state = START | {"dim": 20, "rank": 1}
     data = part("main", state)
-    error, covered = data["error"].values, data["covered"].values
+    error, covered = data["uncertainty"].values, data["covered"].values
     assert np.isfinite(error).all() and (error > 0).all()
     assert (covered == (error < computing.LIMIT)).all() and covered.mean() > 0.85
     some = {"variances": 20.0 ** computing.VARIANCES[::6], "widths": computing.widths_of(20, computing.WIDTHS[1::5])}
-    spectrum = ln.theories.mixed.asymptotic_spectrum([20 * state["strength"]], 20, state["noise_std"])
-    finer = ln.theories.mixed.predicted_diagram(spectrum, **some, draws=60, key=1)
-    off = np.abs(data["best_test"].values[1::5, ::6] * 20**2 / 2 / finer.best_test - 1)
-    assert (off < 2 * np.hypot(error[1::5, ::6], finer.error)).mean() > 0.9
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum([20 * state["strength"]], 20, state["noise_std"])
+    finer = ln.theories.lazy_active.predicted_diagram(spectrum, **some, draws=60, key=1)
+    off = np.abs(data["min_test_loss"].values[1::5, ::6] * 20**2 / 2 / finer.min_test_loss - 1)
+    assert (off < 2 * np.hypot(error[1::5, ::6], finer.uncertainty)).mean() > 0.9
     assert (off > 0.001).any()  # it is another computation
 
 
@@ -69,7 +69,7 @@ def test_a_clicked_cell_is_trained_beside_its_prediction():
         first, second = first + rate * second.T @ rest, second + rate * rest @ first.T
     error = ((second @ first - task.truth) ** 2).sum() / 24**2
     assert_allclose(data["test_loss"][10], error, rtol=1e-9)
-    assert_allclose(data["predicted_best_test"], data["best_test"], rtol=0.1)  # one start at a small dimension
+    assert_allclose(data["predicted_min_test_loss"], data["min_test_loss"], rtol=0.1)  # one start at a small dimension
     best = int(np.argmin(data["test_loss"].values))
     assert data.attrs["width"] == width and data["time"].values[-1] > 2 * data["time"].values[best]
 
@@ -89,7 +89,7 @@ def test_trained_maps_are_near_the_formula(name, most):
 def test_the_trained_maps_are_whole():
     sizes = {dim: trained_diagram(dim).sizes["gamma_width"] for dim in (50, 200, 1000, 2000)}
     assert sizes == {50: 35, 200: 35, 1000: 35, 2000: 15}
-    assert float(trained_diagram(50)["best_test"].sel(gamma_width=0, gamma_variance=-3)) == 0.66529
+    assert float(trained_diagram(50)["min_test_loss"].sel(gamma_width=0, gamma_variance=-3)) == 0.66529
     with pytest.raises(ValueError, match="`dim` must be one of 50, 200, 1000, 2000"):
         trained_diagram(60)
 
@@ -116,11 +116,11 @@ def test_every_picture_is_drawn():
     assert ring["x"] == [-1.5] and ring["y"] == [1.5]
 
 
-def test_names_on_the_map_keep_their_colour_in_the_dark():
-    """The map has the same colours on a dark ground, where the browser makes the ink lighter (assets/explorer.js)."""
+def test_names_on_the_map_keep_their_color_in_the_dark():
+    """The map has the same colors on a dark ground, where the browser makes the ink lighter (assets/explorer.js)."""
     script = (
         (Path(linnet_papers.explorer.__file__).parent / "assets" / "explorer.js").read_text(encoding="utf-8").lower()
     )
     drawn = PAGE.first_view.draw(part("main", START), START)
-    colours = [note["font"]["color"].lower() for note in drawn["layout"]["annotations"]]
-    assert len(colours) == 3 and not [colour for colour in colours if f'"{colour}":' in script]
+    colors = [note["font"]["color"].lower() for note in drawn["layout"]["annotations"]]
+    assert len(colors) == 3 and not [color for color in colors if f'"{color}":' in script]

@@ -116,7 +116,7 @@ def test_what_cannot_be_trained_is_said(changes, sentence):
         computed(**changes)
 
 
-def test_modes_have_the_colour_of_the_cursor():
+def test_modes_have_the_color_of_the_cursor():
     data = computed()
     for cursor in (0.0, 1.0):
         state = START | {"cursor": cursor}

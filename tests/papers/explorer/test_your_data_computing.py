@@ -150,7 +150,7 @@ def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     assert got["active_modes"].values[7, 20] == (threshold < got["critical_threshold"].values).sum()
     assert (np.diff(got["active_modes"].values, axis=0) <= 0).all()  # a larger start is lazier
     outputs = (frame[targets] - frame[targets].mean()) / frame[targets].std(ddof=0)
-    assert_allclose(got["input_variance"].sum(), 3.0)  # standardised columns
+    assert_allclose(got["input_variance"].sum(), 3.0)  # standardized columns
     assert_allclose(got["cv_training_share"][0].mean() / got["cv_training"][0].mean(), 2 / outputs.var(ddof=0).sum())
 
 

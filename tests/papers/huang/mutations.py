@@ -129,7 +129,7 @@ def kernels(history: features.FeatureHistory) -> dict[str, Any]:
     return {"kernels": 0.4 * history.kernels}
 
 
-def normalised_kernels(history: features.FeatureHistory) -> dict[str, Any]:
+def normalized_kernels(history: features.FeatureHistory) -> dict[str, Any]:
     return {"kernels": history.kernels / history.kernel_norm[:, None, None]}
 
 
@@ -218,9 +218,9 @@ MUTATIONS = {
     "lemma5.3-weights": Mutation("lemma5.3-weights", history_changed(deviations)),
     "lemma5.3-layers": Mutation("lemma5.3-layers", layer_scaled(30.0)),
     "lemma5.3-kernel": Mutation("lemma5.3-kernel", history_changed(kernels)),
-    "ntk-turning": Mutation("ntk-turning", history_changed(normalised_kernels), quick=True),
+    "ntk-turning": Mutation("ntk-turning", history_changed(normalized_kernels), quick=True),
     "ntk-growth": Mutation("ntk-growth", other_target_kernel),
-    "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalised_kernels)),
+    "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalized_kernels)),
     "ntk-converges": Mutation("ntk-converges", end_scaled(kernel=1.1)),
     "minimum-norm": Mutation("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), quick=True),
     "loss-drops": Mutation("loss-drops", history_changed(falling_loss)),

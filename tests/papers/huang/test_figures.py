@@ -86,10 +86,10 @@ def test_all_conventions_of_pixels_and_targets_are_reported(computed):
     for name in ("huang-fig2", "huang-fig3"):
         ds = computed[name]
         texts = [check.text for check in figures()[name].check(ds)]
-        for pixels in ("centred", "raw"):
+        for pixels in ("centered", "raw"):
             for targets in ("+1 and -1", "the class numbers"):
                 assert any(f"{pixels} pixels, targets {targets}: where 5%" in text for text in texts)
-        drawn = ds.ratios.sel(convention="centred pixels, targets +1 and -1").values
+        drawn = ds.ratios.sel(convention="centered pixels, targets +1 and -1").values
         assert np.isclose(ds.ratio.values, drawn[0], rtol=1e-6).any()  # the convention that is drawn is among them
     assert "3072 inputs" not in computed["huang-fig2"].attrs["subtitle"]
 

@@ -41,9 +41,9 @@ def test_the_plane_and_the_cubic_take_each_neuron_alone():
     got = misprints.plane(stages, rho, v, [0, 300])
     assert_allclose(misprints.scalar(stages, rho, [300])[0], got[0][1], rtol=1e-9)
     for each in range(3):  # a neuron alone is its own mean: there the right system gives the same
-        assert_allclose(stages.plane(rho[[each]], v[[each]], [300])[0][0], got[0][1][[each]], rtol=1e-9)
+        assert_allclose(stages.two_variable(rho[[each]], v[[each]], [300])[0][0], got[0][1][[each]], rtol=1e-9)
     assert_allclose(misprints.scalar(stages, rho, [30_000])[0] ** 2, stages.limit, rtol=1e-9)  # all end at one size
-    assert np.ptp(stages.scalar(rho, [30_000])[0] ** 2) > stages.limit  # the control
+    assert np.ptp(stages.one_variable(rho, [30_000])[0] ** 2) > stages.limit  # the control
 
 
 def test_proxies_of_single_neurons_cease_to_exist():

@@ -269,7 +269,7 @@ def test_data_without_a_second_stage_are_not_asked_for_its_time():
     scales: dict[str, Any] = {"width": 100, "learning_rate": 0.1, "first_std": 1e-6, "magnitude": 1e-4}
     outputs = {0: 2.0, 1: 0.1}
     short = Stages(np.eye(3), np.full(3, outputs[1]), **scales)
-    with pytest.raises(ValueError, match="`start` must be below"):
+    with pytest.raises(ValueError, match="`initial_alignment` must be below"):
         short.second_time(0.01)
     networks = xr.Dataset(
         {

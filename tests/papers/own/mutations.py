@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.reductions.trial_descent import TrialDescent
-from linnet.theories import deep, label_noise, mixed, one_output, spectral_bias
+from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
 from linnet_papers.own.tables import dimensions
 from linnet_papers.reproduction import Trial
@@ -18,14 +18,14 @@ TRIAL = Trial(quick=True, seed=3)
 def predicted_with(**factors: float) -> Error:
     """Multiply parts of what is predicted for the plane."""
     return result(
-        mixed,
+        lazy_active,
         "predicted_diagram",
         lambda told: replace(told, **{name: factor * getattr(told, name) for name, factor in factors.items()}),
     )
 
 
 MUTATIONS = {
-    "trained": Mutation("trained", predicted_with(best_test=1.03)),
+    "trained": Mutation("trained", predicted_with(min_test_loss=1.03)),
     "trained-rank": Mutation("trained", predicted_with(stable_rank=1.08)),
     "trained-time": Mutation("trained", predicted_with(best_time=1.1)),
     "trained-bars": Mutation("trained", predicted_with(error=1 / 3)),
@@ -35,10 +35,10 @@ MUTATIONS = {
         result(diagram, "published_and_predicted", lambda data: data.assign(predicted=1.1 * data["predicted"])),
     ),
     "one-equation": Mutation("one-equation", argument(spectral_bias, "singular_values", 1, times(2)), quick=True),
-    "dimensions": Mutation("dimensions", scaled(dimensions, "predicted_best_test", 1.05)),
+    "dimensions": Mutation("dimensions", scaled(dimensions, "predicted_min_test_loss", 1.05)),
     "hindsight": Mutation("hindsight", argument(ln, "denoise", "noise_std", times(2))),
     "one-start": Mutation("one-start", argument(ln.inits, "balanced", "imbalance", times(0.5))),
-    "one-start-threshold": Mutation("one-start", argument(mixed, "self_consistent", 2, times(1.01))),
+    "one-start-threshold": Mutation("one-start", argument(lazy_active, "self_consistent", 2, times(1.01))),
     "over-time": Mutation("over-time", argument(one_output, "learning_curve", 1, times(1.01))),
     "any-spectrum": Mutation("any-spectrum", argument(one_output, "learning_curve", 1, times(1.01))),
     "over-time-limit": Mutation("over-time-limit", argument(one_output, "asymptotic", "threshold", times(1.5))),
@@ -65,7 +65,7 @@ MUTATIONS = {
         "depth-diagram", argument(deep, "deep_diagram", 1, lambda variances: [2 * one for one in variances])
     ),
     "depth-diagram-bars": Mutation(
-        "depth-diagram", result(deep, "deep_diagram", lambda told: replace(told, error=0.2 * told.error))
+        "depth-diagram", result(deep, "deep_diagram", lambda told: replace(told, uncertainty=0.2 * told.uncertainty))
     ),
     "depth-borders": Mutation("depth-borders", result(deep, "threshold", lambda told: told**1.1)),
     "depth-phases": Mutation(  # both at once
@@ -77,7 +77,7 @@ MUTATIONS = {
     "depth-rank": Mutation("depth-rank", argument(depth_of_the_papers, "_start", 3, lambda scale: max(scale, 0.6))),
     "depth-buys": Mutation(
         "depth-buys",
-        result(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2)),
+        result(deep, "deep_diagram", lambda told: replace(told, min_test_loss=told.min_test_loss * told.depth / 2)),
     ),
     "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7)), quick=True),
     "flattest-order": Mutation("flattest", argument(label_noise, "decay_rates", "order", times(0.5)), quick=True),

@@ -29,9 +29,9 @@ def plane():
 
 def test_trained_networks_are_where_the_formula_says(plane):
     both = cells.read(plane)
-    assert both.covered.all() and both.within("best_test", bars=3).all() and both.ended.all()
+    assert both.covered.all() and both.within("min_test_loss", bars=3).all() and both.ended.all()
     assert (np.abs(both.off["stable_rank"]) < 0.2).all()
-    assert plane["best_test"].notnull().sum("start").values.tolist() == [[12, 6, 4, 4]] * 2
+    assert plane["min_test_loss"].notnull().sum("start").values.tolist() == [[12, 6, 4, 4]] * 2
     columns = cells.columns(plane)
     assert columns["cells"] == ["4", "4"] and len(set(map(len, columns.values()))) == 1
 

@@ -137,10 +137,10 @@ def test_light_and_dark_differ_and_both_have_contrast(browser: Any, page_file: P
 
 
 def contrast(first: str, second: str) -> float:
-    """WCAG's contrast ratio of two CSS colours `rgb(r, g, b)`."""
+    """WCAG's contrast ratio of two CSS colors `rgb(r, g, b)`."""
 
-    def luminance(colour: str) -> float:
-        parts = [int(part) / 255 for part in colour.strip("rgb()").split(",")]
+    def luminance(color: str) -> float:
+        parts = [int(part) / 255 for part in color.strip("rgb()").split(",")]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

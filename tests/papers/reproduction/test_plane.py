@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linnet.theories.mixed import phase
+from linnet.theories.lazy_active import phase
 from linnet_papers.tu import plane
 
 

@@ -10,7 +10,7 @@ import scipy.linalg
 import xarray as xr
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Trial
 from linnet_papers.tu import misprints
 from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy
@@ -23,7 +23,7 @@ TRIAL = Trial(quick=True)
 
 def threshold_in(theory: str, factor: float) -> Error:
     """Give a theory of (target, start, threshold, ...) another threshold."""
-    return argument(mixed, theory, 2, times(factor))
+    return argument(lazy_active, theory, 2, times(factor))
 
 
 def doubled(*names: str) -> Callable[[Any], Any]:
@@ -44,7 +44,7 @@ def doubled_first_layer_of_twice_the_width(right: Callable[..., Any]) -> Callabl
 def soon_after_growth(spectrum: Sequence[float], *gammas: float, dim: int) -> float:
     """A T* at which the signal has just been learned: half as long again as it takes to half its target."""
     goal, threshold = min(spectrum) * dim, dim ** sum(gammas)
-    return 1.5 * float(mixed.crossing_times(goal, 0.0, threshold, level=0.5 * goal)[0])
+    return 1.5 * float(lazy_active.crossing_times(goal, 0.0, threshold, level=0.5 * goal)[0])
 
 
 def drifting(networks: xr.Dataset) -> xr.DataArray:
@@ -91,7 +91,7 @@ MUTATIONS = {
         quick=True,
     ),
     "tools-norms": Mutation("tools", result(alignment, "product_norm_bounds", exchanged), quick=True),
-    "lemma-a4": Mutation("lemma-a4", scaled(mixed, "alignment_bound", 0.01), quick=True),
+    "lemma-a4": Mutation("lemma-a4", scaled(lazy_active, "alignment_bound", 0.01), quick=True),
     "lemma-a5": Mutation("lemma-a4", scaled(alignment, "diagonal_distance_bound", 0.01), quick=True),
     "lemma-c5": Mutation("lemma-c5", scaled(alignment, "printed_rotation_rates", -1.0), quick=True),
     "lemma-c6": Mutation("lemma-c6", scaled(alignment, "slowest_pair_rates", 3.0), quick=True),
@@ -102,11 +102,11 @@ MUTATIONS = {
     "thm1-scales": Mutation("thm1-scales", threshold_in("gram_gap", 3.0)),
     "thm1-lazy": Mutation("thm1-scales", threshold_in("gram_gap", 1.5)),
     "thm1-sharp": Mutation("thm1-sharp", threshold_in("gram_gap", 1.2)),
-    "cubic": Mutation("cubic", argument(mixed, "cubic", 3, times(2))),
+    "cubic": Mutation("cubic", argument(lazy_active, "cubic", 3, times(2))),
     "jacobian": Mutation("jacobian", result(appendix_b, "projections", exchanged)),
     "isotropic": Mutation("isotropic", threshold_in("self_consistent", 2.0)),
     "lazy": Mutation("lazy", threshold_in("lazy_descent", 2.0), quick=True),
-    "lazy-floor": Mutation("lazy", scaled(mixed, "lazy_error_floor", 1.5), quick=True),
+    "lazy-floor": Mutation("lazy", scaled(lazy_active, "lazy_error_floor", 1.5), quick=True),
     "lazy-grams": Mutation(
         "lazy-grams", argument(ln, "gradient_descent", "learning_rate", times(0.02)), quick=True, retrains=True
     ),
@@ -128,27 +128,34 @@ MUTATIONS = {
         retrains=True,
     ),
     "one-by-one": Mutation("one-by-one", always(ln.inits, "balanced", imbalance=1e-2), retrains=True),
-    "stuck-modes": Mutation("stuck-modes", argument(mixed, "balanced_modes", 1, np.abs)),
+    "stuck-modes": Mutation("stuck-modes", argument(lazy_active, "balanced_modes", 1, np.abs)),
     "never-stuck": Mutation(
         "stuck-modes",
-        wrong(mixed, "aligned_modes", lambda right: lambda goals, starts, g, t: mixed.balanced_modes(goals, starts, t)),
+        wrong(
+            lazy_active,
+            "aligned_modes",
+            lambda right: lambda goals, starts, g, t: lazy_active.balanced_modes(goals, starts, t),
+        ),
     ),
     "mode-speed": Mutation(
-        "mode-speed", wrong(mixed, "mode_speed", lambda right: lambda s, g: 2 * (np.asarray(s) + g))
+        "mode-speed", wrong(lazy_active, "mode_speed", lambda right: lambda s, g: 2 * (np.asarray(s) + g))
     ),
-    "mode-alignment": Mutation("mode-alignment", argument(mixed, "predicted_alignment", 1, times(2))),
+    "mode-alignment": Mutation("mode-alignment", argument(lazy_active, "predicted_alignment", 1, times(2))),
     "prop-d1-distance": Mutation("prop-d1-distance", threshold_in("lazy_flow", 2.0)),
-    "thm2-lazy": Mutation("thm2-lazy", results_of("regions", best_test=lambda cells: 0.4 * cells["best_test"])),
-    "thm2-active": Mutation("thm2-active", wrong(mixed, "stopping_time", lambda right: soon_after_growth)),
+    "thm2-lazy": Mutation("thm2-lazy", results_of("regions", min_test_loss=lambda cells: 0.4 * cells["min_test_loss"])),
+    "thm2-active": Mutation("thm2-active", wrong(lazy_active, "stopping_time", lambda right: soon_after_growth)),
     "border": Mutation("border", results_of("border", threshold=along_dims("threshold", 0.5))),
     "border-low-rank": Mutation("border", results_of("border", threshold=border_of("low rank"))),
     "border-full-rank": Mutation("border", results_of("border", threshold=border_of("full rank"))),
     "tradeoff": Mutation("tradeoff", results_of("regions", best_step=lambda cells: -cells["best_step"])),
-    "tradeoff-error": Mutation("tradeoff", results_of("regions", best_test=lambda cells: -cells["best_test"])),
+    "tradeoff-error": Mutation("tradeoff", results_of("regions", min_test_loss=lambda cells: -cells["min_test_loss"])),
     "narrow": Mutation(
-        "narrow", results_of("regions", best_test=lambda cells: cells["best_test"] * cells["gamma_width"] ** -2.0)
+        "narrow",
+        results_of("regions", min_test_loss=lambda cells: cells["min_test_loss"] * cells["gamma_width"] ** -2.0),
     ),
-    "fig2-errors": Mutation("fig2-errors", results_of("plane", best_test=lambda cells: 0 * cells["best_test"] + 1)),
+    "fig2-errors": Mutation(
+        "fig2-errors", results_of("plane", min_test_loss=lambda cells: 0 * cells["min_test_loss"] + 1)
+    ),
     "ranks": Mutation("ranks", results_of("plane", stable_rank=lambda cells: 2 * cells["stable_rank"])),
     "below-d": Mutation("below-d", results_of("plane", log_distance=lambda cells: cells["log_distance"] + 2)),
     "outside": Mutation("outside", results_of("plane", log_distance=lambda cells: cells["log_distance"] - 6)),
@@ -172,9 +179,9 @@ MUTATIONS = {
     "projection": Mutation("projection", results_of("timeline", rest=lambda networks: 2 * networks["rest"])),
     "alignment-stage": Mutation(  # an equation that stands still
         "alignment-stage",
-        wrong(mixed, "self_consistent", lambda right: lambda y, a, g, t: np.broadcast_to(a, (len(t), *a.shape))),
+        wrong(lazy_active, "self_consistent", lambda right: lambda y, a, g, t: np.broadcast_to(a, (len(t), *a.shape))),
     ),
-    "final-alignment": Mutation("final-alignment", result(mixed, "alignment_defect", np.square)),
+    "final-alignment": Mutation("final-alignment", result(lazy_active, "alignment_defect", np.square)),
     "settling": Mutation(
         "settling",
         wrong(
@@ -184,8 +191,8 @@ MUTATIONS = {
         ),
         retrains=True,
     ),
-    "settling-time": Mutation("settling-time", scaled(mixed, "stage_lengths", 0.5)),
-    "thm2-time": Mutation("thm2-time", scaled(mixed, "crossing_times", 2.0)),
+    "settling-time": Mutation("settling-time", scaled(lazy_active, "stage_lengths", 0.5)),
+    "thm2-time": Mutation("thm2-time", scaled(lazy_active, "crossing_times", 2.0)),
     "transition": Mutation(
         "transition", results_of("timeline", times=lambda networks: networks["times"] ** (30 / networks["dim"]))
     ),

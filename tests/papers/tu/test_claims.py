@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Estimate, Table, Trial, Verdict
 from linnet_papers.reproduction.numbers import entries
 from linnet_papers.tu import misprints
@@ -74,7 +74,7 @@ def test_one_network_without_an_error_turns_the_verdict(
     error = np.full((2, 3), 0.6)
     if spoilt:
         error[1, 2] = np.nan  # xarray would leave it out of the minimum
-    lazy = xr.Dataset({"best_test": (("case", "replicate"), error), "signal": 1.0, "noise": 1.1, "dim": 30})
+    lazy = xr.Dataset({"min_test_loss": (("case", "replicate"), error), "signal": 1.0, "noise": 1.1, "dim": 30})
     monkeypatch.setattr(Table, "rows", lambda table, trial: {"lazy": lazy})
     assert ALL["thm2-lazy"].measurement(QUICK).verdict == verdict
 
@@ -99,7 +99,7 @@ def test_printed_forms_are_other_numbers() -> None:
     unit = np.log(100) / 100
     printed = misprints.stage_lengths(spectrum, *gammas, dim=100)
     np.testing.assert_allclose(sum(printed.values()), (0.25 + 2 * 3 + 0.5) * unit)  # c(a) = 1/3
-    assert sum(printed.values()) != pytest.approx(mixed.stopping_time(spectrum, *gammas, dim=100))
+    assert sum(printed.values()) != pytest.approx(lazy_active.stopping_time(spectrum, *gammas, dim=100))
     with pytest.raises(ValueError, match="two different values"):
         misprints.spectrum_constant([1.0, 1.0])
     assert misprints.descent_bound(0.1, 1) == 0 and misprints.final_alignment(2.0) == 4

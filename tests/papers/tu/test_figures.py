@@ -90,7 +90,7 @@ def test_figure_two_is_checked(diagram):
 
 
 def test_every_cell_of_figure_two_is_trained_and_none_is_blank(diagram):
-    for name in ("best_test", "stable_rank", "best_step", "log_distance"):
+    for name in ("min_test_loss", "stable_rank", "best_step", "log_distance"):
         assert np.isfinite(diagram[name]).all()
     assert (diagram["taken"] > 1).all()
     blank = diagram.assign(taken=diagram["taken"] * 0)  # the control: runs that stop at their first step are noticed
@@ -100,7 +100,7 @@ def test_every_cell_of_figure_two_is_trained_and_none_is_blank(diagram):
 def test_a_panel_alone_computes_no_more(tmp_path):
     figure = tu_fig2.FIGURE
     data = figure.compute(figure.configure(quick=True, **{**TINY, "grid": 2}), ("d",))
-    assert "side_best_test" not in data and "log_distance" in data
+    assert "side_min_test_loss" not in data and "log_distance" in data
 
 
 def test_a_diverging_cell_is_a_status_in_the_map():
@@ -121,7 +121,7 @@ def test_a_small_start_is_not_taken_for_the_end():
     found = phase_diagram.plane_cells(
         points, np.array([3]), rank=2, c=10.0, steps=400, update="simultaneous", seed=0, dim=8, noise_std=1.0
     )
-    assert found["taken"][0] > 50 and found["best_test"][0] < 0.35
+    assert found["taken"][0] > 50 and found["min_test_loss"][0] < 0.35
     assert phase_diagram.REASONS[int(found["reason"][0])] in ("loss stalled", "test loss rising")
 
 
@@ -140,7 +140,7 @@ def test_cells_stop_where_the_published_rule_says():
             size = std**2 * units if one + two > 1 else np.linalg.norm(truth, 2)
             last, best = published_loop(task.cross, truth, weights, 1 / (20 * size), update == "sequential")
             assert found["taken"][cell] == last
-            np.testing.assert_allclose(found["best_test"][cell], best, rtol=1e-9)
+            np.testing.assert_allclose(found["min_test_loss"][cell], best, rtol=1e-9)
 
 
 def published_loop(target, truth, weights, rate, sequential):
@@ -161,7 +161,7 @@ def published_loop(target, truth, weights, rate, sequential):
     raise AssertionError("the loop did not end")
 
 
-def test_cells_do_not_depend_on_their_neighbours():
+def test_cells_do_not_depend_on_their_neighbors():
     points = {
         "gamma_variance": np.array([-1.0, -2.0, -0.5]),
         "gamma_width": np.array([1.5, 0.4, 2.0]),

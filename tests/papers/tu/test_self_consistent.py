@@ -16,7 +16,7 @@ def task():
 
 def test_the_error_is_of_first_order_in_the_step(task):
     problem, start = task
-    exact = ln.theories.mixed.self_consistent(problem.cross, start, 0.2, [0.5])[0]
+    exact = ln.theories.lazy_active.self_consistent(problem.cross, start, 0.2, [0.5])[0]
     errors = []
     for steps in (50, 100, 200):
         products = np.stack(list(self_consistent_steps(problem, start, 0.2, 0.5 / steps, steps)))

@@ -1,4 +1,4 @@
-"""The tables of Tu et al.: cells against plain NumPy, cells that know nothing of their neighbours, and controls."""
+"""The tables of Tu et al.: cells against plain NumPy, cells that know nothing of their neighbors, and controls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import linnet as ln
 import reference
 from drawn import drawn_gaussian
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction.declaration import Trial
 from linnet_papers.tu.tables import active_region
 from linnet_papers.tu.tables import border as tu_border
@@ -57,13 +57,13 @@ def test_a_curve_of_the_active_region_is_that_of_plain_descent() -> None:
     assert curve.min() < 0.8 * curve[0]
 
 
-def test_a_curve_does_not_depend_on_its_neighbours() -> None:
+def test_a_curve_does_not_depend_on_its_neighbors() -> None:
     np.testing.assert_array_equal(active_cells([11, 12])["test_error"][1][1], active_cells([12, 9])["test_error"][1][0])
 
 
 def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = mixed.stopping_time
-    monkeypatch.setattr(mixed, "stopping_time", lambda *a, **k: 2 * right(*a, **k))
+    right = lazy_active.stopping_time
+    monkeypatch.setattr(lazy_active, "stopping_time", lambda *a, **k: 2 * right(*a, **k))
     with pytest.raises(RuntimeError, match="is not reached at d = 30"):
         active_region.TABLE.rows(QUICK)
 
@@ -127,14 +127,14 @@ def test_a_cell_of_the_diagram_is_plain_descent(case: str, variance: float, widt
     size = std**2 * width if case == "lazy a" else np.linalg.norm(truth, 2)
     products = list(descended(task.cross, weights, 1 / (50 * size), int(found["taken"][1])))
     tests = np.array([((product - truth) ** 2).mean() for product in products])
-    np.testing.assert_allclose(found["best_test"][1], tests.min(), rtol=1e-9)
+    np.testing.assert_allclose(found["min_test_loss"][1], tests.min(), rtol=1e-9)
     assert found["best_step"][1] == tests.argmin() > 5
     np.testing.assert_allclose(found["last_train"][1], ((task.cross - products[-1]) ** 2).mean(), rtol=1e-9)
     np.testing.assert_allclose(found["signal"][1], (truth**2).mean())
     np.testing.assert_allclose(found["noise"][1], ((task.cross - truth) ** 2).mean())
 
 
-def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbours() -> None:
+def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbors() -> None:
     one = region_cells(["wide b"] * 3, [0, 1, 2], [21, 22, 23])
     two = region_cells(["wide b"] * 3, [2, 1, 1], [31, 22, 33])
     assert all(one[name][1] == two[name][1] for name in one)
@@ -143,12 +143,14 @@ def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbours() -> None:
 def test_tasks_are_common_to_the_cases() -> None:
     networks = tu_regions.TABLE.results(QUICK)
     assert (networks["signal"].std("case") < 1e-12).all() and (networks["signal"].std("replicate") > 1e-3).all()
-    assert (networks["best_test"].std("case") > 1e-3).all()
+    assert (networks["min_test_loss"].std("case") > 1e-3).all()
 
 
 def test_orders_of_update_share_their_starts() -> None:
     networks = tu_updates.TABLE.results(QUICK).squeeze("dim")
-    apart = networks["best_test"].sel(update="sequential") / networks["best_test"].sel(update="simultaneous") - 1
+    apart = (
+        networks["min_test_loss"].sel(update="sequential") / networks["min_test_loss"].sel(update="simultaneous") - 1
+    )
     assert abs(apart.sel(c=50.0)).max() < 0.01 < abs(apart.sel(c=5.0)).max()
 
 
@@ -185,7 +187,7 @@ def test_a_flow_is_that_of_scipy() -> None:
     np.testing.assert_allclose(two @ two.transpose(0, 2, 1), second @ second.transpose(0, 2, 1), atol=1e-7)
 
 
-def test_a_flow_does_not_depend_on_its_neighbours() -> None:
+def test_a_flow_does_not_depend_on_its_neighbors() -> None:
     one = widths.width_cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
     two = widths.width_cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
     assert all((one[name][1][1] == two[name][1][0]).all() for name in ("first", "second"))

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 import linnet as ln
-from linnet.theories import noise as noise_theory
+from linnet.theories import noise_process as noise_theory
 from linnet.theories import spectral_bias as theory
 from linnet_papers.reproduction import Estimate, Trial
 from linnet_papers.varre.claims import dynamics, growth, label_noise, mirror, noise, starts, whitened

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linnet.theories.noise import lyapunov_exponents
+from linnet.theories.noise_process import lyapunov_exponents
 from linnet_papers.reproduction import Estimate, Trial, Verdict
 from linnet_papers.reproduction.table import Table
 from linnet_papers.varre.claims import growth, label_noise, limit, noise

@@ -69,7 +69,7 @@ def test_a_flow_is_that_of_the_whole_network(kind):
         np.testing.assert_allclose(entry(results, "projected_second", 0)[-1], whole[1] @ frame, atol=1e-7)
 
 
-def test_a_flow_does_not_see_its_neighbours():
+def test_a_flow_does_not_see_its_neighbors():
     alone, together = flow_cells([1.0], [1]), flow_cells([1.0, 10.0, 1.0], [0, 3, 1])
     for name in alone:
         np.testing.assert_array_equal(entry(together, name, 2), entry(alone, name, 0))
@@ -299,7 +299,7 @@ def test_the_splitting_scheme_has_the_laws_of_the_process():
 
 
 def test_growth_of_lengths_is_that_of_long_paths():
-    """One column of two inputs by Euler-Maruyama, renormalised: no drift; and the second rate by areas."""
+    """One column of two inputs by Euler-Maruyama, renormalized: no drift; and the second rate by areas."""
     random, number, step = np.random.default_rng(4), 2000, 0.01
     first, a = np.repeat(np.eye(2)[:, :, None], number, 2), np.zeros((2, number))
     logs = []

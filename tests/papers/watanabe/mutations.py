@@ -213,7 +213,7 @@ MUTATIONS = {
     "half-spike": Mutation("eq27", half_spike),
     "larger-error": Mutation("isotropic", scaled(spiked, "generalization_error", 1.2)),
     "orthogonal-benefit": Mutation("isotropic", orthogonal_benefit),
-    "half-spike-normalised": Mutation("normalised-error", half_spike),
+    "half-spike-normalized": Mutation("normalized-error", half_spike),
     "undivided": Mutation("plain-error", undivided),
     "any-late-rate": Mutation("late-rate", scaled(spiked, "late_rate", 1.1), quick=True),
     "longer-strong-spike": Mutation("strong-spikes", scaled(TwoPhase, "strong_spike_length", 1.1)),

@@ -108,7 +108,7 @@ def test_one_network_without_an_error_turns_the_verdict(spoilt, verdict, monkeyp
         measured[1, 1, 2, 0] = np.nan  # xarray would leave it out of the mean, and `dropna` its spike out of the grid
     points = xr.Dataset({"error": (tuple(axes), measured), "dim": 240}, axes)
     monkeypatch.setattr(Table, "rows", lambda table, trial: points)
-    assert error.normalised_error.measurement(Trial(quick=True)).verdict == verdict
+    assert error.normalized_error.measurement(Trial(quick=True)).verdict == verdict
 
 
 def test_a_bound_without_pairs_inside_its_hypothesis_says_nothing():

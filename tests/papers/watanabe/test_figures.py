@@ -165,10 +165,10 @@ def test_figure_3_draws_one_panel_alone():
     np.testing.assert_allclose(ds.loss_b.values[:, 0], 1)
 
 
-def test_colours_of_figure_3_do_not_depend_on_how_many_curves_are_drawn():
+def test_colors_of_figure_3_do_not_depend_on_how_many_curves_are_drawn():
     usual = watanabe_fig3.LossSettings().spikes
-    assert watanabe_fig3.value_colours([1.0, 20.0], usual) == [
-        colour for spike, colour in zip(usual, watanabe_fig3.value_colours(usual, usual)) if spike in (1.0, 20.0)
+    assert watanabe_fig3.value_colors([1.0, 20.0], usual) == [
+        color for spike, color in zip(usual, watanabe_fig3.value_colors(usual, usual)) if spike in (1.0, 20.0)
     ]
 
 

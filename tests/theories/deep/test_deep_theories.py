@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from deep_reference import descend
-from linnet.theories import deep, mixed
+from linnet.theories import deep, lazy_active
 
 VALUES = np.array([4.0, 2.0, 1.0, 0.5, 0.0])
 
@@ -62,8 +62,10 @@ def test_balanced_modes_are_those_of_networks(depth):
 
 def test_two_layers_come_back():
     times = np.linspace(0, 5, 6)
-    assert_allclose(deep.gaussian_modes(VALUES, 0.5, 2, times), mixed.mode_values(VALUES, 0.25, times), atol=1e-7)
-    assert_allclose(deep.orthogonal_modes(VALUES, 0.5, 2, times), mixed.mode_values(VALUES, 0.25, times), atol=1e-7)
+    assert_allclose(deep.gaussian_modes(VALUES, 0.5, 2, times), lazy_active.mode_values(VALUES, 0.25, times), atol=1e-7)
+    assert_allclose(
+        deep.orthogonal_modes(VALUES, 0.5, 2, times), lazy_active.mode_values(VALUES, 0.25, times), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("depth", [3, 4])
@@ -106,11 +108,11 @@ def test_the_diagram_is_that_of_its_modes():
     task = ln.problems.low_rank_plus_noise(24, rank=2, key=0)
     told = deep.deep_diagram(task, [1e-7, 1e-5], [10**5], depth=3)
     assert told.covered.all()
-    spectrum = mixed.task_spectrum(task)
+    spectrum = lazy_active.task_spectrum(task)
     times = told.best_time[0, 1] * np.array([0.7, 0.85, 1.0, 1.15, 1.3])
     s = deep.gaussian_modes(spectrum.values, np.sqrt(1e-5 * 1e5), 3, times, rtol=1e-3)
     errors = (s**2 - 2 * spectrum.overlaps * s).sum(axis=1) + spectrum.truth_power
-    assert_allclose(told.best_test[0, 1], errors.min() / 2, rtol=5e-3)
+    assert_allclose(told.min_test_loss[0, 1], errors.min() / 2, rtol=5e-3)
     assert not deep.deep_diagram(task, [1e-5], [50], depth=3).covered.any()  # narrow cells are not claimed
 
 
@@ -119,11 +121,11 @@ def test_the_least_error_is_found_however_sudden_it_is(depth, coupling):
     """At depth 4 and small scale the second mode passes its best value within a hundredth of the time before."""
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=1009)
     told = deep.deep_diagram(task, [coupling**2 / 1e6], [10**6], depth=depth)
-    spectrum = mixed.task_spectrum(task)
+    spectrum = lazy_active.task_spectrum(task)
     times = told.best_time[0, 0] * np.linspace(0.97, 1.03, 400)
     s = deep.gaussian_modes(spectrum.values, coupling, depth, times, order=5)
     errors = (s**2 - 2 * spectrum.overlaps * s).sum(axis=1) + spectrum.truth_power
-    assert_allclose(told.best_test[0, 0], errors.min() / 2, rtol=5e-4)
+    assert_allclose(told.min_test_loss[0, 0], errors.min() / 2, rtol=5e-4)
     assert 0 < errors.argmin() < 399
 
 
@@ -139,15 +141,15 @@ def test_the_error_is_that_of_networks_at_full_width(depth):
             layers = [0.8 * width**-0.5 * rng.standard_normal((b, a)) for a, b in pairwise(sizes)]
             products = descend(layers, task.cross, 2.5 * told.best_time[0, 0] / 200, 200)
             least = 0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min()
-            apart.append(abs(told.best_test[0, 0] / least - 1) / told.error[0, 0])
+            apart.append(abs(told.min_test_loss[0, 0] / least - 1) / told.uncertainty[0, 0])
     assert 0.1 < max(apart) < 2
 
 
 def test_the_plane_at_depth_three():
     task = ln.problems.low_rank_plus_noise(24, rank=2, key=0)
-    plane = mixed.predicted_diagram(task, [1e-6], [50, 10**5], depth=3)
+    plane = lazy_active.predicted_diagram(task, [1e-6], [50, 10**5], depth=3)
     assert plane.covered.tolist() == [[False], [True]]
-    assert_allclose(plane.best_test[1], deep.deep_diagram(task, [1e-6], [10**5], depth=3).best_test[0])
+    assert_allclose(plane.min_test_loss[1], deep.deep_diagram(task, [1e-6], [10**5], depth=3).min_test_loss[0])
 
 
 def test_refusals():

@@ -108,12 +108,12 @@ def test_plane_with_overlaps_is_the_network_on_orthogonal_inputs():
     W = np.outer(W @ feature, feature) / (feature @ feature)
     losses, rho, second, _ = network(X, y, W, v, 5.0, 60)
     stages = stages_for(X, y, 0.05, 0.02, eta=5.0)
-    got = stages.plane(np.zeros(WIDTH), v, np.arange(61), overlaps=W @ feature)
+    got = stages.two_variable(np.zeros(WIDTH), v, np.arange(61), overlaps=W @ feature)
     assert losses[-1] < 1e-3 * losses[0]
     assert_allclose(got[0], rho, atol=1e-11 * np.abs(rho).max())
     assert_allclose(got[1], second, atol=1e-11 * np.abs(second).max())
     assert_allclose(stages.loss(*got, W @ feature), losses, atol=1e-11 * losses[0])
-    alone = stages.plane(np.zeros(WIDTH), v, np.arange(61))  # the control: without the overlaps of the start
+    alone = stages.two_variable(np.zeros(WIDTH), v, np.arange(61))  # the control: without the overlaps of the start
     assert np.abs(alone[0] - rho).max() > 0.05 * np.abs(rho).max()
 
 
@@ -121,9 +121,9 @@ def test_plane_restarts_and_reports_any_steps():
     X, y = orthogonal_data()
     stages, (_, v) = stages_for(X, y, 0.0, 0.5, eta=2.0), start(0.0, 0.5, 7)
     rho0 = np.linspace(-1, 1, WIDTH)
-    whole = stages.plane(rho0, v, [0, 7, 20])
-    half = stages.plane(rho0, v, [7])
-    rest = stages.plane(half[0][0], half[1][0], [13])
+    whole = stages.two_variable(rho0, v, [0, 7, 20])
+    half = stages.two_variable(rho0, v, [7])
+    rest = stages.two_variable(half[0][0], half[1][0], [13])
     assert_allclose(whole[0][0], rho0)
     assert_allclose(rest[0][0], whole[0][2], rtol=1e-13)
     assert_allclose(rest[1][0], whole[1][2], rtol=1e-13)
@@ -133,15 +133,15 @@ def test_scalar_is_the_plane_on_its_line():
     X, y = orthogonal_data()
     stages = stages_for(X, y, 0.0, 0.01, eta=1.0)
     rho0 = np.random.default_rng(5).standard_normal(WIDTH)
-    plane = stages.plane(rho0, rho0 / np.sqrt(stages.gamma), [0, 30, 90])[0]
-    assert_allclose(stages.scalar(rho0, [0, 30, 90]), plane, rtol=1e-11)
+    plane = stages.two_variable(rho0, rho0 / np.sqrt(stages.gamma), [0, 30, 90])[0]
+    assert_allclose(stages.one_variable(rho0, [0, 30, 90]), plane, rtol=1e-11)
 
 
 def test_scalar_tends_to_its_limit_in_the_mean_only():
     X, y = orthogonal_data()
     stages = stages_for(X, y, 0.0, 0.01, eta=2.0)
     rho0 = np.random.default_rng(6).standard_normal(WIDTH)
-    end = stages.scalar(rho0, [2000])[0]
+    end = stages.one_variable(rho0, [2000])[0]
     assert_allclose((end**2).mean(), stages.limit, rtol=1e-10)
     assert_allclose(end / end[0], rho0 / rho0[0], rtol=1e-10)  # the mean saturates all alike: proportions stay
 
@@ -194,8 +194,8 @@ def test_median_time_is_where_the_median_neuron_is(first_std, magnitude):
 def test_second_time_is_where_the_loss_of_the_flow_has_fallen():
     X, y = orthogonal_data()
     stages = stages_for(X, y, 0.0, 0.01, eta=1e-2)
-    wait = stages.second_time(0.01, start=0.5)
-    rho = stages.scalar([0.5], [0, np.rint(wait / stages.learning_rate)])[:, 0]
+    wait = stages.second_time(0.01, initial_alignment=0.5)
+    rho = stages.one_variable([0.5], [0, np.rint(wait / stages.learning_rate)])[:, 0]
     share = stages.loss(rho[:, None], rho[:, None] / np.sqrt(stages.gamma)) / (y @ y / 8)
     assert share[1] == pytest.approx(0.01, rel=2e-3)
 
@@ -258,10 +258,10 @@ def test_recursions_of_many_steps_arrive_and_uncountable_ones_are_refused():
             free = 1 - phi / gamma ** mp.mpf(2.5) * sum(a**2 for a in line) / 2
             line = [a + step * mp.sqrt(gamma) * a * free for a in line]
         wanted = [[float(x) for x in part] for part in (rho, v, line)]
-    found = [part[-1] for part in stages.plane(rho0, v0, [number])] + [stages.scalar(rho0, [number])[-1]]
+    found = [part[-1] for part in stages.two_variable(rho0, v0, [number])] + [stages.one_variable(rho0, [number])[-1]]
     assert_allclose(found, wanted, rtol=1e-10)
     assert_allclose(np.mean(found[2] ** 2), stages.limit, rtol=1e-6)  # the end of the second stage
-    for call in (lambda: stages.plane(rho0, v0, [10**19]), lambda: stages.scalar(rho0, [10**19])):
+    for call in (lambda: stages.two_variable(rho0, v0, [10**19]), lambda: stages.one_variable(rho0, [10**19])):
         with pytest.raises(ValueError, match="`steps` must end by 1000000, as they are taken one by one"):
             call()
 
@@ -299,7 +299,7 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="`share` must be below 1"):
         stages.second_time(1.5)
     with pytest.raises(ValueError, match="`steps` must be whole numbers"):
-        stages.scalar([1.0], [0.5])
+        stages.one_variable([1.0], [0.5])
     with pytest.raises(ValueError, match="must not both be zero"):
         stages_for(X, y, 0.0, 0.0).first_time()
 
@@ -309,13 +309,13 @@ def test_times_that_do_not_exist_are_refused():
     small = Stages(0.1 * X, 0.1 * y, width=16, learning_rate=0.01, first_std=0.01, magnitude=0.001)
     assert small.limit < 1
     with pytest.raises(
-        ValueError, match=rf"`start` must be below .* sqrt\(limit\) = {np.sqrt(small.limit):.4g}.*got 1"
+        ValueError, match=rf"`initial_alignment` must be below .* sqrt\(limit\) = {np.sqrt(small.limit):.4g}.*got 1"
     ):
         small.second_time(0.5)
     edge = np.sqrt(small.limit * (1 - np.sqrt(0.5)))  # there the loss is at the share
-    assert 0 < small.second_time(0.5, start=0.999 * edge) < 0.01 / small.rate
-    with pytest.raises(ValueError, match="`start` must be below"):
-        small.second_time(0.5, start=edge)
+    assert 0 < small.second_time(0.5, initial_alignment=0.999 * edge) < 0.01 / small.rate
+    with pytest.raises(ValueError, match="`initial_alignment` must be below"):
+        small.second_time(0.5, initial_alignment=edge)
 
 
 def test_neurons_that_do_not_match_are_refused():
@@ -325,7 +325,7 @@ def test_neurons_that_do_not_match_are_refused():
     ):
         stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
-        stages.plane([1.0, 2.0], [1.0, 2.0, 3.0], [1])
+        stages.two_variable([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
         stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="`alignments` must be an array of real numbers"):
@@ -342,8 +342,8 @@ def test_a_step_too_large_is_refused():
     with pytest.raises(
         ValueError, match="`learning_rate` is too large for these `alignments`: by step 100 the recursion has diverged"
     ):
-        stages.plane([0.1, 0.2], [0.1, 0.2], [0, 100])
+        stages.two_variable([0.1, 0.2], [0.1, 0.2], [0, 100])
     with pytest.raises(ValueError, match="`learning_rate` is too large"):
-        stages.scalar([0.1, 0.2], [0, 100])
+        stages.one_variable([0.1, 0.2], [0, 100])
     with pytest.raises(ValueError, match="`steps` must end before the linear stage overflows, which by 100001 it has"):
         stages.linear([0.1, 0.2], [0.1, 0.2], [0, 100_001])

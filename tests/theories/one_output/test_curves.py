@@ -39,34 +39,36 @@ def trained(X, y, first_power, second_power, times):
 @pytest.mark.parametrize(("p", "m"), [(0.3, 0.5), (0.01, 2.0), (1.0, 0.0), (1e-4, 1e-4), (20.0, 20.0)])
 def test_it_is_the_flow_of_a_full_network(samples, p, m):
     X, y = data(samples)
-    found = one_output.flow(ln.Problem.from_data(X, y), (p + m) / 2, TIMES)
+    found = one_output.product_over_time(ln.Problem.from_data(X, y), (p + m) / 2, TIMES)
     np.testing.assert_allclose(found, trained(X, y, p, m, TIMES), atol=1e-9)
-    wrong = one_output.flow(ln.Problem.from_data(X, y), 1.05 * (p + m) / 2, TIMES)  # the control
+    wrong = one_output.product_over_time(ln.Problem.from_data(X, y), 1.05 * (p + m) / 2, TIMES)  # the control
     assert np.abs(wrong - trained(X, y, p, m, TIMES)).max() > 1e-4
 
 
 def test_starts_and_ends_where_it_should():
     X, y = data(4)
     problem = ln.Problem.from_data(X, y)
-    path = one_output.flow(problem, 0.2, [0.0, 1e9])
+    path = one_output.product_over_time(problem, 0.2, [0.0, 1e9])
     assert not path[0].any()
     np.testing.assert_allclose(path[1], problem.min_norm_solution().ravel(), rtol=1e-8)
 
 
 def test_times_may_come_one_by_one_and_in_any_number():
     problem = ln.Problem.from_data(*data(20))
-    together = one_output.flow(problem, 0.05, TIMES)
-    alone = np.concatenate([one_output.flow(problem, 0.05, [time]) for time in TIMES])
+    together = one_output.product_over_time(problem, 0.05, TIMES)
+    alone = np.concatenate([one_output.product_over_time(problem, 0.05, [time]) for time in TIMES])
     np.testing.assert_allclose(together, alone, atol=1e-9)
 
 
 def test_it_is_a_filter_of_the_cross_moment_and_obeys_its_equation():
     problem, g = ln.Problem.from_data(*data(20)), 0.3
     _, vectors = np.linalg.eigh(problem.cov)
-    applied = one_output.filter(problem, g, TIMES) * (vectors.T @ problem.cross.ravel())[::-1]
-    np.testing.assert_allclose(applied @ vectors[:, ::-1].T, one_output.flow(problem, g, TIMES), atol=1e-10)
+    applied = one_output.residual_filter(problem, g, TIMES) * (vectors.T @ problem.cross.ravel())[::-1]
+    np.testing.assert_allclose(
+        applied @ vectors[:, ::-1].T, one_output.product_over_time(problem, g, TIMES), atol=1e-10
+    )
     near = 1e-4
-    before, at, after = one_output.flow(problem, g, [0.7 - near, 0.7, 0.7 + near])
+    before, at, after = one_output.product_over_time(problem, g, [0.7 - near, 0.7, 0.7 + near])
     G, q = problem.cross.ravel() - problem.cov @ at, np.hypot(g, np.linalg.norm(at))
     np.testing.assert_allclose(
         (after - before) / (2 * near), (q + g) * G + (q - g) * at * (at @ G) / (at @ at), atol=1e-5
@@ -76,14 +78,14 @@ def test_it_is_a_filter_of_the_cross_moment_and_obeys_its_equation():
 def test_its_limits_are_the_aligned_and_the_lazy_flow():
     problem = ln.Problem.from_moments(np.diag([4.0, 1.0, 0.2]), [[2.0, 1.0, 0.3]])
     g = 1e8
-    lazy = one_output.flow(problem, g, np.array([0.1, 1.0]) / g)
+    lazy = one_output.product_over_time(problem, g, np.array([0.1, 1.0]) / g)
     rates = np.diag(problem.cov)
     exact = (1 - np.exp(-2 * np.outer([0.1, 1.0], rates))) * problem.cross / rates
     np.testing.assert_allclose(lazy, exact, rtol=1e-6)
     g = 1e-12
     times = np.linspace(8, 20, 7)
-    found = one_output.flow(problem, g, times)
-    w = ln.theories.reduced.aligned_flow(problem, 1e-6, np.linspace(0, 40, 40_001))
+    found = one_output.product_over_time(problem, g, times)
+    w = ln.theories.aligned_flow.aligned_flow(problem, 1e-6, np.linspace(0, 40, 40_001))
     aligned = np.linalg.norm(w, axis=1)[:, None] * w
     nearest = [np.abs(aligned - b).max(axis=1).min() for b in found]  # the same path, at a shifted time
     assert max(nearest) < 2e-3
@@ -93,7 +95,7 @@ def test_its_limits_are_the_aligned_and_the_lazy_flow():
 def test_one_mode_in_closed_form_at_the_edges(g):
     rate, cross = 2.0, 3.0
     times = np.array([0.3, 1.0]) / max(g, 1.0) if g > 1 else np.array([3.0, 9.5, 10.5])
-    found = one_output.flow(ln.Problem.from_moments([[rate]], [[cross]]), g, times)[:, 0]
+    found = one_output.product_over_time(ln.Problem.from_moments([[rate]], [[cross]]), g, times)[:, 0]
     with mp.workdps(60):  # b = g sinh x, u = e^x: u' = 2 c u - l g u^2 + l g, a Riccati equation
         for time, value in zip(times, found, strict=True):
             c, scale, t = mp.mpf(cross), mp.mpf(rate) * mp.mpf(g), mp.mpf(float(time))
@@ -106,23 +108,23 @@ def test_one_mode_in_closed_form_at_the_edges(g):
 
 def test_the_learning_curve_is_that_of_the_predictor():
     problem = ln.problems.spiked_covariance(30, spike=5.0, alignment=0.5, samples=20, noise_std=0.5, key=1)
-    curve = one_output.learning_curve(problem, 0.02)
-    path = one_output.flow(problem, 0.02, curve.times)[:, None]
+    curve = one_output.error_over_time(problem, 0.02)
+    path = one_output.product_over_time(problem, 0.02, curve.times)[:, None]
     np.testing.assert_allclose(curve.loss, problem.loss(path))
     np.testing.assert_allclose(curve.test_loss, problem.test_loss(path))
-    assert curve.best_test == curve.test_loss.min() and curve.best_time == curve.times[curve.test_loss.argmin()]
+    assert curve.min_test_loss == curve.test_loss.min() and curve.best_time == curve.times[curve.test_loss.argmin()]
     np.testing.assert_allclose(curve.test_loss[-1], problem.test_loss(problem.min_norm_solution()), rtol=1e-3)
     assert set(curve.to_dataset().data_vars) == {"loss", "test_loss"}
 
 
 def test_what_it_refuses():
     with pytest.raises(ValueError, match="no scalar clock exists"):
-        one_output.flow(ln.Problem.from_target(np.eye(2)), 0.1, [1.0])
+        one_output.product_over_time(ln.Problem.from_target(np.eye(2)), 0.1, [1.0])
     with pytest.raises(ValueError, match="`threshold` must be"):
-        one_output.flow(ln.Problem.from_moments([[1.0]], [[1.0]]), 0.0, [1.0])
-    curve = one_output.learning_curve(ln.Problem.from_moments([[1.0]], [[1.0]]), 0.1)
+        one_output.product_over_time(ln.Problem.from_moments([[1.0]], [[1.0]]), 0.0, [1.0])
+    curve = one_output.error_over_time(ln.Problem.from_moments([[1.0]], [[1.0]]), 0.1)
     with pytest.raises(ValueError, match="no `truth`"):
-        _ = curve.best_test
+        _ = curve.min_test_loss
 
 
 def test_the_clock_does_not_care_how_stiff_a_mode_is():
@@ -136,4 +138,4 @@ def test_the_clock_does_not_care_how_stiff_a_mode_is():
 def test_moments_whose_squares_are_no_numbers_are_refused(size):
     for problem in (ln.Problem.from_data(size * np.eye(3), np.ones(3)), ln.Problem.from_target([[size, size]])):
         with pytest.raises(ValueError, match="`problem`"):
-            one_output.learning_curve(problem, 0.25, [0.0, 1.0])
+            one_output.error_over_time(problem, 0.25, [0.0, 1.0])

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories import one_output
-from linnet.theories.one_output import asymptotic, clock, learning_curve
+from linnet.theories.one_output import asymptotic, clock, error_over_time
 
 DIM = 100
 TIMES = np.array([0.0, 1e-3, 1.0, 1e3, 1e8])
@@ -110,7 +110,7 @@ def test_a_tiny_start_takes_few_steps_at_the_edge(steps):
 def test_inputs_of_zero_take_one_step_to_any_time(steps):
     """Nothing is learned: `a` stays 2g, and the filter of the rate zero is 2gt."""
     problem = ln.Problem.from_data(np.zeros((7, 3)), np.ones(7))
-    assert_allclose(one_output.filter(problem, 0.25, [0.0, 1e300])[:, 0], [0.0, 0.5e300], rtol=1e-12)
+    assert_allclose(one_output.residual_filter(problem, 0.25, [0.0, 1e300])[:, 0], [0.0, 0.5e300], rtol=1e-12)
     assert len(steps) == 1
 
 
@@ -222,7 +222,7 @@ def test_drawn_data_with_as_many_samples_as_inputs(spectrum, threshold):
         truth = np.sqrt(shares) * random.choice([-1.0, 1.0], size=DIM)
         y = X @ truth + np.sqrt(0.1) * random.normal(size=DIM)
         problem = ln.Problem.from_data(X, y, truth=truth[None], test_cov=np.diag(each))
-        curve = learning_curve(problem, threshold, times)
+        curve = error_over_time(problem, threshold, times)
         curves.append([curve.test_loss, curve.loss])
     options = {"multiplicities": counts, "noise_variance": 0.1, "threshold": threshold, "times": times}
     mean, error = np.mean(curves, 0), np.std(curves, 0, ddof=1) / np.sqrt(len(curves))

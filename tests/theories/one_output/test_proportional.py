@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.theories.one_output import asymptotic, learning_curve
+from linnet.theories.one_output import asymptotic, error_over_time
 
 TIMES = np.array([0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0])
 SPIKE = {"eigenvalues": [21.0, 1.0], "overlaps": [0.5, 0.5]}
@@ -31,7 +31,7 @@ def drawn(dim, samples, noise, threshold, draws):
         truth[1:] *= np.sqrt(0.5) / np.linalg.norm(truth[1:])
         y = X @ truth + np.sqrt(noise) * random.normal(size=samples)
         cov = np.diag(np.append(21.0, np.ones(dim - 1)))
-        curve = learning_curve(ln.Problem.from_data(X, y, truth=truth[None], test_cov=cov), threshold, TIMES)
+        curve = error_over_time(ln.Problem.from_data(X, y, truth=truth[None], test_cov=cov), threshold, TIMES)
         curves.append([curve.test_loss, curve.loss])
     return np.array(curves)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
 
-from linnet.theories import noise
+from linnet.theories import noise_process
 from linnet.theories import spectral_bias as sb
 
 
@@ -352,22 +352,24 @@ def test_second_moments_solve_their_equation_and_euler_tends_to_them():
     run = solve_ivp(
         lambda _, m: delta**2 * np.array([d * m[1], k * m[0]]), (0, 1.3), [2.0, 0.5], t_eval=t, rtol=1e-11, atol=1e-12
     )
-    exact = noise.second_moments(2.0, 0.5, t, in_dim=d, out_dim=k, noise_std=delta)
+    exact = noise_process.second_moments(2.0, 0.5, t, in_dim=d, out_dim=k, noise_std=delta)
     assert_allclose(exact, run.y, rtol=1e-8)
     errors = []
     for steps in (100, 200):
-        u, _ = noise.euler_second_moments(2.0, 0.5, np.full(steps, 1.3 / steps), in_dim=d, out_dim=k, noise_std=delta)
+        u, _ = noise_process.euler_second_moments(
+            2.0, 0.5, np.full(steps, 1.3 / steps), in_dim=d, out_dim=k, noise_std=delta
+        )
         errors.append(abs(u[-1] - exact[0][-1]))
     assert 1.8 < errors[0] / errors[1] < 2.2  # weak order one
 
 
 def test_commutator_limit_number():
-    assert abs(noise.commutator_mean_limit() - 0.4819) < 5e-5
+    assert abs(noise_process.commutator_mean_limit() - 0.4819) < 5e-5
     # the ratio of integrals it came from, by quadrature
     top = quad(lambda z: z**2 * np.exp(-(z**2) / 2), 0, np.inf)[0]
     bottom = quad(lambda z: z * np.sqrt(1 + z**2) * np.exp(-(z**2) / 2), 0, np.inf)[0]
-    assert_allclose(noise.commutator_mean_limit(-2.0), 2 * 2 / np.pi * top / bottom, rtol=1e-9)
-    assert [noise.scale_drift(d) for d in (1, 2, 5)] == [-1, 0, 3]
+    assert_allclose(noise_process.commutator_mean_limit(-2.0), 2 * 2 / np.pi * top / bottom, rtol=1e-9)
+    assert [noise_process.scale_drift(d) for d in (1, 2, 5)] == [-1, 0, 3]
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
@@ -389,7 +391,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="at least as wide as its inputs"):
         sb.variational_potential(np.ones((2, 3)), np.ones((1, 2)), 0.1)
     with pytest.raises(ValueError, match="`noise_std` must not be negative"):
-        noise.second_moments(1.0, 0.0, [1.0], in_dim=2, noise_std=-1.0)
+        noise_process.second_moments(1.0, 0.0, [1.0], in_dim=2, noise_std=-1.0)
     with pytest.raises(ValueError, match="no half height"):
         sb.half_times([0.0], 0.1)
 
@@ -452,9 +454,9 @@ def test_mirrors_of_large_and_of_tiny_predictors():
         (lambda: sb.alpha_velocity([[0.5]], np.eye(2), np.eye(1), 0.1), r"`cov` must have shape \(1, 1\)"),
         (lambda: sb.alpha([[1e308]], 1.0), "`product` must be at most 1e.300"),
         (lambda: sb.jump_process([1e308], 0.1, [1.0]), "`values` must be at most 1e.300"),
-        (lambda: noise.second_moments(1, 1, [1e3], in_dim=10), "`times` reach too far"),
-        (lambda: noise.euler_second_moments(1, 1, [1e300] * 3, in_dim=10), "`steps` reach too far"),
-        (lambda: noise.commutator_mean_limit("a"), "`determinant` must be a number"),
+        (lambda: noise_process.second_moments(1, 1, [1e3], in_dim=10), "`times` reach too far"),
+        (lambda: noise_process.euler_second_moments(1, 1, [1e300] * 3, in_dim=10), "`steps` reach too far"),
+        (lambda: noise_process.commutator_mean_limit("a"), "`determinant` must be a number"),
     ],
 )
 def test_shapes_and_sizes_that_cannot_be_are_refused(call, message):

@@ -55,7 +55,7 @@ def test_it_trains_from_the_starts_of_the_keys(problems, update):
     )
     assert found.reason.tolist() == given.reason.tolist() and len(set(found.steps)) > 2
     assert_allclose(found.steps, given.steps)
-    assert_allclose(found.best_test, given.best_test, rtol=1e-9)
+    assert_allclose(found.min_test_loss, given.min_test_loss, rtol=1e-9)
     assert_allclose(found.largest_distance, given.largest_distance, rtol=1e-6)
     assert_allclose(found.stable_rank, given.stable_rank, rtol=1e-9)
     assert found.needed <= found.executed
@@ -65,12 +65,12 @@ def test_bits_do_not_depend_on_the_order_and_one_problem_needs_no_tasks(problems
     straight, turned = (
         gaussian_diagram(problems, slots=2, **arguments(problems, o)) for o in ([0, 1, 2, 3], [2, 3, 1, 0])
     )
-    for name in ("best_test", "stable_rank", "largest_distance", "steps", "loss"):
+    for name in ("min_test_loss", "stable_rank", "largest_distance", "steps", "loss"):
         assert getattr(straight, name)[[2, 3, 1, 0]].tobytes() == getattr(turned, name).tobytes(), name
     some = arguments(problems, [0, 2])
     some.pop("tasks")
     alone = gaussian_diagram(problems[:1], slots=2, **some)
-    assert_allclose(alone.best_test, straight.best_test[[0, 2]], rtol=1e-10)
+    assert_allclose(alone.min_test_loss, straight.min_test_loss[[0, 2]], rtol=1e-10)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -88,7 +88,7 @@ def test_rates_of_a_schedule_are_those_of_plain_numpy(problems, compiled, monkey
         first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
     errors.append(((second @ first - problem.truth) ** 2).sum() / 2)
     assert_allclose(trained.loss, ((second @ first - problem.cross) ** 2).sum() / 2, rtol=1e-10)
-    assert_allclose(trained.best_test, min(errors), rtol=1e-10)
+    assert_allclose(trained.min_test_loss, min(errors), rtol=1e-10)
     assert trained.largest_distance[0] < 0.2 * np.linalg.norm(problem.truth) ** 2
 
 

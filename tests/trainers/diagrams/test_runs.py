@@ -45,7 +45,7 @@ def test_it_is_gradient_descent_beside_the_narrow_network(problem, update, most)
         assert found.steps[index] == alone.status.steps
         best = int(np.argmin(alone.test_loss))
         assert found.best_step[index] == alone.steps[best]
-        assert_allclose(found.best_test[index], alone.test_loss[best], rtol=1e-10)
+        assert_allclose(found.min_test_loss[index], alone.test_loss[best], rtol=1e-10)
         rank = ln.observables.stable_rank(alone.products[best])
         assert_allclose(found.stable_rank[index], rank, rtol=1e-9)
         assert_allclose(found.loss[index], alone.loss[-1], rtol=1e-10)
@@ -71,8 +71,8 @@ def test_float32_agrees_to_its_precision(problem):
         paired_descent(lambda i: pair(problem, 2), [40], in_dim=DIM, out_dim=DIM, steps=60, dtype=d)
         for d in ("float32", None)
     ]
-    assert_allclose(runs[0].best_test, runs[1].best_test, rtol=1e-4)
-    assert runs[0].best_test[0] != runs[1].best_test[0]
+    assert_allclose(runs[0].min_test_loss, runs[1].min_test_loss, rtol=1e-4)
+    assert runs[0].min_test_loss[0] != runs[1].min_test_loss[0]
 
 
 def test_padded_widths_depend_on_the_network_alone():

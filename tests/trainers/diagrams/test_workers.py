@@ -23,7 +23,7 @@ from linnet.trainers.diagrams import _numpy_run, _runs, _worker_process, _worker
 from paired import Pair, paired_descent
 
 TESTS = Path(__file__).parents[2]
-NUMBERS = ("best_test", "best_step", "steps", "stable_rank", "largest_distance", "loss")
+NUMBERS = ("min_test_loss", "best_step", "steps", "stable_rank", "largest_distance", "loss")
 
 
 def pair(outputs, inputs, *, width=4, std=0.3, key=0, rate=0.02):
@@ -68,7 +68,7 @@ def plain(run, steps, sequential=False):
 def test_it_is_the_plain_loop(shape, update):
     run = pair(*shape)
     found = carried([run], update=update)
-    told = [found.best_test[0], found.best_step[0], found.loss[0], found.largest_distance[0]]
+    told = [found.min_test_loss[0], found.best_step[0], found.loss[0], found.largest_distance[0]]
     assert_allclose(told, plain(run, 60, update == "sequential"), rtol=1e-9)
     other = plain(run, 60, update != "sequential")  # the control: layers that do not see what they should
     assert abs(told[0] / other[0] - 1) > 1e-4 and abs(told[3] / other[3] - 1) > 1e-4
@@ -184,7 +184,7 @@ def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
     begun[0].kill()  # as somebody does who needs its memory
     begun[0]._process.wait()
     same_bits(first, diagram(slots=2))
-    assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
+    assert len(begun) == 3 and first.min_test_loss.tobytes() != second.min_test_loss.tobytes()
     monkeypatch.setattr(_worker_process, "IDLE_SECONDS", 0.0)
     diagram(slots=2)
     for process in begun:
@@ -217,9 +217,9 @@ def test_a_worker_whose_process_fails_goes_on(monkeypatch, begun, way):
 def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun, caplog, tmp_path, lacking):
     here, seen = diagram(slots=1), set()
 
-    def watched(start, settings, *, cancelled):
+    def watched(start, settings, *, canceled):
         seen.add(threading.get_ident())
-        return _numpy_run.train(start, settings, cancelled=cancelled)
+        return _numpy_run.train(start, settings, canceled=canceled)
 
     monkeypatch.setattr(_workers, "train", watched)
     monkeypatch.setattr(_workers, "cores", lambda: 2)
@@ -245,7 +245,7 @@ def test_rules_of_others_are_judged_in_this_process(begun):
     for rule in (Inside(20.0), stopping.first_of(stopping.LossBelow(1e-9), Inside(20.0))):
         found = diagram(slots=2, stop=rule)
         assert not begun and "2 at a time on cpu:0: " in found.plan
-        assert found.best_test.tobytes() == expected.best_test.tobytes()
+        assert found.min_test_loss.tobytes() == expected.min_test_loss.tobytes()
     diagram(slots=2, stop=stopping.first_of(stopping.LossBelow(1e-9), stopping.LossBelow(20.0)))
     assert len(begun) == 2
 
@@ -290,7 +290,7 @@ def test_half_an_answer_is_not_taken_for_the_next(monkeypatch, begun):
     monkeypatch.setattr(_worker_process.WorkerProcess, "train", watched)
     with pytest.warns(UserWarning, match=r"gave no answer \(MemoryError\): going on without it\."):
         found = carried(made, slots=2)
-    assert found.best_test.tobytes() == expected.best_test.tobytes()
+    assert found.min_test_loss.tobytes() == expected.min_test_loss.tobytes()
     assert [process.ended for process in begun] == [process in failed for process in begun]
 
 
@@ -441,7 +441,7 @@ def test_memory_is_planned_and_a_worker_that_finds_none_leaves(monkeypatch):
 
     with pytest.warns(UserWarning, match=r"out of memory: going on with 1 runs at a time\."):
         found = paired_descent(make, [4] * 4, in_dim=5, out_dim=5, steps=60, slots=2)
-    assert found.best_test.tobytes() == expected.best_test.tobytes()
+    assert found.min_test_loss.tobytes() == expected.min_test_loss.tobytes()
     monkeypatch.setattr(_workers, "available", lambda: 1000)
     assert "4 runs, 1 at a time on" in carried(made, slots=2).plan
     failed.clear()

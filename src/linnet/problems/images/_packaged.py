@@ -29,7 +29,7 @@ def digits() -> Images:
 
 
 def photographs() -> Images:
-    """Patches of scikit-learn's two colour photographs, side by side without overlap; which one is the class."""
+    """Patches of scikit-learn's two color photographs, side by side without overlap; which one is the class."""
     folder = _package_folder("photographs", "sklearn") / "datasets" / "images"
     patches = [_cut_patches(_read_picture("photographs", folder / f"{name}.jpg")) for name in PHOTOGRAPHS]
     pixels, labels = np.concatenate(patches), np.repeat([0, 1], [len(each) for each in patches])
@@ -80,7 +80,7 @@ def _package_folder(name: str, package: str) -> Path:
 
 
 def _read_picture(name: str, file: Path) -> np.ndarray:
-    """A colour picture as bytes (row, column, channel)."""
+    """A color picture as bytes (row, column, channel)."""
     image = extras.need("PIL.Image", f"the set of {name}")
     if not file.is_file():
         raise FileNotFoundError(f"the {name} are incomplete: {file} is missing.")

@@ -1,4 +1,4 @@
-"""Labelled images whose labels are in memory and whose pixels are read when they are drawn."""
+"""Labeled images whose labels are in memory and whose pixels are read when they are drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGETS = ("signs", "labels")
 
 @dataclass(frozen=True)
 class Images:
-    """Labelled images, whose pixels are read when they are drawn.
+    """Labeled images, whose pixels are read when they are drawn.
 
     **Attributes:**
 
@@ -72,15 +72,15 @@ class Images:
         *,
         samples: int,
         key: Key,
-        centred: bool = True,
+        centered: bool = True,
         targets: str = "signs",
     ) -> tuple[Float[np.ndarray, "sample pixel"], Float[np.ndarray, " sample"]]:
         """A balanced draw of two classes as a regression: inputs (sample, pixel) and targets (sample,).
 
-        **Arguments:** `first` and `second` are classes, `pair` unless given. With `centred` each pixel is centred over
-        the draw; centred or raw, all are divided by one number, so that the mean square of a pixel is 1, and pixels
-        that never vary are zero when centred. `targets` are "signs", +1 for `first` and -1 for `second`, or "labels",
-        the numbers of the classes themselves.
+        **Arguments:** `first` and `second` are classes, `pair` unless given. With `centered` each pixel is centered
+        over the draw; centered or raw, all are divided by one number, so that the mean square of a pixel is 1, and
+        pixels that never vary are zero when centered. `targets` are "signs", +1 for `first` and -1 for `second`, or
+        "labels", the numbers of the classes themselves.
         """
         n = arguments.count("samples", samples, least=2)
         if targets not in TARGETS:
@@ -103,6 +103,6 @@ class Images:
             chosen.append(generator(key, stream).choice(members, size=wanted, replace=False))
             values.append(np.full(wanted, sign if targets == "signs" else float(label)))
         inputs = self.read(np.concatenate(chosen))
-        if centred:
+        if centered:
             inputs = inputs - inputs.mean(axis=0)
         return inputs / np.sqrt((inputs**2).mean()), np.concatenate(values)

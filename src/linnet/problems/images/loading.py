@@ -30,11 +30,11 @@ FASHION_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
 
 def load_images(name: str, path: str | Path | None = None) -> Images:
-    """Labelled images by name.
+    """Labeled images by name.
 
     **Arguments:**
 
-    - `name`: `"digits"`: 1797 of 8 x 8, in scikit-learn (extra `data`); `"photographs"`: 520 colour patches of 32 x 32
+    - `name`: `"digits"`: 1797 of 8 x 8, in scikit-learn (extra `data`); `"photographs"`: 520 color patches of 32 x 32
       of scikit-learn's two photographs, "china" and "flower" (extra `data`), 3072 inputs as CIFAR-10 has;
       `"cifar10-sample"`: the 20 CIFAR-10 pictures inside the package foolbox (extra `pictures`), which is not imported;
       `"cifar10"`: all five training batches, from a local copy, the Python version (`data_batch_1` .. `data_batch_5`)

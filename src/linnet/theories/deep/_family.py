@@ -60,7 +60,7 @@ class Family:
         return ModeTimes(S, clocks)
 
     def _log_times_at(self, log_kappa: float) -> np.ndarray:
-        """The times at one kappa, by a cubic through four neighbours."""
+        """The times at one kappa, by a cubic through four neighbors."""
         least = np.log(MIN_KAPPA[self.depth])
         place = (log_kappa - least) / (np.log(LARGEST) - least) * (POINTS - 1)
         first = min(max(int(place) - 1, 0), POINTS - 4)

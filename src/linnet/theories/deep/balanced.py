@@ -14,7 +14,9 @@ _MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the f
 
 
 @representable
-def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+def balanced_modes(
+    values: ArrayLike, initial_values: ArrayLike, depth: int, times: ArrayLike
+) -> Float[np.ndarray, "time mode"]:
     r"""Singular values of the product of a balanced network of any depth, whitened inputs.
 
     $$ \dot s = L\, s^{2 - 2/L} (S - s), \qquad s(0) = s_0 $$
@@ -25,7 +27,7 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
     **Arguments:**
 
     - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `start`: $s_0 \ge 0$, one number or one for each mode; 0 stays 0
+    - `initial_values`: $s_0 \ge 0$, one number or one for each mode; 0 stays 0
     - `depth`: the number of layers $L \ge 2$
     - `times`: canonical, increasing, (time,)
 
@@ -42,7 +44,7 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
         >>> balanced_modes([2.0, 1.0], 0.01, depth=3, times=[0.0, 5.0, 500.0]).round(3).tolist()
         [[0.01, 0.01], [2.0, 0.968], [2.0, 1.0]]
     """
-    S, s0, L = _check_modes(values, start, depth)
+    S, s0, L = _check_modes(values, initial_values, depth)
     clock = times_array("times", times)
     out = np.empty((clock.size, S.size))
     p = 2 - 2 / L
@@ -55,7 +57,8 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
             out[:, mode] = _two_layer_modes(top, first, clock)
         elif first > _MAX_START_OVER_TARGET * top:
             raise ValueError(
-                f"`start` must be at most {_MAX_START_OVER_TARGET:g} times its entry of `values`: got {first:g} for "
+                f"`initial_values` must be at most {_MAX_START_OVER_TARGET:g} times its entry of `values`: got "
+                f"{first:g} for "
                 f"{top:g}. A target of 0 is that limit, and has a closed form."
             )
         else:
@@ -64,7 +67,9 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
 
 
 @representable
-def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, depth: int) -> Float[np.ndarray, " mode"]:
+def balanced_times(
+    values: ArrayLike, initial_values: ArrayLike, reached: ArrayLike, depth: int
+) -> Float[np.ndarray, " mode"]:
     r"""When the modes of a balanced network reach given sizes.
 
     $$ t = S^{-(2 - 2/L)} \left[\frac{v^{2-L}}{2 - L} - \frac1L \sum_{k=0}^{L-1} \omega_k^2
@@ -75,7 +80,7 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
     **Arguments:**
 
     - `values`: $S > 0$, (mode,)
-    - `start`: $s_0$, between 0 and $S$, one number or one for each mode
+    - `initial_values`: $s_0$, between 0 and $S$, one number or one for each mode
     - `reached`: $s$, between $s_0$ and $S$, one number or one for each mode
     - `depth`: the number of layers $L \ge 2$
 
@@ -89,10 +94,12 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
         >>> balanced_times([2.0, 1.0], 0.01, [1.0, 0.5], depth=3).round(2).tolist()  # half-way
         [1.98, 3.77]
     """
-    S, s0, L = _check_modes(values, start, depth)
+    S, s0, L = _check_modes(values, initial_values, depth)
     s = np.broadcast_to(real_array("reached", reached, ndim=(0, 1)), S.shape)
     if (S <= 0).any() or (s0 <= 0).any() or (s < s0).any() or (s >= S).any():
-        raise ValueError("`reached` must lie between `start` > 0 and `values`, below them: it never gets there.")
+        raise ValueError(
+            "`reached` must lie between `initial_values` > 0 and `values`, below them: it never gets there."
+        )
     clock = np.empty(S.size)
     for mode, (top, first, last) in enumerate(zip(S, s0, s, strict=True)):
         z0, z = (np.log(part) - np.log(top - part) for part in (first, last))
@@ -100,16 +107,16 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
     return clock
 
 
-def _check_modes(values: ArrayLike, start: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
+def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Return singular values, their starts and the depth, checked."""
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
-    s0 = real_array("start", start, ndim=(0, 1))
+    s0 = real_array("initial_values", initial_values, ndim=(0, 1))
     if (S < 0).any():
         raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
     if (s0 < 0).any():
-        raise ValueError(f"`start` must not be negative: the least is {s0.min():g}.")
+        raise ValueError(f"`initial_values` must not be negative: the least is {s0.min():g}.")
     if s0.ndim == 1 and s0.size != S.size:
-        broadcast(values=S, start=s0)
+        broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)
 
 

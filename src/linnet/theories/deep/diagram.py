@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from linnet._arguments import count, positive, real_array, refuse_infinite, representable
 from linnet.problems.problem import Problem
 from linnet.theories.deep._family import family
-from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,14 +20,15 @@ BULK_GROUPS = 48  # groups of the bulk's singular values
 MAX_DEPTH = 6  # layers: beyond them the plateau of a small start is too long for the table of modes
 TIMES_PER_CELL = 160  # times of each cell, beside those at which its modes pass a level
 LEVELS_APART = 8  # fine levels: from one to the next a mode moves by 8% at most
-REFINEMENTS = 3  # looks at the least error, each at so many times between the neighbours of the one before:
+REFINEMENTS = 3  # looks at the least error, each at so many times between the neighbors of the one before:
 TIMES_PER_REFINEMENT = 17
-# `.error`, fitted to trained networks: what remains at any width, what grows like the root of (inputs + outputs + 100)
-# over width for each layer beyond the second (the 100: tasks of few modes scatter more), and the start's own product.
+# `.uncertainty`, fitted to trained networks: what remains at any width, what grows like the root of (inputs + outputs +
+# 100) over width for each layer beyond the second (the 100: tasks of few modes scatter more), and the start's own
+# product.
 MIN_ERROR = 0.005
 WIDTH_ERROR = 0.15
 FEW_MODES = 100
-MAX_COVERED_ERROR = 0.03  # of `.error`, up to which a cell is covered
+MAX_COVERED_ERROR = 0.03  # of `.uncertainty`, up to which a cell is covered
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,15 @@ class DeepDiagram:
 
     **Attributes:**
 
-    - `best_test`: the least $|A - A^*|_F^2/2$ over all times
+    - `min_test_loss`: the least $|A - A^*|_F^2/2$ over all times
     - `best_time`: when it is reached
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `error`: how far one network may be off, relative: see `deep_diagram`
-    - `covered`: whether `error` is below `limit`
+    - `uncertainty`: how far one network may be off, relative: see `deep_diagram`
+    - `covered`: whether `uncertainty` is below `limit`
     - `variances`, `widths`: the axes
     - `depth`: the number of layers
-    - `limit`: of `error`
+    - `limit`: of `uncertainty`
 
     **Example:**
 
@@ -55,11 +56,11 @@ class DeepDiagram:
         DeepDiagram(depth 3, 1 widths x 1 variances, 1 of 1 covered)
     """
 
-    best_test: Float[np.ndarray, "width variance"]
+    min_test_loss: Float[np.ndarray, "width variance"]
     best_time: Float[np.ndarray, "width variance"]
     stable_rank: Float[np.ndarray, "width variance"]
     train_at_best: Float[np.ndarray, "width variance"]
-    error: Float[np.ndarray, "width variance"]
+    uncertainty: Float[np.ndarray, "width variance"]
     variances: Float[np.ndarray, " variance"]
     widths: Float[np.ndarray, " width"]
     depth: int
@@ -67,8 +68,8 @@ class DeepDiagram:
 
     @property
     def covered(self) -> Bool[np.ndarray, "width variance"]:
-        """Whether `error` is below `limit`."""
-        return np.asarray(self.error < self.limit)
+        """Whether `uncertainty` is below `limit`."""
+        return np.asarray(self.uncertainty < self.limit)
 
     def __repr__(self) -> str:
         size = f"{self.widths.size} widths x {self.variances.size} variances"
@@ -78,7 +79,7 @@ class DeepDiagram:
         """An xarray dataset (width, variance) with the same names."""
         import xarray as xr
 
-        names = ("best_test", "best_time", "stable_rank", "train_at_best", "error", "covered")
+        names = ("min_test_loss", "best_time", "stable_rank", "train_at_best", "uncertainty", "covered")
         return xr.Dataset(
             {name: (("width", "variance"), getattr(self, name)) for name in names},
             coords={"width": self.widths, "variance": self.variances},
@@ -88,7 +89,7 @@ class DeepDiagram:
 
 @representable
 def deep_diagram(
-    problem: Problem | Spectrum,
+    problem: Problem | TaskSpectrum,
     variances: object,
     widths: object,
     *,
@@ -102,20 +103,21 @@ def deep_diagram(
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `Spectrum` (`mixed.task_spectrum`, `mixed.asymptotic_spectrum`)
+    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`lazy_active.task_spectrum`,
+      `lazy_active.asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
     - `depth`: the number of layers $L$, 2 to 6; `gaussian_modes` goes deeper, one start at a time
     - `points`: the bulk of the spectrum in so many groups
-    - `limit`: of `.error`, up to which a cell is `.covered`
+    - `limit`: of `.uncertainty`, up to which a cell is `.covered`
 
-    **Returns** a `DeepDiagram`, whose `.error` is the root of the sum of squares of 0.5%, of
+    **Returns** a `DeepDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
     $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the start's own product $c^{2L} d k/w$ over twice
     the least test error.
 
-    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.error` is that of one network: of 704 trained for 22
-    tasks that it was not fitted to (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and none beyond
-    twice of it. Cells that are not covered hold the same formula.
+    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` is that of one network: of 704 trained
+    for 22 tasks that it was not fitted to (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and none
+    beyond twice of it. Cells that are not covered hold the same formula.
 
     **Reference:** ours.
 
@@ -125,10 +127,10 @@ def deep_diagram(
         >>> from linnet.theories.deep import deep_diagram
         >>> task = ln.problems.low_rank_plus_noise(30, rank=2, key=0)
         >>> diagram = deep_diagram(task, [1e-8, 1e-5], [10**6], depth=3)
-        >>> bool(diagram.best_test[0, 0] < diagram.best_test[0, 1])  # a small start generalises better
+        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small start generalizes better
         True
     """
-    spectrum = problem if isinstance(problem, Spectrum) else task_spectrum(problem)
+    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     if not spectrum.values.any():
@@ -146,11 +148,11 @@ def deep_diagram(
     own = coupling ** (2 * L) / units[:, None] * spectrum.outputs * spectrum.inputs
     narrow = WIDTH_ERROR * max(L - 2, 1) * np.sqrt((spectrum.outputs + spectrum.inputs + FEW_MODES) / units[:, None])
     return DeepDiagram(
-        best_test=test / 2,
+        min_test_loss=test / 2,
         best_time=time,
         stable_rank=rank,
         train_at_best=train / 2,
-        error=np.sqrt(MIN_ERROR**2 + narrow**2 + (own / test) ** 2),
+        uncertainty=np.sqrt(MIN_ERROR**2 + narrow**2 + (own / test) ** 2),
         variances=sizes,
         widths=units,
         depth=L,
@@ -165,14 +167,14 @@ def learning_time(value: float, coupling: float, depth: int) -> float:
     return float(lazy + growth / max(value, coupling**depth))
 
 
-def _least_test_error(spectrum: Spectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
+def _least_test_error(spectrum: TaskSpectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
     """Time of the least test error, twice the losses then, and the stable rank.
 
     A mode from a small start is learned within a small part of the time before: the instants are those of an even grid
     and those at which modes that stand apart pass levels of their own, and the least of them is looked at closer.
     """
     modes = family(depth).modes(spectrum.values[spectrum.values > 0], coupling)
-    apart = max(spectrum.apart, 1)
+    apart = max(spectrum.num_outliers, 1)
     early = 0.02 * learning_time(float(spectrum.values[0]), coupling, depth)
     late = 6 * learning_time(float(spectrum.values[apart - 1]), coupling, depth)
     passing = np.exp(modes.clocks[:apart, ::LEVELS_APART]).ravel()
@@ -186,7 +188,7 @@ def _least_test_error(spectrum: Spectrum, coupling: float, depth: int) -> tuple[
     return best
 
 
-def _errors_of_modes(spectrum: Spectrum, s: np.ndarray) -> tuple[np.ndarray, ...]:
+def _errors_of_modes(spectrum: TaskSpectrum, s: np.ndarray) -> tuple[np.ndarray, ...]:
     """Twice the test and training losses, the power and the largest of modes (time, mode)."""
     size = s.shape[1]  # the others are zero, and stay so
     many, values = spectrum.multiplicities[:size], spectrum.values[:size]

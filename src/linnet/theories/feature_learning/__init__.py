@@ -11,19 +11,19 @@ from linnet.theories.feature_learning.assumptions import (
     quadratic_share,
     spectrum_gap,
 )
-from linnet.theories.feature_learning.ends import End, end, lazy_feature_ratio
+from linnet.theories.feature_learning.final_states import FinalState, final_state, lazy_feature_ratio
 from linnet.theories.feature_learning.kernels import target_aligned_kernel
 from linnet.theories.feature_learning.stages import Stages
 
 __all__ = [
     "Assumption",
     "Condition",
-    "End",
+    "FinalState",
     "Stages",
     "admissible",
     "assumption",
     "assumptions",
-    "end",
+    "final_state",
     "gamma_share",
     "lazy_feature_ratio",
     "overlap_bound",

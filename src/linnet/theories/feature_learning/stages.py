@@ -129,12 +129,12 @@ class Stages:
             raise ValueError(
                 f"`steps` must end before the linear stage overflows, which by {t.max():g} it has, from these "
                 "`overlaps` "
-                f"and `magnitudes`: it grows by {a:.3g} of itself a step. `plane` saturates."
+                f"and `magnitudes`: it grows by {a:.3g} of itself a step. `two_variable` saturates."
             )
         return rho, v
 
     @arguments.representable
-    def plane(
+    def two_variable(
         self,
         alignments: ArrayLike,
         magnitudes: ArrayLike,
@@ -176,8 +176,9 @@ class Stages:
         return rho + (up * plus + down * minus) / 2, v + (up * plus - down * minus) / (2 * root)
 
     @arguments.representable
-    def scalar(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
-        r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into `plane`.
+    def one_variable(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
+        r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into
+        `two_variable`.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\sqrt\gamma}{nm}\rho_r
            \bigl(1 - \tfrac{\phi}{\gamma^{5/2}}\,\mathrm{mean}_s\rho_s^2\bigr) $$
@@ -269,26 +270,31 @@ class Stages:
         return float(np.exp(log)) / self.rate
 
     @arguments.representable
-    def second_time(self, share: float, *, start: float = 1.0) -> float:
+    def second_time(self, share: float, *, initial_alignment: float = 1.0) -> float:
         r"""How long after $t_1$ the loss has fallen to `share` of its start, on the canonical clock.
 
-        $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `start` to
+        $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `initial_alignment` to
         $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what
         $1 - R\phi/\gamma^{5/2}$ has to become if $X X^T$ is a multiple of the identity.
 
         **Reference:** the proxy of section 5 with the mean over neurons. Theorem 4.1 and Lemma 5.3 print an order of
         magnitude, $\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L)$.
         """
-        share, start = arguments.positive("share", share), arguments.positive("start", start)
+        share, initial_alignment = (
+            arguments.positive("share", share),
+            arguments.positive("initial_alignment", initial_alignment),
+        )
         if share >= 1:
             raise ValueError(f"`share` must be below 1: got {share}.")
         remaining, end = np.sqrt(share), np.sqrt(self.limit)
-        if start >= end * np.sqrt(1 - remaining):
+        if initial_alignment >= end * np.sqrt(1 - remaining):
             raise ValueError(
-                f"`start` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a share of "
-                f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got {start:g}."
+                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a "
+                "share of "
+                f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got "
+                f"{initial_alignment:g}."
             )
-        low, high = self.proxy([start]), np.sqrt(self.limit * (1 - remaining) / remaining)
+        low, high = self.proxy([initial_alignment]), np.sqrt(self.limit * (1 - remaining) / remaining)
         return float(np.log(high / low)) / self.rate
 
     @arguments.representable
@@ -310,7 +316,7 @@ class Stages:
 
         means over neurons: each $w_r$ is its alignment along the feature plus a Gaussian start across it.
 
-        **Valid when** `plane` is, and for wide networks: the last term is the mean over starts.
+        **Valid when** `two_variable` is, and for wide networks: the last term is the mean over starts.
         """
         rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
         v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))

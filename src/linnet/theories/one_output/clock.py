@@ -78,7 +78,7 @@ def _horner(coefficients: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _span(driving: np.ndarray) -> slice | np.ndarray:
-    """Return the rates that drive as a slice where they are neighbours: it takes no copies."""
+    """Return the rates that drive as a slice where they are neighbors: it takes no copies."""
     indices = np.flatnonzero(driving)
     if indices.size and indices[-1] - indices[0] + 1 == indices.size:
         return slice(int(indices[0]), int(indices[-1]) + 1)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @representable
-def flow(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
+def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
     r"""The predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
 
     $$ \dot b = (q + g)\, G + (q - g)\, \frac{b b^T G}{|b|^2}, \qquad q = \sqrt{g^2 + |b|^2}, \quad G = c - S b, $$
@@ -30,15 +30,15 @@ def flow(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarr
 
     - `problem`: with one output; $S$ is its covariance, $c$ its cross moment
     - `threshold`: $g = (p + m)/2$, with $W_1(0)^T W_1(0) = p I$ and $m = |W_2(0)|^2$; for Gaussian starts of width w
-      $p = w \sigma_1^2$ and $m = w \sigma_2^2$, as in `theories.mixed`
+      $p = w \sigma_1^2$ and $m = w \sigma_2^2$, as in `theories.lazy_active`
     - `times`: canonical, (time,)
 
     **Returns** $b(t)$, (time, input).
 
     **Valid when** the start's product is negligible and its first layer has equal singular values (orthogonal, or
     Gaussian and much wider than the inputs); exact then, for any covariance and number of samples. A small threshold is
-    the aligned flow (`theories.reduced.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several outputs
-    no scalar clock exists: use `theories.mixed.integrate`.
+    the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
+    outputs no scalar clock exists: use `theories.lazy_active.integrate`.
 
     **Reference:** ours; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
 
@@ -47,7 +47,7 @@ def flow(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarr
         >>> import numpy as np
         >>> import linnet as ln
         >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.flow(problem, 0.1, [0.0, 1.0, 50.0]).round(3).tolist()
+        >>> ln.theories.one_output.product_over_time(problem, 0.1, [0.0, 1.0, 50.0]).round(3).tolist()
         [[0.0, 0.0], [0.486, 0.447], [0.5, 1.0]]
     """
     modes = _modes(problem)
@@ -56,7 +56,7 @@ def flow(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarr
 
 
 @representable
-def filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""The filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs' covariance.
 
     $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
@@ -64,7 +64,7 @@ def filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.nda
     **Arguments:**
 
     - `problem`: with one output
-    - `threshold`: $g$ of `flow`
+    - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,)
 
     **Returns** $F_t(l_i)$, (time, mode), in the order of the covariance's eigenvalues from the largest; it tends to
@@ -75,7 +75,7 @@ def filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.nda
         >>> import numpy as np
         >>> import linnet as ln
         >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
+        >>> ln.theories.one_output.residual_filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
         [[0.243, 0.447], [0.25, 1.0]]
     """
     modes = _modes(problem)
@@ -84,7 +84,7 @@ def filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.nda
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class ErrorOverTime:
     """Training and test error over time.
 
     **Attributes:**
@@ -98,8 +98,8 @@ class LearningCurve:
 
         >>> import linnet as ln
         >>> problem = ln.problems.spiked_covariance(40, spike=5.0, alignment=0.5, samples=30, noise_std=0.5, key=0)
-        >>> curve = ln.theories.one_output.learning_curve(problem, 0.01)
-        >>> bool(curve.best_test < curve.test_loss[-1])  # label noise: stopping pays
+        >>> curve = ln.theories.one_output.error_over_time(problem, 0.01)
+        >>> bool(curve.min_test_loss < curve.test_loss[-1])  # label noise: stopping pays
         True
     """
 
@@ -114,7 +114,7 @@ class LearningCurve:
         return float(self.times[int(np.argmin(self._tested))])
 
     @property
-    def best_test(self) -> float:
+    def min_test_loss(self) -> float:
         """The least test error, half the squared one."""
         return float(self._tested.min())
 
@@ -134,30 +134,30 @@ class LearningCurve:
 
 
 @representable
-def learning_curve(problem: Problem, threshold: float, times: ArrayLike | None = None) -> LearningCurve:
+def error_over_time(problem: Problem, threshold: float, times: ArrayLike | None = None) -> ErrorOverTime:
     """Training error, test error and the best time to stop, from one SVD.
 
     **Arguments:**
 
     - `problem`: with one output; with a truth for the test error
-    - `threshold`: $g$ of `flow`
+    - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,); by default 400 that cover the whole run on a logarithmic scale
 
-    **Returns** a `LearningCurve`.
+    **Returns** a `ErrorOverTime`.
 
     **Example:**
 
         >>> import numpy as np
         >>> import linnet as ln
         >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.learning_curve(problem, 0.1, [0.0, 1.0]).loss.round(3).tolist()
+        >>> ln.theories.one_output.error_over_time(problem, 0.1, [0.0, 1.0]).loss.round(3).tolist()
         [1.0, 0.153]
     """
     modes = _modes(problem)
     clock = _whole_run(modes, positive("threshold", threshold)) if times is None else times_array("times", times)
-    products = flow(problem, threshold, clock)[:, None, :]
+    products = product_over_time(problem, threshold, clock)[:, None, :]
     test = None if problem.truth is None else np.asarray(problem.test_loss(products))
-    return LearningCurve(clock, np.asarray(problem.loss(products)), test, float(threshold))
+    return ErrorOverTime(clock, np.asarray(problem.loss(products)), test, float(threshold))
 
 
 class _Modes:
@@ -173,7 +173,7 @@ class _Modes:
         self.basis = basis[:, order]
 
     def filtered(self, threshold: float, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The integrals of `filter` without their prefactor, and a, at the times."""
+        """The integrals of `residual_filter` without their prefactor, and a, at the times."""
         g, clock = positive("threshold", threshold), times_array("times", times)
         squares = self.cross**2
         refuse_infinite(self.rates, squares)
@@ -190,7 +190,7 @@ def _modes(problem: Problem) -> _Modes:
     if problem.out_dim != 1:
         raise ValueError(
             f"`problem` must have one output: got {problem.out_dim}. Several outputs turn each other's directions, so "
-            "no scalar clock exists; use `theories.mixed.integrate`, or one problem for each output."
+            "no scalar clock exists; use `theories.lazy_active.integrate`, or one problem for each output."
         )
     return _Modes(problem)
 

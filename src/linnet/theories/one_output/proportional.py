@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import non_negative, positive, real_array, representable, times_array
 from linnet.theories.one_output.clock import Clock
-from linnet.theories.one_output.curves import LearningCurve
+from linnet.theories.one_output.curves import ErrorOverTime
 
 _HEIGHTS = (0.55, 1.2)  # of the two contours, in log z: below pi/2, so that no exponential grows
 _NODES_PER_ASPECT = 34  # times the contour's width over its height: trapezia are then good to 1e-12 or so
@@ -36,10 +36,10 @@ def asymptotic(
     times: ArrayLike,
     noise_variance: float = 0.0,
     multiplicities: ArrayLike | None = None,
-) -> LearningCurve:
+) -> ErrorOverTime:
     r"""Training and test error over time for Gaussian inputs in the proportional limit, without sampling.
 
-    The flow of `learning_curve` is a spectral filter of the sample covariance whose clock needs only
+    The flow of `error_over_time` is a spectral filter of the sample covariance whose clock needs only
     $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
 
     **Arguments:**
@@ -47,12 +47,12 @@ def asymptotic(
     - `eigenvalues`: of the inputs' covariance, (mode,)
     - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
     - `samples`: n
-    - `threshold`: $g$ of `flow`
+    - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,)
     - `noise_variance`: of the labels
     - `multiplicities`: how often each eigenvalue occurs, (mode,); once by default
 
-    **Returns** a `LearningCurve`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
+    **Returns** a `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
     **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Where n is the
     rank the spectrum reaches zero: a finite problem follows the limit until its own least eigenvalue, about $1/n^2$ of
@@ -100,7 +100,7 @@ def asymptotic(
     unfit = ((outer.weights * outer.transform) * left[:, split:] ** 2).sum(-1).real + max(population.excess, 0.0)
     variance = -((learned**2 * outer.weights) @ (1 / (outer.nodes**2 * outer.transform))).real
     test = population.test_bias(left[:, :split], left[:, split:]) + noise * variance
-    return LearningCurve(clock, 0.5 * (fitted + noise * unfit), 0.5 * test, g)
+    return ErrorOverTime(clock, 0.5 * (fitted + noise * unfit), 0.5 * test, g)
 
 
 def _refuse_extremes(values: np.ndarray, weights: np.ndarray, rank: float, samples: float, noise: float) -> None:

@@ -1,7 +1,7 @@
 """Spectral bias of training from the orthogonal start (Varre et al. 2023): modes over time, mirror flows, the
 variational problem.
 
-The noise process of the same paper is in `linnet.theories.noise`.
+The noise process of the same paper is in `linnet.theories.noise_process`.
 """
 
 from linnet.theories.spectral_bias.mirror_flows import (

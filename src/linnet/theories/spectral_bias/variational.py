@@ -10,7 +10,7 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> float:
-    r"""What gradient flow from the orthogonal start minimises among all networks that interpolate.
+    r"""What gradient flow from the orthogonal start minimizes among all networks that interpolate.
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
 

@@ -32,7 +32,7 @@ def generalization_error(
 
     **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
 
-    The normalised error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors
+    The normalized error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors
     in the bracket rise with $\rho$ and with A, so that it falls with both. The error itself falls with $\rho$ only
     beyond $\gamma - 2$.
 

@@ -210,7 +210,7 @@ class TwoPhase:
         **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall
         with the start, where (17) as printed has O(s).
 
-        **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.reduced.growth_direction`.
+        **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.aligned_flow.growth_direction`.
         """
         times, u0 = times_array("times", times), positive("u0", u0)
         plateau = self.correlation / self.lambda1
@@ -248,7 +248,7 @@ class TwoPhase:
         far better than its projected $w_2(0)$ does, as $|W_2|^2 = w_1^2 + w_2^2$ does not hold at that order. A pair
         $(w_1, w_2)$ starts there. `rtol` is the integrator's: at 1e-8 it is right to 1e-7 in a third of the time.
         """
-        from linnet.theories.reduced import integrate
+        from linnet.theories.aligned_flow import integrate
 
         times, rtol = times_array("times", times), positive("rtol", rtol)
         start = real_array("u0", u0, ndim=(0, 1))

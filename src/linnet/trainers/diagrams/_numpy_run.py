@@ -20,9 +20,9 @@ from linnet.trainers.diagrams._diagram import DiagramSettings, RunStart
 
 
 def train(
-    start: RunStart, settings: DiagramSettings, *, cancelled: Callable[[], bool] = lambda: False
+    start: RunStart, settings: DiagramSettings, *, canceled: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Any], int]:
-    """Train a run to its end, unless it is cancelled; return what is kept of it (`_run_result`), and how many steps
+    """Train a run to its end, unless it is canceled; return what is kept of it (`_run_result`), and how many steps
     were executed.
 
     States are judged and steps are counted as by `take_step` and `judge_last` of the loop: change both.
@@ -34,7 +34,7 @@ def train(
         max_loss = loop.divergence_threshold(pair, pair.at(pair.params)[0])
         constants = loop.RunConstants(pair, _NumpyTruthLoss(start.truth), {}, max_loss)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
-        while not cancelled():
+        while not canceled():
             state, _ = loop.judge(constants, state, plan=plan)
             if state.step >= settings.steps:
                 break

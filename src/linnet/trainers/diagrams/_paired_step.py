@@ -74,7 +74,7 @@ class BestRecord:
         shape = params["second"].shape[0], params["first_transposed"].shape[0]
         return {
             "loss": np.float64(np.inf),
-            "best_test": np.float64(np.inf),
+            "min_test_loss": np.float64(np.inf),
             "best_step": np.int64(0),
             "best_product": np.zeros(shape, params["second"].dtype),
             "largest_distance": np.float64(0),
@@ -87,10 +87,10 @@ class BestRecord:
         products but that one.
         """
         (product, distance), farthest = seen[:2], record["largest_distance"]
-        better = test_loss < record["best_test"]
+        better = test_loss < record["min_test_loss"]
         return {
             "loss": loss,
-            "best_test": select(better, test_loss, record["best_test"]),
+            "min_test_loss": select(better, test_loss, record["min_test_loss"]),
             "best_step": select(better, step, record["best_step"]),
             "best_product": select(better, product, record["best_product"]),
             "largest_distance": select(distance <= farthest, farthest, distance),

@@ -28,7 +28,7 @@ class DiagramRuns:
     - `reason`: why each run ended, as `Status.reason`
     - `steps`: how many steps it took
     - `loss`: its last training loss
-    - `best_test`: the least test loss on the way
+    - `min_test_loss`: the least test loss on the way
     - `best_step`: where that was reached first
     - `stable_rank`: of the product there
     - `largest_distance`: the greatest $|A - \\hat A|_F^2$ between training and prediction at any step
@@ -49,7 +49,7 @@ class DiagramRuns:
     reason: np.ndarray
     steps: np.ndarray
     loss: np.ndarray
-    best_test: np.ndarray
+    min_test_loss: np.ndarray
     best_step: np.ndarray
     stable_rank: np.ndarray
     largest_distance: np.ndarray

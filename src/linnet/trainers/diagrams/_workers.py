@@ -137,7 +137,7 @@ class _Workers:
     threads: int
     processes: bool
     executed: int = 0
-    cancelled: bool = False
+    canceled: bool = False
     ends: dict[int, dict[str, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     drawing: threading.Lock = field(default_factory=threading.Lock)
@@ -170,7 +170,7 @@ class _Workers:
                     except WorkerLostError as lost:
                         self._release(process)
                         process = None
-                        if not self.cancelled:
+                        if not self.canceled:
                             with self.lock:
                                 self.waiting.appendleft(run)
                             warnings.warn(f"{lost}: going on without it.", stacklevel=2)
@@ -204,11 +204,11 @@ class _Workers:
             return None
 
     def _release(self, process: WorkerProcess | None) -> None:
-        """Take a process from `started` and keep it for the next diagram, unless it has ended or all is cancelled."""
+        """Take a process from `started` and keep it for the next diagram, unless it has ended or all is canceled."""
         if process is not None:
             with self.lock:
                 self.started.remove(process)
-                useful = not self.cancelled and not process.ended
+                useful = not self.canceled and not process.ended
             if useful:
                 IDLE_PROCESSES.keep(process)
             else:
@@ -216,7 +216,7 @@ class _Workers:
 
     def _cancel(self) -> None:
         """Tell threads and processes to stop."""
-        self.cancelled = True  # before the lock: a second Ctrl-C may interrupt the wait for it
+        self.canceled = True  # before the lock: a second Ctrl-C may interrupt the wait for it
         with self.lock:
             for process in self.started:
                 process.kill()
@@ -226,7 +226,7 @@ class _Workers:
         that gets None counts as gone, and has to end."""
         with self.lock:
             superfluous = self.processes and process is None and self.active > self.threads
-            if self.waiting and not self.cancelled and not superfluous:
+            if self.waiting and not self.canceled and not superfluous:
                 return self.waiting.popleft()
             self.active -= 1
             return None
@@ -236,7 +236,7 @@ class _Workers:
         with self.drawing:  # one at a time: the first may be compiled, and `start` is not asked to be thread-safe
             start = self.diagram.start(run)
         if process is None:
-            end, executed = train(start, self.diagram.settings, cancelled=lambda: self.cancelled)
+            end, executed = train(start, self.diagram.settings, canceled=lambda: self.canceled)
         else:
             end, executed = process.train(start)
         with self.lock:

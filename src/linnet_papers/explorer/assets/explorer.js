@@ -8,22 +8,22 @@
     light: { ink: "#1a1a1a", soft: "#5b5f66", grid: "#e4e6ea", line: "#b9bdc4", paper: "#ffffff" },
     dark: { ink: "#e9eaee", soft: "#a7abb5", grid: "#33363d", line: "#5b5f69", paper: "#17191d" },
   };
-  // Colours of the house (linnet.style) that are not seen on a dark ground, and what stands for them there.
+  // Colors of the house (linnet.style) that are not seen on a dark ground, and what stands for them there.
   const ON_DARK = {
     "#1a1a1a": "#e9eaee", "#0072b2": "#4fa8e0", "#882255": "#d9679a", "#6e6e6e": "#a3a3a3", "#d55e00": "#f08237",
     "#009e73": "#2fc79a", "#cc79a7": "#e39cc4",
   };
   const DATA = new Set(["x", "y", "z", "text", "customdata", "colorscale", "ids", "error_x", "error_y"]);
 
-  // A figure, or any part of one, in the colours of the dark theme; numbers and texts of the data stay.
-  function recolour(value) {
+  // A figure, or any part of one, in the colors of the dark theme; numbers and texts of the data stay.
+  function recolor(value) {
     if (typeof value === "string") return ON_DARK[value.toLowerCase()] || value;
     if (Array.isArray(value)) {
-      return value.length && typeof value[0] === "number" ? value : value.map(recolour);
+      return value.length && typeof value[0] === "number" ? value : value.map(recolor);
     }
     if (value && typeof value === "object") {
       const made = {};
-      for (const key in value) made[key] = DATA.has(key) ? value[key] : recolour(value[key]);
+      for (const key in value) made[key] = DATA.has(key) ? value[key] : recolor(value[key]);
       return made;
     }
     return value;
@@ -66,8 +66,8 @@
         modebar: { bgcolor: theme.paper, color: theme.soft, activecolor: theme.ink },
       },
     };
-    const coloured = name === "dark" ? recolour(figure) : figure;
-    const shown = presents ? enlarge(coloured) : coloured;
+    const colored = name === "dark" ? recolor(figure) : figure;
+    const shown = presents ? enlarge(colored) : colored;
     // On a phone the legend may use the whole width, and letters are small: they would take half of the picture.
     if (window.innerWidth > 620) return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
     axis.title.font.size = 11;

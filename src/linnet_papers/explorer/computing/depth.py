@@ -86,14 +86,14 @@ def depth_diagram(*, depth: int, dim: int, rank: int, noise_std: float) -> xr.Da
     **Arguments:** `depth` L; `dim` d, `rank` and `noise_std` of the task, a matrix of low rank in noise.
     """
     strengths = MAP_STRENGTH * dim * MAP_RATIO ** np.arange(rank)
-    spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, noise_std)
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum(strengths, dim, noise_std)
     least = np.ceil(np.log2(32 * dim))  # the formula asks for 16 units for each input and output
     border = np.round(np.log2(strengths[0] ** (2 / depth)))  # of sigma^2 w, at which the largest mode turns lazy
     widths = 2.0 ** (least + np.arange(CELLS // 2))
     variances = 2.0 ** (border - least + np.arange(-CELLS + 3, 3))
-    diagram = ln.theories.mixed.predicted_diagram(spectrum, variances, widths, points=16, draws=0, depth=depth)
+    diagram = ln.theories.lazy_active.predicted_diagram(spectrum, variances, widths, points=16, draws=0, depth=depth)
     return (
-        diagram.to_dataset()[["best_test", "best_time", "stable_rank", "covered"]]
-        .assign(best_test=(("width", "variance"), diagram.best_test * 2 / dim**2))
+        diagram.to_dataset()[["min_test_loss", "best_time", "stable_rank", "covered"]]
+        .assign(min_test_loss=(("width", "variance"), diagram.min_test_loss * 2 / dim**2))
         .assign_attrs(depth=depth, dim=dim, strengths=strengths, units="errors per entry; times canonical")
     )

@@ -42,7 +42,7 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
     within one standard error; `stein_step` where there is one.
     """
     diagnosis = diagnose_table(table, settings, comparing=_cached_comparison)
-    low, high = diagnosis.curves.range
+    low, high = diagnosis.curves.steps_within_one_error
     more: dict[str, Any] = {
         "critical_threshold": ("mode", critical_thresholds(diagnosis), {"long_name": "the mode is active below it"}),
         "active_modes": (("map_scale", "map_width"), count_active_modes(diagnosis, WIDTHS, SCALES)),
@@ -60,7 +60,7 @@ def diagnosis_dataset(table: DataTable, settings: Settings) -> xr.Dataset:
 def bounded_settings(table: DataTable, *, steps: int, folds: int, seeds: int, **choices: Any) -> Settings:
     """Return the settings of a diagnosis, bounded in work; `steps` is 0 for as many as the held-out error needs.
 
-    **Arguments:** `choices` are `width`, `init`, `init_scale` and `scale` of `ln.diagnose`.
+    **Arguments:** `choices` are `width`, `init`, `init_scale` and `preprocess` of `ln.diagnose`.
     """
     _, inputs, targets = table.shape
     if inputs > MAX_INPUTS or targets > MAX_TARGETS:
@@ -71,16 +71,16 @@ def bounded_settings(table: DataTable, *, steps: int, folds: int, seeds: int, **
     longest = max_steps(inputs, targets, folds * seeds)
     if steps > longest:
         raise ValueError(f"`steps` must be at most {longest} for a table of this size here: got {steps}.")
-    return Settings(steps=steps or None, folds=folds, seeds=seeds, longest=longest, **choices)
+    return Settings(steps=steps or None, folds=folds, seeds=seeds, max_steps=longest, **choices)
 
 
 def _cached_comparison(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     """Compare other methods in the same folds, once for a table: a slider of the network does not change them.
 
-    The key of the cache is all that `compare` reads: the rows, the folds, and of the settings `scale` and `key`.
+    The key of the cache is all that `compare` reads: the rows, the folds, and of the settings `preprocess` and `key`.
     """
     digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
-    key = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
+    key = (digest, rows.inputs.shape, len(folds), settings.preprocess, settings.key)
     if (comparison := _COMPARISONS.get(key)) is None:
         comparison = compare(rows, folds, settings)
         _COMPARISONS.put(key, comparison)

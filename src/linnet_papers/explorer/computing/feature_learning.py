@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction.datasets import labelled
+from linnet_papers.reproduction.datasets import labeled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +50,7 @@ def feature_learning(
     cosines = neurons @ (feature / np.linalg.norm(feature)) / np.linalg.norm(neurons, axis=-1)
     angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
     # the same reading of the predicted alignments, magnitudes and kernels as of the trained ones
-    rho, v = stages.plane(np.zeros(width), history.magnitudes[0], history.steps, overlaps=history.overlaps)
+    rho, v = stages.two_variable(np.zeros(width), history.magnitudes[0], history.steps, overlaps=history.overlaps)
     kernels = stages.network_kernel(rho, v, history.overlaps)
     theory = replace(history, alignments=rho, magnitudes=v, kernels=kernels)
     step, signs = "step", np.sign(history.magnitudes[0, : angles.shape[1]])
@@ -83,7 +83,7 @@ def feature_learning(
         "second_step": _second_stage_end(stages) / rate,
         "second_step_trained": history.loss_time(1 - SHARE) / rate,
     }
-    return labelled(variables, {step: (step, history.steps, "training step")}, moments)
+    return labeled(variables, {step: (step, history.steps, "training step")}, moments)
 
 
 def _second_stage_end(stages: Stages) -> float:

@@ -1,4 +1,4 @@
-"""One claim measured on demand, in a process of its own: one at a time, with a time limit, and it can be cancelled."""
+"""One claim measured on demand, in a process of its own: one at a time, with a time limit, and it can be canceled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linnet._workers import command, environment
 LIMIT_SECONDS = 300.0  # after which a measurement is ended: the page is for a look, `linnet verify` for the rest
 STARTING_SECONDS = 4.0  # until the process has read its code
 UNKNOWN_SECONDS = 10.0  # that a claim without a record is taken to need
-UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
+UNDER_WAY, DONE, FAILED, CANCELED = "under way", "done", "failed", "canceled"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ClaimRunner:
         """End what is under way, if anything is."""
         with self._lock:
             if self._process is not None:
-                self._finish(self._process, CANCELLED, "cancelled before its end.", {})
+                self._finish(self._process, CANCELED, "canceled before its end.", {})
 
     def _command(self, name: str) -> list[str]:
         """Return the command that measures a claim."""

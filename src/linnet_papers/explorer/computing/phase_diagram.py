@@ -43,21 +43,21 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
     `error` is the relative error bar of the first; `covered` says that it is below 5%.
     """
     strengths = strength * dim * ratio ** np.arange(rank)  # singular values of the truth
-    spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, noise_std)
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum(strengths, dim, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
-    predicted = ln.theories.mixed.predicted_diagram(
+    predicted = ln.theories.lazy_active.predicted_diagram(
         spectrum, variances, widths, points=GROUPS, draws=DRAWS, coarse=True, limit=LIMIT
     )
     size = float(strengths[0])
     powers = VARIANCES[None, :], WIDTHS[:, None]
     return (
-        predicted.to_dataset()[["best_time", "stable_rank", "error", "scatter", "covered"]]
+        predicted.to_dataset()[["best_time", "stable_rank", "uncertainty", "scatter", "covered"]]
         .assign_coords(width=WIDTHS, variance=VARIANCES)
         .rename(width="gamma_width", variance="gamma_variance")
         .assign(
-            best_test=(AXES, predicted.best_test * error_unit(dim)),
+            min_test_loss=(AXES, predicted.min_test_loss * error_unit(dim)),
             best_step=(AXES, predicted.best_time / plane.step_size(*powers, dim=dim, size=size)),
-            region=(AXES, ln.theories.mixed.phase(*powers)),
+            region=(AXES, ln.theories.lazy_active.phase(*powers)),
         )
         .assign_attrs(dim=dim, rank=rank, size=size, units="errors per entry; times canonical")
     )
@@ -83,15 +83,15 @@ def trained_cell(
     task = ln.problems.low_rank_plus_noise(
         cell_dim, rank=rank, spectrum=strength * ratio ** np.arange(rank), noise_std=noise_std, key=seed
     )
-    spectrum = ln.theories.mixed.task_spectrum(task)
-    best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], key=seed)
+    spectrum = ln.theories.lazy_active.task_spectrum(task)
+    best = ln.theories.lazy_active.predicted_diagram(spectrum, [variance], [width], key=seed)
     rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
     steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_MAX_STEPS))
     start = ln.inits.reduced_gaussian(key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, stds=variance**0.5)
     run = gradient_descent(
         task, start, learning_rate=rate, steps=steps, save_every=max(1, steps // CELL_POINTS), keep="products"
     )
-    predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, key=seed)
+    predicted = ln.theories.lazy_active.predicted_run(spectrum, variance, width, run.times, key=seed)
     left, _, right = np.linalg.svd(task.cross)
     shown = min(rank + 3, cell_dim)  # the signal's modes and three of the noise
     along = np.einsum("ki,tkd,id->ti", left[:, :shown], run.products, right[:shown])
@@ -106,8 +106,8 @@ def trained_cell(
             "predicted_loss": (("time",), predicted.loss * unit),
             "predicted_test_loss": (("time",), predicted.test_loss * unit),
             "threshold": ((), variance * width),
-            "best_test": ((), float(run.test_loss[least]) * unit),
-            "predicted_best_test": ((), float(best.best_test[0, 0]) * unit),
+            "min_test_loss": ((), float(run.test_loss[least]) * unit),
+            "predicted_min_test_loss": ((), float(best.min_test_loss[0, 0]) * unit),
         },
         coords={"time": run.times, "mode": np.arange(1, shown + 1)},
         attrs={
@@ -151,13 +151,13 @@ def _own_map(dim: int) -> xr.Dataset:
     variances = float(dim) ** cells["gamma_variance"].values
     widths = widths_of(dim, cells["gamma_width"].values)
     if dim <= SMALL_DIM:
-        spectrum = ln.theories.mixed.task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
+        spectrum = ln.theories.lazy_active.task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
     else:
-        spectrum = ln.theories.mixed.asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)
-    formula = ln.theories.mixed.predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=0)
+        spectrum = ln.theories.lazy_active.asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)
+    formula = ln.theories.lazy_active.predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=0)
     claimed = formula.covered & (cells["best_step"] < cells["steps"]).values
-    predicted = np.where(claimed, formula.best_test * error_unit(dim), np.nan)
-    made = cells[["best_test"]].rename(best_test="trained").assign(predicted=(AXES, predicted))
+    predicted = np.where(claimed, formula.min_test_loss * error_unit(dim), np.nan)
+    made = cells[["min_test_loss"]].rename(min_test_loss="trained").assign(predicted=(AXES, predicted))
     return made.assign_attrs(dim=dim, rank=rank, what="least test error of our own networks")
 
 
@@ -168,14 +168,14 @@ def _published_map() -> xr.Dataset:
     cells = phase_diagram_cells().transpose(*AXES)
     dim, rank = int(cells.attrs["dim"]), int(cells.attrs["rank"])
     strengths = np.mean([task_strengths(dim, rank, key) for key in range(PUBLISHED_DRAWS)], axis=0)
-    spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
+    spectrum = ln.theories.lazy_active.asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
     errors = np.zeros(cells["test_error"].shape)
     for i, power in enumerate(cells["gamma_width"].values):
         for j, other in enumerate(cells["gamma_variance"].values):
             variance, width = float(dim) ** other, round(float(dim) ** power)
             step = float(plane.step_size(other, power, dim=dim, size=strengths[0]))
             time = float(cells["last_step"].values[i, j]) * step
-            run = ln.theories.mixed.predicted_run(spectrum, variance, width, [time], draws=1)
+            run = ln.theories.lazy_active.predicted_run(spectrum, variance, width, [time], draws=1)
             errors[i, j] = run.test_loss[0] * error_unit(dim)
     made = cells[["test_error"]].rename(test_error="trained").assign(predicted=(AXES, errors))
     return made.assign_attrs(dim=dim, rank=rank, what="test error of the published networks where they were stopped")

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.explorer.computing.padding import gradient_flow
 from linnet_papers.explorer.computing.train import MAX_STEPS, POINTS
-from linnet_papers.reproduction.datasets import labelled
+from linnet_papers.reproduction.datasets import labeled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,7 +60,7 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
         "mode": ("mode", s, "singular value of the target"),
         "height": ("height", heights / s[0], "singular value / the largest of the target"),
     }
-    return labelled(variables, coordinates)
+    return labeled(variables, coordinates)
 
 
 def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) -> xr.Dataset:
@@ -89,4 +89,4 @@ def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) 
         "decay": ("time", decay, "predicted decay of the small ones with noisy labels"),
     }
     ends = {"flattest": float(np.sqrt(INPUTS**0.5 * norm)), "loss": float(noisy.loss[-1])}
-    return labelled(variables, {"time": ("time", clean.times, "time t", "canonical")}, ends)
+    return labeled(variables, {"time": ("time", clean.times, "time t", "canonical")}, ends)

@@ -36,7 +36,7 @@ def horizon(problem: ln.Problem, threshold: float, until: float) -> float:
     goal = problem.min_norm_solution() if problem.truth is None else problem.truth
     modes = np.linalg.svd(goal, compute_uv=False)
     weakest = float(modes[modes > 1e-9 * modes[0]][-1])
-    return until * float(ln.theories.mixed.crossing_times([weakest], [0.0], threshold, level=SHARE * weakest)[0])
+    return until * float(ln.theories.lazy_active.crossing_times([weakest], [0.0], threshold, level=SHARE * weakest)[0])
 
 
 def train(
@@ -101,9 +101,9 @@ def train(
             problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // (POINTS - 1))
         )
     theory = (
-        ln.theories.mixed.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)
+        ln.theories.lazy_active.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)
         if problem.whitened
-        else ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
+        else ln.theories.lazy_active.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
     )
     modes = np.linalg.svd(np.stack([run.products, theory]), compute_uv=False)
     best = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)

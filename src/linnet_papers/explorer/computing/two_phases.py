@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction.datasets import labelled
+from linnet_papers.reproduction.datasets import labeled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,7 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
         "second_time_trained": settled,
         "start": start,
     }
-    return labelled(variables, coordinates, moments)
+    return labeled(variables, coordinates, moments)
 
 
 def _trained_path(
@@ -85,7 +85,7 @@ def _trained_path(
     weights = ln.inits.gaussian(
         key=[seed, 1], in_dim=DIM, out_dim=1, width=WIDTH, stds=(scale / DIM**0.5, scale / WIDTH**0.5)
     )
-    start, direction = ln.theories.reduced.growth_direction(problem, weights)
+    start, direction = ln.theories.aligned_flow.growth_direction(problem, weights)
     # the moments alone: the population and any number of samples then share one compiled flow
     moments = ln.Problem.from_moments(problem.cov, problem.cross)
     run = ln.gradient_flow(moments, weights, times=np.linspace(0, end, POINTS), rtol=1e-8)
@@ -117,7 +117,7 @@ def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> x
         "spike": ("spike", SPIKES, "spike ρ"),
         "alignment": ("alignment", ALIGNMENTS, "alignment A"),
     }
-    return labelled(variables, coordinates, {"error_here": float(error(spike, alignment, ratio))})
+    return labeled(variables, coordinates, {"error_here": float(error(spike, alignment, ratio))})
 
 
 def sampled_errors(spike: float, alignment: float, seed: int) -> np.ndarray:

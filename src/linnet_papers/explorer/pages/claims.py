@@ -46,7 +46,7 @@ def script(state: State) -> str:
     return "\n".join([*lines, ""])
 
 
-COLOURS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GREY), strict=True))
+COLORS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GRAY), strict=True))
 # What is told of a claim: variables of the dataset, and what they are called.
 DETAILS = {
     "where": "where",
@@ -76,9 +76,9 @@ def verdict_counts(data: Data, state: State) -> Figure:
             "y": [computing.paper_label(paper) for paper in listed],
             "customdata": list(listed),
             "x": [counts[paper, verdict] for paper in listed],
-            "marker": {"color": colour},
+            "marker": {"color": color},
         }
-        for verdict, colour in COLOURS.items()
+        for verdict, color in COLORS.items()
     ]
     few = max(listed.values(), default=0) <= 10
     return draw.figure(
@@ -174,7 +174,7 @@ def _full_name(name: str) -> str:
 
 
 def _verdict_badge(row: Row) -> Component:
-    """Return the verdict of a claim in its colour, which assets/claims.css has for each name of `Verdict`."""
+    """Return the verdict of a claim in its color, which assets/claims.css has for each name of `Verdict`."""
     from linnet_papers.reproduction.declaration import Verdict
 
     return html.Span(row["verdict"], className=f"verdict {Verdict(row['verdict']).name.lower()}")

@@ -31,10 +31,10 @@ CONTROLS = grouped(
 def modes(data: Data, state: State) -> Figure:
     """Draw every mode over time, trained and predicted, and the threshold between lazy and active."""
     times, traces = data["time"].values, []
-    for k, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
+    for k, color in enumerate(draw.ordered_colors(data.sizes["mode"])):
         names = (f"S = {float(data['mode'][k]):g}", "mode equations" * (k == 0))
         values = (data["trained"][:, k], data["predicted"][:, k])
-        traces += draw.comparison(times, *values, names, colour, legendrank=draw.LEGEND_LAST)
+        traces += draw.comparison(times, *values, names, color, legendrank=draw.LEGEND_LAST)
     height = float(data["threshold"])
     if height < 1.5 * float(data["mode"].max()):
         traces.append(draw.horizontal_line(times, height, "threshold cᴸ"))
@@ -57,9 +57,9 @@ def learning_order(data: Data, state: State) -> Figure:
     """Draw when the first and the last mode are half learned, by depth."""
     traces = [
         draw.predicted_line(
-            data["depth"].values, data["half_time"].sel(which=which).values, f"{which} singular value", colour
+            data["depth"].values, data["half_time"].sel(which=which).values, f"{which} singular value", color
         )
-        for which, colour in (("largest", BLUE), ("smallest", ORANGE))
+        for which, color in (("largest", BLUE), ("smallest", ORANGE))
     ]
     return draw.figure(traces, x="depth L", y="time to half of it", log_y=True, xaxis={"dtick": 1})
 
@@ -77,12 +77,14 @@ def diagram(data: Data, state: State) -> Figure:
         "σ² = %{x:.2e}, w = %{y:.3g}<br>least test error %{text}<br>stable rank %{customdata[0]:.2f}<br>"
         "at t = %{customdata[1]:.3g}"
     )
-    error = np.where(data["best_test"].values > 0, data["best_test"].values, np.nan)  # no error is negative: a gap
+    error = np.where(
+        data["min_test_loss"].values > 0, data["min_test_loss"].values, np.nan
+    )  # no error is negative: a gap
     traces = [draw.error_heatmap(x, y, error, bar="least test error", hover=hover, customdata=rows)]
     if not data["covered"].values.all():
         traces.append(draw.hatching(x, y, ~data["covered"].values, log=True))
     for strength in data.attrs["strengths"]:
-        traces.append(draw.guide(strength ** (2 / depth) / y, y, colour="#FFFFFF", dash="solid", hoverinfo="skip"))
+        traces.append(draw.guide(strength ** (2 / depth) / y, y, color="#FFFFFF", dash="solid", hoverinfo="skip"))
     return draw.figure(
         traces,
         x=f"variance σ² of the start, depth {depth}",

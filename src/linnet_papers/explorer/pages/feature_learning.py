@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.style import BLUE, GREEN, GREY, ORANGE, PINK
+from linnet.style import BLUE, GRAY, GREEN, ORANGE, PINK
 from linnet_papers.explorer import drawing as draw
 from linnet_papers.explorer.computing.feature_learning import SHOWN, feature_learning
 from linnet_papers.explorer.controls import State, grouped, log, number, whole
@@ -34,12 +34,12 @@ CONTROLS = grouped(
     height=440,
 )
 def neurons(data: Data, state: State) -> Figure:
-    """Draw the angle of each neuron to the feature, in a colour for the sign of its second-layer weight."""
+    """Draw the angle of each neuron to the feature, in a color for the sign of its second-layer weight."""
     traces: list[Trace] = []
-    for sign, name, colour in ((1, "neurons with v(0) > 0", BLUE), (-1, "neurons with v(0) < 0", ORANGE)):
+    for sign, name, color in ((1, "neurons with v(0) > 0", BLUE), (-1, "neurons with v(0) < 0", ORANGE)):
         for i, k in enumerate(np.flatnonzero(data.sign.values == sign)):
             more: Options = {"showlegend": i == 0, "legendgroup": name, "width": 1.5, "opacity": 0.75}
-            traces.append(draw.line(data.step.values, data.angle.values[:, k], name, colour=colour, **more))
+            traces.append(draw.line(data.step.values, data.angle.values[:, k], name, color=color, **more))
     degrees = {"range": [-4, 196], "tickvals": [0, 45, 90, 135, 180]}
     return draw.figure(
         traces, x="training step", y="angle to the feature Xᵀy (degrees)", yaxis=degrees, **_stage_ends(data)
@@ -55,11 +55,11 @@ def stages(data: Data, state: State) -> Figure:
     """Draw the loss and the ratio of the layers, as trained and as the two-dimensional system has them."""
     step, of = data.step.values, data.attrs
     reached = [at for at in (of["first_step_trained"], of["second_step_trained"]) if np.isfinite(at)]
-    up: Options = {"colour": PINK, "size": 11, "marker": {"symbol": "triangle-up"}}
+    up: Options = {"color": PINK, "size": 11, "marker": {"symbol": "triangle-up"}}
     traces = [
         *draw.comparison(step, data.loss, data.loss_predicted, ("loss / its start", "loss by (10)"), BLUE),
         *draw.comparison(step, data.ratio, data.ratio_predicted, ("median ρ/(v√γ)", "the same by (10)"), ORANGE),
-        draw.line(step, data.mean_square, "mean ρ² / its limit", colour=GREEN, width=1.5),
+        draw.line(step, data.mean_square, "mean ρ² / its limit", color=GREEN, width=1.5),
         draw.markers(reached, np.zeros(len(reached)), "times of the network", **up),
     ]
     return draw.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stage_ends(data))
@@ -79,8 +79,8 @@ def kernel(data: Data, state: State) -> Figure:
     away, foreseen = (np.where(values > ROUNDING, values, np.nan) for values in (away, foreseen))
     traces = [
         *draw.comparison(step, away, foreseen, ("1 − cosine to target", "the same by (10)"), GREEN),
-        draw.line(step, data.kernel_distance, "distance to target", colour=BLUE),
-        draw.line(step, data.kernel_norm, "norm / its largest", colour=GREY),
+        draw.line(step, data.kernel_distance, "distance to target", color=BLUE),
+        draw.line(step, data.kernel_norm, "norm / its largest", color=GRAY),
     ]
     return draw.figure(traces, x="training step", y="kernel (relative)", log_y=True, **_stage_ends(data))
 

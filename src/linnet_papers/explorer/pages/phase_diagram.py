@@ -50,14 +50,14 @@ HOVER = (
     "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"
     "%{customdata[2]:.0f} steps to it"
 )
-HOVERED = ("best_test", "stable_rank", "best_step", "error")  # variables, as `HOVER` numbers them
-WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colours that the browser makes lighter
+HOVERED = ("min_test_loss", "stable_rank", "best_step", "uncertainty")  # variables, as `HOVER` numbers them
+WHITE, BLACK = "#FFFFFF", "#111111"  # on maps, in the dark too: no colors that the browser makes lighter
 
 
 @view("a  Least test error", BORDERS, click={"cell": "xy"}, height=420)
 def test_error(data: Data, state: State) -> Figure:
-    """Draw panel a: the least test error, in the colours of the README's picture."""
-    drawn = _phase_map(data, state, draw.error_heatmap, "best_test", bar="least test error")
+    """Draw panel a: the least test error, in the colors of the README's picture."""
+    drawn = _phase_map(data, state, draw.error_heatmap, "min_test_loss", bar="least test error")
     if state["borders"]:
         drawn["layout"]["annotations"] = _region_labels(data)
     return drawn
@@ -98,7 +98,7 @@ def _phase_map(data: Data, state: State, heat: Callable[..., Trace], name: str, 
         traces += _border_traces(data)
     if len(state["cell"]) == 2:
         ring = {"symbol": "square-open", "line": {"width": 2.5, "color": ORANGE}}
-        traces.append(draw.markers([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
+        traces.append(draw.markers([state["cell"][0]], [state["cell"][1]], color=ORANGE, size=13, marker=ring))
     return _plane_figure(data, traces)
 
 
@@ -131,10 +131,10 @@ def _region_labels(data: Data) -> list[Options]:
 
 def _border_positions(data: Data, heights: np.ndarray) -> dict[str, np.ndarray]:
     """Return log_d σ² of each border at these heights, log_d w; of "width-dim" and "width-rank" their own height."""
-    from linnet.theories.mixed import borders
+    from linnet.theories.lazy_active import phase_boundaries
 
     dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
-    return borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
+    return phase_boundaries(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
 
 
 def _border_traces(data: Data) -> list[Trace]:
@@ -142,7 +142,7 @@ def _border_traces(data: Data) -> list[Trace]:
     x, y = data["gamma_variance"].values, data["gamma_width"].values
     heights = np.linspace(y[0], y[-1], 30)
     border = _border_positions(data, heights)
-    look: Options = {"colour": WHITE, "hoverinfo": "skip"}
+    look: Options = {"color": WHITE, "hoverinfo": "skip"}
     return [
         draw.guide(border["lazy"], heights, dash="solid", width=2, **look),
         draw.guide(border["infinite-noise"], heights, dash="dash", width=2, **look),
@@ -154,14 +154,14 @@ def _border_traces(data: Data) -> list[Trace]:
 @view("The cell, trained", kind="html", wide=True)
 def cell_caption(data: Data, state: State) -> Html:
     """Tell what was trained in the cell, its least test error, and the one by formula."""
-    off = float(data["predicted_best_test"] / data["best_test"] - 1)
+    off = float(data["predicted_min_test_loss"] / data["min_test_loss"] - 1)
     claimed = (
         "" if data.attrs["covered"] else " The formula is not claimed here: the start is too large or too unequal."
     )
     return html.P(
         f"A network of {data.attrs['width']} hidden units at d = {data.attrs['dim']}, entries of variance "
         f"{data.attrs['variance']:.3g}, {data.attrs['steps']} steps of {data.attrs['learning_rate']:.3g}: least test "
-        f"error {float(data['best_test']):.4g}, by the formula {float(data['predicted_best_test']):.4g} "
+        f"error {float(data['min_test_loss']):.4g}, by the formula {float(data['predicted_min_test_loss']):.4g} "
         f"({off:+.1%}).{claimed}"
     )
 
@@ -170,9 +170,9 @@ def cell_caption(data: Data, state: State) -> Html:
 def cell_losses(data: Data, state: State) -> Figure:
     """Draw the losses of the trained cell beside the prediction."""
     traces = []
-    for name, text, colour in (("test_loss", "test error", TEST_LOSS), ("loss", "training loss", LOSS)):
+    for name, text, color in (("test_loss", "test error", TEST_LOSS), ("loss", "training loss", LOSS)):
         names = (f"{text}, trained", "predicted")
-        traces += draw.comparison(data["time"], data[name], data[f"predicted_{name}"], names, colour)
+        traces += draw.comparison(data["time"], data[name], data[f"predicted_{name}"], names, color)
     return draw.figure(traces, x="time t", y="error per entry", yaxis={"rangemode": "tozero"})
 
 
@@ -180,9 +180,9 @@ def cell_losses(data: Data, state: State) -> Figure:
 def cell_modes(data: Data, state: State) -> Figure:
     """Draw the modes of the trained cell beside the prediction."""
     times, traces = data["time"].values, []
-    for i, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
+    for i, color in enumerate(draw.ordered_colors(data.sizes["mode"])):
         names = ("trained", "predicted") if i == 0 else ("", "")
-        traces += draw.comparison(times, data["trained"][:, i], data["predicted"][:, i], names, colour)
+        traces += draw.comparison(times, data["trained"][:, i], data["predicted"][:, i], names, color)
     height = float(data["threshold"])
     if height < 2 * float(np.nanmax(data["trained"].values)):
         traces.append(draw.horizontal_line(times, height, "threshold σ²w"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK
+from linnet.style import AMBER, BLUE, GRAY, GREEN, ORANGE, PINK
 from linnet_papers.explorer import drawing as draw
 from linnet_papers.explorer.computing.spectral_bias import (
     CLOCKS,
@@ -40,16 +40,16 @@ CONTROLS = grouped(
 def modes(data: Data, state: State) -> Figure:
     """Draw every mode of the product over time, trained and predicted, and when it stands at half its height."""
     time, traces = data.time.values, []
-    for k, colour in enumerate(draw.ordered_colours(data.sizes["mode"])):
+    for k, color in enumerate(draw.ordered_colors(data.sizes["mode"])):
         first = k == 0  # one entry of the legend for all predictions
         names = (f"s = {float(data.mode[k]):g}", "Theorem C.12")
         values = (data.trained.values[:, k], data.predicted.values[:, k])
         more: Options = {"showlegend": first, "legendgroup": "predicted", "legendrank": draw.LEGEND_LAST}
-        traces += draw.comparison(time, *values, names, colour, **more)
+        traces += draw.comparison(time, *values, names, color, **more)
         if "jumps" in data:
             more = {"showlegend": first, "legendgroup": "jumps"}
-            traces.append(draw.guide(time, data.jumps.values[:, k], "limit γ → 0", colour=colour, **more))
-    half: Options = {"colour": GREY, "size": 8, "marker": {"symbol": "diamond"}}
+            traces.append(draw.guide(time, data.jumps.values[:, k], "limit γ → 0", color=color, **more))
+    half: Options = {"color": GRAY, "size": 8, "marker": {"symbol": "diamond"}}
     traces.append(draw.markers(data.half_times.values, data.mode.values / 2, "half height", **half))
     return draw.figure(traces, x=f"time t ({data.time.attrs['units']})", y="singular values of W₂W₁")
 
@@ -58,14 +58,14 @@ def modes(data: Data, state: State) -> Figure:
 def layers(data: Data, state: State) -> Figure:
     """Draw the singular values of each layer over time, and where Corollary 3.1 says they end."""
     time, count, traces = data.time.values, data.sizes["mode"], []
-    for name, values, final, colour in (
+    for name, values, final, color in (
         ("W₁", data.first_layer.values, data.first_layer_final.values, BLUE),
         ("W₂", data.second_layer.values, data.second_layer_final.values, ORANGE),
     ):
         for k in range(min(count + 1, values.shape[1])):  # of those without signal one is enough: they are the same
             idle = k == count
             shown: Options = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
-            label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
+            label, look = (f"{name}, no signal", GRAY) if idle else (name, color)
             thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
             traces.append(draw.trained_line(time, values[:, k], label, look, **shown, **thin))
             shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final", "legendrank": draw.LEGEND_LAST}
@@ -87,7 +87,7 @@ def potential(data: Data, state: State) -> Figure:
     traces = [
         draw.guide(x, x, "γ → 0: nuclear norm"),
         draw.guide(x, x**2, "γ → ∞: Frobenius norm", dash="dashdot"),
-        draw.line(x, data.potential.values, f"Ψ at γ = {state['gamma']:.3g}", colour=BLUE, width=3),
+        draw.line(x, data.potential.values, f"Ψ at γ = {state['gamma']:.3g}", color=BLUE, width=3),
     ]
     return draw.figure(traces, x="singular value D / the target's largest", y="Ψ(D) − Ψ(0), over that at 1")
 
@@ -102,12 +102,12 @@ def noise(data: Data, state: State) -> Figure:
     time, traces = data.time.values, []
     for k, values in enumerate(data.clean.values.T):
         grouped: Options = {"showlegend": k == 0, "legendgroup": "clean", "opacity": 0.6}
-        traces.append(draw.line(time, values, "clean labels", colour=GREY, width=4, **grouped))
+        traces.append(draw.line(time, values, "clean labels", color=GRAY, width=4, **grouped))
     for k, values in enumerate(data.noisy.values.T):
-        name, colour = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)
-        traces.append(draw.line(time, values, name, colour=colour, showlegend=k < 2, legendgroup=name))
+        name, color = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)
+        traces.append(draw.line(time, values, name, color=color, showlegend=k < 2, legendgroup=name))
     traces.append(draw.predicted_line(time, data.decay.values, "√(2γ) exp(−ηδ²t/2)", PINK))
-    traces.append(draw.horizontal_line(time, data.attrs["flattest"], "flattest solution", colour=GREEN))
+    traces.append(draw.horizontal_line(time, data.attrs["flattest"], "flattest solution", color=GREEN))
     shown = np.concatenate([data.noisy.values.ravel(), data.clean.values.ravel(), [data.attrs["flattest"]]])
     low, high = np.log10(max(float(shown.min()), 1e-12)), np.log10(float(shown.max()))
     decades = {"range": [low - 0.2, high + 0.2], "dtick": 1}

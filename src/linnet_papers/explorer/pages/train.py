@@ -80,24 +80,24 @@ def cursor_index(data: Data, state: State) -> int:
 
 @view("Singular values of the product", height=420)
 def modes(data: Data, state: State) -> Figure:
-    """Draw singular values over time, each in the colour of what it is at the cursor, lazy or active."""
+    """Draw singular values over time, each in the color of what it is at the cursor, lazy or active."""
     times, at, threshold = data["time"].values, cursor_index(data, state), float(data["threshold"])
     active = data["trained"].values[at] > threshold
     traces = []
-    for word, colour, which in (("active at the cursor", ACTIVE, active), ("lazy at the cursor", LAZY, ~active)):
+    for word, color, which in (("active at the cursor", ACTIVE, active), ("lazy at the cursor", LAZY, ~active)):
         for order, i in enumerate(np.flatnonzero(which)):
             hover = f"s{i + 1} = %{{y:.4g}} at t = %{{x:.4g}}<extra>trained, {word}</extra>"
             shown = word if order == 0 else ""
-            traces.append(draw.trained_line(times, data["trained"].values[:, i], shown, colour, hovertemplate=hover))
+            traces.append(draw.trained_line(times, data["trained"].values[:, i], shown, color, hovertemplate=hover))
             hover = hover.replace("trained", "predicted")
-            traces.append(draw.predicted_line(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
+            traces.append(draw.predicted_line(times, data["predicted"].values[:, i], "", color, hovertemplate=hover))
     top = float(np.nanmax([np.nanmax(data["trained"].values), data["learnable"].values.max()]))
     if threshold <= 3 * top:
         traces.append(draw.horizontal_line(times, threshold, "threshold"))
         top = max(top, threshold)
     traces.append(draw.guide([times[at]] * 2, [0.0, top], "cursor", dash="solid", width=1))
     ends = np.full(data.sizes["mode"], times[-1])
-    traces.append(draw.markers(ends, data["learnable"], "target", colour=GUIDE, size=6, meta=draw.GUIDE_MARK))
+    traces.append(draw.markers(ends, data["learnable"], "target", color=GUIDE, size=6, meta=draw.GUIDE_MARK))
     return draw.figure(traces, x="time t", y="singular value of W₂W₁")
 
 
@@ -109,9 +109,9 @@ def losses(data: Data, state: State) -> Figure:
     if not np.allclose(data["loss"].values, data["test_loss"].values):
         shown["test_loss"] = ("test error", TEST_LOSS)
     traces = []
-    for name, (text, colour) in shown.items():
+    for name, (text, color) in shown.items():
         traces += draw.comparison(
-            times, data[name], data[f"predicted_{name}"], (f"{text}, trained", "predicted"), colour
+            times, data[name], data[f"predicted_{name}"], (f"{text}, trained", "predicted"), color
         )
     values = np.concatenate([data[name].values for name in shown])
     if (values > 0).any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY
+from linnet.style import AMBER, BLUE, GRAY, GREEN, ORANGE, PINK, SKY
 from linnet_papers.explorer import drawing as draw
 from linnet_papers.explorer.computing.two_phases import (
     DIM,
@@ -46,7 +46,7 @@ CONTROLS = grouped(
     "Test error",
     number("ratio", "Inputs per sample d/n", 2.0, (1.05, 20), "For the test error alone: the paper's γ.", step=0.05),
 )
-STAR: Options = {"colour": ORANGE, "marker": {"symbol": "star"}}  # where the sliders or the target are
+STAR: Options = {"color": ORANGE, "marker": {"symbol": "star"}}  # where the sliders or the target are
 
 
 @view(
@@ -67,16 +67,16 @@ def plane(data: Data, state: State) -> Figure:
     }
     quiet: Options = {"dash": "solid", "hoverinfo": "skip"}
     traces = [
-        draw.guide(*_arrow_strokes(data, list(places.values())), colour=GREY, width=1, opacity=0.7, **quiet),
-        draw.guide(*_x_and_y(data.nullcline_1.values), "dw₁/dt = 0", colour=SKY, **quiet),
-        draw.guide(*_x_and_y(data.nullcline_2.values), "dw₂/dt = 0", colour=AMBER, **quiet),
+        draw.guide(*_arrow_strokes(data, list(places.values())), color=GRAY, width=1, opacity=0.7, **quiet),
+        draw.guide(*_x_and_y(data.nullcline_1.values), "dw₁/dt = 0", color=SKY, **quiet),
+        draw.guide(*_x_and_y(data.nullcline_2.values), "dw₂/dt = 0", color=AMBER, **quiet),
         draw.trained_line(*_x_and_y(data.trained.values), f"trained, {seen}", PINK, text=labels),
         draw.predicted_line(*_x_and_y(data.reduced.values), "reduced, (18)-(19)", BLUE, text=labels),
         draw.markers(*_x_and_y(data.target.values[None]), "target β", size=14, **STAR),
     ]
     for name, place in places.items():
         named: Options = {"mode": "markers+text", "text": [f"{name} "], "textposition": "top left"}
-        traces.append(draw.markers(*_x_and_y(place[None]), colour=BLUE, size=9, hoverinfo="text", **named))
+        traces.append(draw.markers(*_x_and_y(place[None]), color=BLUE, size=9, hoverinfo="text", **named))
     side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
     names: Options = {"x": "along the spike, r̂₁ᵀW₁μ", "y": "across it, r̂₁ᵀW₁μ⊥"}
     return draw.figure(traces, **names, xaxis=side, yaxis={"scaleanchor": "x", **side})
@@ -90,11 +90,11 @@ def plane(data: Data, state: State) -> Figure:
 def components(data: Data, state: State) -> Figure:
     """Draw both components over time, trained and predicted, with the loss and the times of the phases."""
     time, traces = data.time.values, []
-    for k, (name, colour) in enumerate((("w₁", BLUE), ("w₂", ORANGE))):
+    for k, (name, color) in enumerate((("w₁", BLUE), ("w₂", ORANGE))):
         values = (data.trained_components.values[:, k], data.reduced_components.values[:, k])
-        traces += draw.comparison(time, *values, (f"{name} trained", f"{name} by (18)-(19)"), colour)
-    traces.append(draw.line(time, data.early.values, "w₁ by (17)", colour=GREEN, dash="dot"))
-    traces.append(draw.line(time, data.loss.values, "loss / its start", colour=GREY, width=1.5))
+        traces += draw.comparison(time, *values, (f"{name} trained", f"{name} by (18)-(19)"), color)
+    traces.append(draw.line(time, data.early.values, "w₁ by (17)", color=GREEN, dash="dot"))
+    traces.append(draw.line(time, data.loss.values, "loss / its start", color=GRAY, width=1.5))
     lines = [(data.attrs["first_time"], "t₁", "dot"), (data.attrs["second_time"], "t₁ + (20)", "dashdot")]
     return draw.figure(traces, x="time t (canonical)", y="components along v₁, v₂", **draw.vertical_lines(lines))
 
@@ -112,7 +112,7 @@ def test_error(data: Data, state: State) -> Figure:
     traces = [
         draw.guide(data.ratio, data.error_without_spike, "without a spike"),
         draw.predicted_line(data.ratio, data.error, "eq. (27)", BLUE),
-        draw.markers(data.drawn_ratio, drawn.mean(axis=1), f"least norm, d = {SAMPLED_DIM}", colour=PINK, error_y=bars),
+        draw.markers(data.drawn_ratio, drawn.mean(axis=1), f"least norm, d = {SAMPLED_DIM}", color=PINK, error_y=bars),
         draw.markers([state["ratio"]], [data.attrs["error_here"]], "d/n of the slider", size=13, **STAR),
     ]
     names: Options = {"x": "inputs per sample d/n", "y": "test error / signal power"}
@@ -131,7 +131,7 @@ def test_error_map(data: Data, state: State) -> Figure:
     star: Options = {"marker": {"symbol": "star", "line": {"width": 1}}, "hoverinfo": "skip"}
     traces = [
         draw.heatmap(data.spike, data.alignment, data.error_map, bar="error", hover=hover, zmin=0),
-        draw.markers([state["spike"]], [state["alignment"]], size=14, colour=ORANGE, **star),
+        draw.markers([state["spike"]], [state["alignment"]], size=14, color=ORANGE, **star),
     ]
     axes: Options = {"xaxis": {"range": [-1, 2], **_ticks_at(0.1, 1, 10, 100)}, "yaxis": {"range": [0, 1]}}
     return draw.figure(traces, x=f"spike ρ, at d/n = {state['ratio']:g}", y="alignment A", log_x=True, **axes)

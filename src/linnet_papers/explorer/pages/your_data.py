@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
 
 TABLES = {name: f"{name}: {about}" for name, about in EXAMPLES.items()} | {UPLOADED: "uploaded"}
-SCALES = {"std": "standardised", "none": "centred", "whiten": "whitened"}
+SCALES = {"standardize": "standardized", "center": "centered", "whiten": "whitened"}
 
 CONTROLS = (
     choice("table", "Table", TABLES, "An example of scikit-learn, or the table that was uploaded."),
     text("upload", "Uploaded table", "The fingerprint of an uploaded table.", hidden=True),
     text("target", "Targets", "Columns to predict, with commas; the example's own, or the last column, if empty."),
     text("drop", "Leave out", "Columns to leave out: names or numbers, with commas."),
-    choice("missing", "Missing values", ("refuse", "drop", "mean"), "Rows with gaps are refused, dropped, or filled."),
-    choice("scale", "Columns", SCALES, "Divided by their standard deviations, centred only, or uncorrelated inputs."),
+    choice("missing", "Missing values", ("error", "drop", "mean"), "Rows with gaps are refused, dropped, or filled."),
+    choice(
+        "preprocess", "Columns", SCALES, "Divided by their standard deviations, centered only, or uncorrelated inputs."
+    ),
     log("width", "Width w", 512, (1, 1e12), "Hidden units: they cost nothing.", step=0.1),
     choice("init", "Start", ("pytorch", "gaussian"), "PyTorch's variances 1/(3d) and 1/(3w), or Gaussian 1/d and 1/w."),
     log("init_scale", "Scale of the start", 1.0, (1e-3, 10.0), "Of both layers: small ones learn actively."),
@@ -43,7 +45,7 @@ CONTROLS = (
 OF_TABLE = ("table", "upload", "target", "drop", "missing")
 
 
-def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "refuse") -> DataTable:
+def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "error") -> DataTable:
     """Return the table that the controls ask for: an example, or an uploaded one by its fingerprint."""
     from linnet.forecasts.tables import from_frame
 
@@ -79,7 +81,7 @@ def script(state: State) -> str:
     settings = table_and_settings(state)[1]
     chosen = {one.name: getattr(settings, one.name) for one in fields(settings)}
     changed = {one.name: chosen[one.name] for one in fields(settings) if chosen[one.name] != one.default}
-    reading = {name: state[name] for name in ("target", "drop", "missing") if state[name] not in ("", "refuse")}
+    reading = {name: state[name] for name in ("target", "drop", "missing") if state[name] not in ("", "error")}
     if state["table"] == UPLOADED:
         held = UPLOADS.get(state["upload"])
         reading |= {"rows": MAX_ROWS} if held.note else {}
@@ -127,20 +129,20 @@ def curves(data: Data, state: State) -> Figure:
     from linnet.forecasts import _forecast_figure as shared
 
     steps, traces = shared.steps_for_log_axis(data["cv_step"].values), []
-    for name, label, colour in (
-        ("cv_training_share", "training", style.GREY),
+    for name, label, color in (
+        ("cv_training_share", "training", style.GRAY),
         ("cv_error", "held out", style.TEST_LOSS),
     ):
         values = data[name].mean("seed")
         mean, spread = values.mean("fold").values, values.std("fold", ddof=1).values
-        traces += draw.band(steps, np.maximum(mean - spread, mean / 100), mean + spread, colour)
-        traces.append(draw.line(steps, mean, label, colour=colour))
+        traces += draw.band(steps, np.maximum(mean - spread, mean / 100), mean + spread, color)
+        traces.append(draw.line(steps, mean, label, color=color))
     held = data["cv_error"].mean(("fold", "seed")).values
     best, stop = int(held.argmin()), data.attrs["stop"]
     near = shared.steps_for_log_axis(np.array([data.attrs["stop_low"], data.attrs["stop_high"]]))
-    broad: Options = {"colour": style.TEST_LOSS, "width": 7, "opacity": 0.4}
+    broad: Options = {"color": style.TEST_LOSS, "width": 7, "opacity": 0.4}
     traces.append(draw.line(near, [held[best]] * 2, "within one standard error", **broad))
-    traces.append(draw.markers(steps[[best]], held[[best]], f"stop at step {stop}", colour=style.TEST_LOSS, size=10))
+    traces.append(draw.markers(steps[[best]], held[[best]], f"stop at step {stop}", color=style.TEST_LOSS, size=10))
     if "stein_step" in data.attrs:
         at = shared.steps_for_log_axis(np.array([data.attrs["stein_step"]] * 2))
         traces.append(draw.guide(at, [held.min(), held.max()], "Stein's estimate"))
@@ -150,7 +152,7 @@ def curves(data: Data, state: State) -> Figure:
 
 @view("When each mode is learned", "The share of each mode's residual that is gone, on all rows.")
 def modes(data: Data, state: State) -> Figure:
-    """Draw how much of each mode is learned by step, in the colour of how: lazily, crossing or actively."""
+    """Draw how much of each mode is learned by step, in the color of how: lazily, crossing or actively."""
     from linnet.forecasts import _forecast_figure as shared
 
     steps, shares = shared.steps_for_log_axis(data["step"].values), data["share"].values[:, : shared.MAX_MODES_DRAWN]
@@ -193,8 +195,8 @@ def thresholds(data: Data, state: State) -> Figure:
     for trace in traces:
         trace["line"]["shape"] = "hv"
     for adverb in dict.fromkeys(data["learned"].values.tolist()):
-        at, colour = data["learned"].values == adverb, shared.COLOUR_OF_ADVERB[adverb]
-        traces.append(draw.markers(places[at], data["size"].values[at], adverb, colour=colour, size=9))
+        at, color = data["learned"].values == adverb, shared.COLOR_OF_ADVERB[adverb]
+        traces.append(draw.markers(places[at], data["size"].values[at], adverb, color=color, size=9))
     ticks = {"dtick": 1} if len(places) <= shared.MAX_MODES_DRAWN else {}
     return draw.figure(traces, x="mode of the cross-covariance", y="size at the end", log_y=True, xaxis=ticks)
 
@@ -212,7 +214,7 @@ def other_starts(data: Data, state: State) -> Figure:
     look["bar_ticks"] = {"dtick": 1} if count <= shared.MAX_MODES_DRAWN else {}
     heat = draw.heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **look)
     cross = {"symbol": "x", "line": {"color": "white", "width": 1.5}}
-    here = draw.markers([data.attrs["width"]], [scale], "this start", colour=style.ORANGE, size=12, marker=cross)
+    here = draw.markers([data.attrs["width"]], [scale], "this start", color=style.ORANGE, size=12, marker=cross)
     return draw.figure([heat, here], x="width w", y="scale of the start", log_x=True, log_y=True)
 
 
@@ -223,11 +225,11 @@ def method_errors(data: Data, state: State) -> Figure:
     """Draw the held-out errors of the network and of other linear methods in the same folds."""
     traces = []
     for name, label in COMPARED.items():
-        colour, errors = style.ACTIVE if name == "network_error" else style.GREY, data[name].values
-        points = draw.markers(errors, [label] * len(errors), f"{label}, folds", colour=colour, size=7, showlegend=False)
+        color, errors = style.ACTIVE if name == "network_error" else style.GRAY, data[name].values
+        points = draw.markers(errors, [label] * len(errors), f"{label}, folds", color=color, size=7, showlegend=False)
         bar = {"symbol": "line-ns-open", "line": {"width": 3}}
         mean = draw.markers(
-            [errors.mean()], [label], f"{label}, mean", colour=colour, size=22, marker=bar, showlegend=False
+            [errors.mean()], [label], f"{label}, mean", color=color, size=22, marker=bar, showlegend=False
         )
         traces += [points, mean]
     return draw.figure(
@@ -243,21 +245,21 @@ def error_by_rows(data: Data, state: State) -> Figure:
     """Draw the test error of ridge against the number of rows, measured and predicted."""
     count = data["rows"].values
     bars = {"type": "data", "array": draw.rounded_list(2 * data["measured_standard_error"].values)}
-    traces = [draw.markers(count, data["measured_error"], "measured", colour=style.BLUE, error_y=bars)]
+    traces = [draw.markers(count, data["measured_error"], "measured", color=style.BLUE, error_y=bars)]
     if np.isfinite(data["predicted_error"].values).any():
         traces.append(draw.predicted_line(count, data["predicted_error"], "predicted", style.BLUE))
     return draw.figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
 
 
 def _mode_lines(data: Data, x: np.ndarray, values: np.ndarray) -> list[Trace]:
-    """Return a line for each mode in the colour of how it is learned, each adverb once in the legend."""
+    """Return a line for each mode in the color of how it is learned, each adverb once in the legend."""
     from linnet.forecasts import _forecast_figure as shared
 
     adverbs, traces = data["learned"].values.tolist(), []
     for mode, (adverb, curve) in enumerate(zip(adverbs, values.T, strict=False)):  # of the strongest modes alone
         hover = f"mode {mode + 1}: step %{{x}}, %{{y:.3g}}<extra>{adverb}</extra>"
         named: Options = {"showlegend": adverb not in adverbs[:mode], "hovertemplate": hover}
-        traces.append(draw.line(x, curve, adverb, colour=shared.COLOUR_OF_ADVERB[adverb], **named))
+        traces.append(draw.line(x, curve, adverb, color=shared.COLOR_OF_ADVERB[adverb], **named))
     return traces
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html
 from dash.development.base_component import Component
 
-from linnet_papers.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, ClaimRunner, Progress
+from linnet_papers.explorer.computing.measuring import CANCELED, DONE, UNDER_WAY, ClaimRunner, Progress
 from linnet_papers.explorer.loading import import_modules
 from linnet_papers.explorer.page import browser_call
 from linnet_papers.explorer.service import failure_answer
@@ -85,7 +85,7 @@ def _progress_components(progress: Progress | None) -> Shown:
         return [bar, f" {progress.seconds:.0f} s; it is measured at quick settings, in a process of its own."]
     if progress.state != DONE:
         return html.P(
-            f"{progress.claim}: {progress.reason}", className="soft" if progress.state == CANCELLED else "error"
+            f"{progress.claim}: {progress.reason}", className="soft" if progress.state == CANCELED else "error"
         )
     out = progress.outcome
     right = "as expected" if out["as_expected"] else f"NOT as expected ({out['expected']})"

@@ -73,7 +73,7 @@ def _end_errors(trial: Trial, dim: int, power: float) -> Numbers:
     )
     gram = data.inputs @ data.inputs.T
     gamma = data.outputs @ gram @ data.outputs
-    predicted = ln.theories.feature_learning.end(gram, data.outputs)
+    predicted = ln.theories.feature_learning.final_state(gram, data.outputs)
     size = np.sqrt(predicted.square)
     for longer in (1, 4, 16, 64):
         run = train(

@@ -20,7 +20,7 @@ AT_MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 
 @claim(
     "loss-drops",
-    says="The loss is barely optimised in the first stage, and quickly drops in the second.",
+    says="The loss is barely optimized in the first stage, and quickly drops in the second.",
     assumes="none stated",
     tried=settings.SECTION_SIX + ", 12 draws (quick: 3)",
     holds=AtLeast(
@@ -28,7 +28,7 @@ AT_MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
         "left",
         what="share of the loss that is left where the layers have settled",
         form=".3f",
-        because="barely optimised: a twentieth of it, where the median ratio of the layers has come to 0.9",
+        because="barely optimized: a twentieth of it, where the median ratio of the layers has come to 0.9",
     )
     & AtMost(
         1.0,
@@ -98,9 +98,9 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
     runs = {}
     loaded = [ln.problems.load_images(name) for name in ("photographs", "digits")]
-    for pictures, (centred, targets) in product(loaded, CONVENTIONS):
-        X, y = pictures.two_classes(samples=samples, key=trial.seed, centred=centred, targets=targets)
-        words = f"{pictures.name}, {describe_convention(centred, targets)}"
+    for pictures, (centered, targets) in product(loaded, CONVENTIONS):
+        X, y = pictures.two_classes(samples=samples, key=trial.seed, centered=centered, targets=targets)
+        words = f"{pictures.name}, {describe_convention(centered, targets)}"
         runs[words] = picture_network(
             X, y, relu=relu, seed=trial.seed, width=width, growth=growth, steps=steps, save_every=8, until=until
         )

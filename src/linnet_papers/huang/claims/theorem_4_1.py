@@ -35,7 +35,7 @@ LEARNED = AllOf(
     AtMost(
         4 * settings.EPSILON, "highest", what="highest loss after that", because="a loss that is kept stays below it"
     ),
-    Below(1e-3, "last", what="share of the loss at the end", form=".1g", because="minimised: a thousandth is left"),
+    Below(1e-3, "last", what="share of the loss at the end", form=".1g", because="minimized: a thousandth is left"),
     AtLeast(
         1.0,
         "falls",
@@ -123,7 +123,7 @@ def second_time(trial: Trial) -> Numbers:
 @claim(
     "theorem4.1",
     says="There is a time of the stated order, t = Omega(t1 + t2), at which the loss is below 4 epsilon: descent "
-    "minimises the training loss.",
+    "minimizes the training loss.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE
     + "; also entries of +-1, uniform entries, a sloped covariance, and noise at the limit of (5), 8n|beta|^2; v_0 and "
@@ -164,7 +164,7 @@ def convergence_in_time(trial: Trial) -> Numbers:
 
 @claim(
     "step",
-    says="The learning rate of condition (4) is such that descent minimises the training loss.",
+    says="The learning rate of condition (4) is such that descent minimizes the training loss.",
     assumes=settings.ASSUMED,
     tried="n = 10, d = 10 000 (quick: 2000), m = 8, unit signal, the step at the limit of (4) as printed, noise of "
     "section 6 and at the limit of (5), 8n|beta|^2, 8 draws of each, 400 steps",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.fits import relative_distance
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def summary(history: FeatureHistory, stages: Stages) -> Dataset:
     """Return what the figures draw of a run: loss, ratio and kernel over the steps, as trained and as the stages
     predict."""
     zero = np.zeros_like(history.overlaps)
-    rho, v = stages.plane(zero, history.magnitudes[0], history.steps, overlaps=history.overlaps)
+    rho, v = stages.two_variable(zero, history.magnitudes[0], history.steps, overlaps=history.overlaps)
     predicted = stages.network_kernel(rho, v, history.overlaps)
     # the same reading of the predicted alignments, magnitudes and kernels as of the trained ones
     theory = replace(history, alignments=rho, magnitudes=v, kernels=predicted)
@@ -40,11 +40,11 @@ def summary(history: FeatureHistory, stages: Stages) -> Dataset:
         "kernel_cosine": (history.kernel_cosine, "cosine to the target-aligned kernel"),
         "kernel_norm": (history.kernel_norm, "operator norm of the kernel (canonical)"),
     }
-    end = ln.theories.feature_learning.end(stages.gram, stages.outputs)
+    end = ln.theories.feature_learning.final_state(stages.gram, stages.outputs)
     assert history.steps is not None
     variables = {name: ("step", values, text, "1") for name, (values, text) in curves.items()}
     variables["time"] = ("step", history.times, "time t", "canonical")
-    dataset = labelled(variables, {"step": ("step", history.steps, "training step")})
+    dataset = labeled(variables, {"step": ("step", history.steps, "training step")})
     dataset.attrs.update(
         gamma=float(history.gamma),
         phi=float(stages.phi),

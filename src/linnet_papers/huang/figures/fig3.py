@@ -40,7 +40,7 @@ FIGURE = Figure(
     title="Two stages of a ReLU network on real images",
     caption=(
         "The same for a two-layer ReLU network, with its own first-layer weights in the definition of rho_r. What the "
-        "kernel turns to depends on conventions that the paper does not give. On centred pixels with targets +1 and "
+        "kernel turns to depends on conventions that the paper does not give. On centered pixels with targets +1 and "
         "-1, drawn here, its cosine to the linear network's target-aligned kernel stays near 0.7, and the kernel is "
         "closer to that one restricted to pairs of images on the same side of the feature, which is what neurons with "
         "gates see. On raw pixels all images lie on one side, the gates are open, and the cosine is near 1 at the "

@@ -16,7 +16,7 @@ from linnet_papers.huang.training.pictures import (
     picture_network,
 )
 from linnet_papers.reproduction import Check, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labelled, variable_attributes
+from linnet_papers.reproduction.datasets import Dataset, labeled, variable_attributes
 from linnet_papers.reproduction.numbers import by_name
 
 OPTIONS = {
@@ -32,7 +32,7 @@ SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; r
 class ImageSettings(Settings):
     """The paper gives no settings for its image figures: these are linnet's.
 
-    Pictures of two classes, `centred` or raw, scaled to unit mean square; `targets` are "signs" (+1 and -1) or
+    Pictures of two classes, `centered` or raw, scaled to unit mean square; `targets` are "signs" (+1 and -1) or
     "labels" (the numbers of the classes). The classes are the set's own pair unless given. `growth` is the step as the
     growth per step of the first stage: the canonical step is `growth` n/sqrt(gamma), so that one number suits every
     data set. Training goes on, twice as long each time, until no more than `until` of what can be lost is left, and
@@ -45,7 +45,7 @@ class ImageSettings(Settings):
     samples: PositiveInt = settings.IMAGE_SAMPLES
     first_class: NonNegativeInt | None = None
     second_class: NonNegativeInt | None = None
-    centred: bool = True
+    centered: bool = True
     targets: str = "signs"
     conventions: bool = True
     width: PositiveInt = settings.IMAGE_WIDTH
@@ -63,7 +63,7 @@ def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, s
     loaded = ln.problems.load_images(chosen.data, chosen.path or None)
     pair = (chosen.first_class, chosen.second_class)
     X, y = loaded.two_classes(
-        *pair, samples=chosen.samples, key=chosen.seed, centred=chosen.centred, targets=chosen.targets
+        *pair, samples=chosen.samples, key=chosen.seed, centered=chosen.centered, targets=chosen.targets
     )
     names = [loaded.classes[loaded.pair[i] if label is None else label] for i, label in enumerate(pair)]
     taken = chosen.model_dump(include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until"})
@@ -77,7 +77,9 @@ def compare_conventions(chosen: ImageSettings, drawn: PictureRun, *, relu: bool)
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
-    changed = [chosen.model_copy(update={"centred": centred, "targets": targets}) for centred, targets in CONVENTIONS]
+    changed = [
+        chosen.model_copy(update={"centered": centered, "targets": targets}) for centered, targets in CONVENTIONS
+    ]
     runs = [drawn if each == chosen else train_on_images(each, relu=relu)[0] for each in changed]
 
     def at_moments(run: PictureRun) -> dict[str, np.ndarray]:
@@ -105,7 +107,7 @@ def compare_conventions(chosen: ImageSettings, drawn: PictureRun, *, relu: bool)
         "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
         "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
     }
-    return labelled(variables, coords)
+    return labeled(variables, coords)
 
 
 def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: bool) -> Dataset:
@@ -116,7 +118,7 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
         panels=",".join(letters or panels.PANELS),
         data=words,
         subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs",
-        convention_drawn=describe_convention(chosen.centred, chosen.targets),
+        convention_drawn=describe_convention(chosen.centered, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
         left=float(run.remaining_share[-1]),
@@ -129,7 +131,7 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
 
 
 def stage_checks(ds: Dataset) -> list[Check]:
-    """Return the paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
+    """Return the paper's three behaviors measured: loss flat then falling, ratio settled at t1, kernel turned.
 
     The ratio of a linear network must have settled at t1, as its equations have it.
     """

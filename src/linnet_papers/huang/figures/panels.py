@@ -114,7 +114,7 @@ def _draw_kernel_distance(axis: style.Axes, ds: Dataset) -> None:
 def _draw_kernel_norm(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel d: the norm of the kernel."""
     axis.set_title("d  Kernel: norm")
-    axis.semilogy(ds.step, ds.kernel_norm, color=style.GREY, label="training", **style.ALONE)
+    axis.semilogy(ds.step, ds.kernel_norm, color=style.GRAY, label="training", **style.ALONE)
     axis.set_ylabel("operator norm")
 
 

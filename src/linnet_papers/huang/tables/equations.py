@@ -29,7 +29,7 @@ SETTINGS = (SECTION_SIX, *INSIDE)
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Return the sweep over section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
     3, of smaller networks."""
-    cells = {"seeds": 3 if trial.quick else 8, "block": 2, "apart": ["setting"], "coords": {"stage": [1, 2]}}
+    cells = {"seeds": 3 if trial.quick else 8, "block": 2, "unbatched_axes": ["setting"], "coords": {"stage": [1, 2]}}
     fixed = settings.size(trial.quick)
     return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, fixed=fixed, **cells)
 
@@ -86,14 +86,16 @@ EQUATIONS = {
     "(9) printed": Equation("step 0", lambda n, _, t: misprints.linear(n.stages, n.overlaps, n.start, t)[0], True),
     "(9) corrected": Equation("step 0", lambda n, _, t: n.stages.linear(n.overlaps, n.start, t)[0], True),
     "(10) printed": Equation("t1", lambda n, rho, t: misprints.plane(n.stages, rho, n.at_first, t)[0]),
-    "(10) corrected": Equation("t1", lambda n, rho, t: n.stages.plane(rho, n.at_first, t)[0]),
-    "(10) corrected, overlaps dropped": Equation("step 0", lambda n, rho, t: n.stages.plane(0 * rho, n.start, t)[0]),
+    "(10) corrected": Equation("t1", lambda n, rho, t: n.stages.two_variable(rho, n.at_first, t)[0]),
+    "(10) corrected, overlaps dropped": Equation(
+        "step 0", lambda n, rho, t: n.stages.two_variable(0 * rho, n.start, t)[0]
+    ),
     "(10) corrected, overlaps kept": Equation(
-        "step 0", lambda n, rho, t: n.stages.plane(0 * rho, n.start, t, overlaps=n.overlaps)[0]
+        "step 0", lambda n, rho, t: n.stages.two_variable(0 * rho, n.start, t, overlaps=n.overlaps)[0]
     ),
     "(11) printed": Equation("t1", lambda n, rho, t: misprints.scalar(n.stages, rho, t)),
-    "(11) corrected": Equation("t1", lambda n, rho, t: n.stages.scalar(rho, t)),
-    "(11) corrected, from the start": Equation("first state", lambda n, rho, t: n.stages.scalar(rho, t)),
+    "(11) corrected": Equation("t1", lambda n, rho, t: n.stages.one_variable(rho, t)),
+    "(11) corrected, from the start": Equation("first state", lambda n, rho, t: n.stages.one_variable(rho, t)),
 }
 
 

@@ -26,7 +26,15 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     seeds = 3 if trial.quick else 10
     fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
     return trial_sweep(
-        trial, "huang-lemmas", lemmas_cells, axes, seeds=seeds, fixed=fixed, block=10, apart=list(axes), dtype=None
+        trial,
+        "huang-lemmas",
+        lemmas_cells,
+        axes,
+        seeds=seeds,
+        fixed=fixed,
+        block=10,
+        unbatched_axes=list(axes),
+        dtype=None,
     )
 
 

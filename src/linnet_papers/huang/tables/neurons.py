@@ -62,7 +62,7 @@ MOST = ("kernel_smallest", "kernel_largest", "kernel_mean", "pull", "first_outpu
 
 
 def _row(networks: Dataset) -> Numbers:
-    """Summarise all neurons of all draws at one ratio and margin, by name."""
+    """Summarize all neurons of all draws at one ratio and margin, by name."""
     from scipy.special import ndtr
 
     each = {name: of.transpose("seed", "neuron").values for name, of in networks.items() if "neuron" in of.dims}

@@ -29,7 +29,7 @@ def read(results: Dataset) -> Rows:
 
 
 def _read_corner(networks: Dataset) -> Numbers:
-    """Summarise the networks of one signal and margin, by name: the worst of them."""
+    """Summarize the networks of one signal and margin, by name: the worst of them."""
     theories = theories_of(networks)
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
     predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)

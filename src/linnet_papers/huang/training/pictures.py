@@ -17,16 +17,16 @@ from linnet_papers.reproduction.fits import first_index, relative_distance
 
 if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
-    from linnet.theories.feature_learning import End, Stages
+    from linnet.theories.feature_learning import FinalState, Stages
 
-# (centred, targets): what is done to the pixels, and what is asked for
+# (centered, targets): what is done to the pixels, and what is asked for
 CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
 MOMENTS = {"t1": settings.FIRST_SHARE, "half": 0.5, "fifth": 0.2}  # shares of what can be lost that are left there
 
 
-def describe_convention(centred: bool, targets: str) -> str:
+def describe_convention(centered: bool, targets: str) -> str:
     """Return in words what is done to the pixels and what is asked for."""
-    pixels = "centred" if centred else "raw"
+    pixels = "centered" if centered else "raw"
     return f"{pixels} pixels, targets {'+1 and -1' if targets == 'signs' else 'the class numbers'}"
 
 
@@ -52,9 +52,9 @@ class PictureRun:
         ]
 
     @property
-    def end(self) -> End:
+    def end(self) -> FinalState:
         """Where a linear network ends from a vanishing start, by the closed form."""
-        return ln.theories.feature_learning.end(self.stages.gram, self.stages.outputs)
+        return ln.theories.feature_learning.final_state(self.stages.gram, self.stages.outputs)
 
     @property
     def end_distance(self) -> float:

@@ -116,10 +116,10 @@ def formula_at_depth(trial: Trial) -> Numbers:
         """Return the least test error by formula and trained, their relative difference, and that over its error."""
         diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
         layers = wide_layers(30, width, depth, coupling, key=trial.seed, order=4)
-        formula = diagram.best_test[0, 0]
+        formula = diagram.min_test_loss[0, 0]
         least = least_test_loss(task, layers, 2.5 * diagram.best_time[0, 0], 400)
         difference = abs(formula / least - 1)
-        return {"pairs": [formula, least], "worst": difference, "bars": difference / diagram.error[0, 0]}
+        return {"pairs": [formula, least], "worst": difference, "bars": difference / diagram.uncertainty[0, 0]}
 
     cases = {f"depth {depth}, c = {c}": (depth, c) for depth in (2, 3, 4) for c in (0.5, 1.5)}
     widest = by_name({name: compare(10**6, *case) for name, case in cases.items()})
@@ -165,7 +165,7 @@ def what_depth_buys(trial: Trial) -> Numbers:
         for depth in (2, 3):
             coupling = (kernel / depth) ** (1 / (2 * depth - 2))
             predicted = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-            errors.append(2 * predicted.best_test[0, 0] / 3600)
+            errors.append(2 * predicted.min_test_loss[0, 0] / 3600)
         return {"errors": errors, "ratio": errors[1] / errors[0]}
 
     numbers = by_name({f"kernel {kernel:g}": least_errors(kernel) for kernel in (0.5, 2.0, 10.0, 50.0)})

@@ -89,16 +89,16 @@ def formula_against_training(trial: Trial) -> Numbers:
     comparison = cells.TABLE.rows(trial)
     covered = comparison.covered
     error = {name: np.abs(off) for name, off in comparison.off.items()}
-    test = error["best_test"]
+    test = error["min_test_loss"]
     timed = covered & np.isfinite(error["best_time"])
-    beyond = [((test > bars * comparison.bars["best_test"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
+    beyond = [((test > bars * comparison.bars["min_test_loss"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
     return {
         "value": np.median(test[covered]),
         "cells": covered.size,
         "tasks": len(covered),
         "covered": covered.mean(),
-        "within": comparison.within("best_test").mean(),
-        "within_one": comparison.within("best_test", bars=1).mean(),
+        "within": comparison.within("min_test_loss").mean(),
+        "within_one": comparison.within("min_test_loss", bars=1).mean(),
         "factor": comparison.likeliest_bar_factor(),
         "beyond": beyond[1],
         "beyond_two": beyond[0],
@@ -169,7 +169,7 @@ def theorem_against_equation(trial: Trial) -> Numbers:
         for g in (1e-2, 0.3, 4.0, 50.0):
             modes = ln.theories.spectral_bias.singular_values(values, g, times)
             theorem = (left * modes[:, None, :]) @ right
-            equation = ln.theories.mixed.self_consistent(target, np.zeros(shape), g, times)
+            equation = ln.theories.lazy_active.self_consistent(target, np.zeros(shape), g, times)
             worst = max(worst, np.abs(theorem - equation).max() / values[0])
     return {"value": worst}
 

@@ -47,7 +47,9 @@ def one_start(trial: Trial) -> Numbers:
         orthogonal = ln.inits.orthogonal(key=trial.seed, scale=scale, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH)
         imbalanced = ln.inits.balanced(zero, imbalance=2 * scale, width=INPUTS)
         trained, other = (ln.gradient_flow(problem, start, times=times).products for start in (orthogonal, imbalanced))
-        mixed, control = (ln.theories.mixed.self_consistent(target, zero, factor * scale, times) for factor in (1, 2))
+        mixed, control = (
+            ln.theories.lazy_active.self_consistent(target, zero, factor * scale, times) for factor in (1, 2)
+        )
         products = {"starts": other, "mixed": mixed, "control": control}
         return {name: np.abs(trained - product).max() for name, product in products.items()}
 

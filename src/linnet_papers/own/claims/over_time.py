@@ -42,7 +42,7 @@ def over_time(trial: Trial) -> Numbers:
         problem = ln.problems.spiked_covariance(
             40, spike=spike, alignment=alignment, samples=samples, noise_std=0.5, key=[trial.seed, samples]
         )
-        curve = ln.theories.one_output.learning_curve(problem, threshold, times)
+        curve = ln.theories.one_output.error_over_time(problem, threshold, times)
         std = np.sqrt(threshold / width)
         shape = {"in_dim": 40, "out_dim": 1}
         starts = {
@@ -95,7 +95,7 @@ def any_spectrum(trial: Trial) -> Numbers:
         """Return the largest relative gap of the test error over time, and that of its limit at the end."""
         problem = ln.problems.spectrum(values, overlaps, samples=30, noise_std=0.3, key=trial.seed)
         start = ln.inits.orthogonal(key=trial.seed, in_dim=40, out_dim=1, width=60, scale=threshold)
-        curve = ln.theories.one_output.learning_curve(problem, threshold, times)
+        curve = ln.theories.one_output.error_over_time(problem, threshold, times)
         run = ln.gradient_flow(problem, start, times=times)
         limit = ln.theories.one_output.asymptotic(
             values, overlaps, 30, noise_variance=0.09, threshold=threshold, times=[0.0, 1e9]
@@ -145,7 +145,7 @@ def over_time_limit(trial: Trial) -> Numbers:
 
     def compare_with_limits(problems: list[ln.Problem], threshold: float) -> Numbers:
         """Return how many standard errors the means over the draws are off the limit, and off that of a control."""
-        curves = [ln.theories.one_output.learning_curve(problem, threshold, times) for problem in problems]
+        curves = [ln.theories.one_output.error_over_time(problem, threshold, times) for problem in problems]
         losses = [[curve.loss, np.asarray(curve.test_loss)] for curve in curves]
         mean = np.mean(losses, axis=0)
         error = np.std(losses, axis=0, ddof=1) / np.sqrt(draws)

@@ -186,7 +186,7 @@ def no_shortcut(trial: Trial) -> Numbers:
 def _steps_to_levels(problem: ln.Problem, threshold: float) -> np.ndarray:
     """Return the time to each of the `LEVELS` times the largest curvature of the loss until then."""
     times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
-    path = ln.theories.one_output.flow(problem, threshold, times)
+    path = ln.theories.one_output.product_over_time(problem, threshold, times)
     errors = np.asarray(problem.test_loss(path[:, None]))
     ends = [int(np.argmax(errors < level * errors[0])) for level in LEVELS]
     return np.array([times[end] * _largest_curvature(problem, threshold, path, end) for end in ends])

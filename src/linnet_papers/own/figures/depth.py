@@ -32,7 +32,7 @@ def compute(settings: Depth, panels: tuple[str, ...]) -> Dataset:
 
     task = ln.problems.low_rank_plus_noise(settings.dim, rank=settings.rank, key=settings.seed)
     per_entry = 2 / settings.dim**2
-    values = ln.theories.mixed.task_spectrum(task).values[: settings.rank]
+    values = ln.theories.lazy_active.task_spectrum(task).values[: settings.rank]
     widths = np.round(np.geomspace(16 * 2 * settings.dim, 1e8, settings.cells))
     variances = np.geomspace(0.2, 4.0, settings.cells) ** 2 / 1e5  # the same for all depths
     couplings = np.geomspace(0.3, 2.0, settings.networks)
@@ -48,9 +48,9 @@ def compute(settings: Depth, panels: tuple[str, ...]) -> Dataset:
         modes = ln.theories.deep.gaussian_modes(values, 0.3, depth, last * times, rtol=1e-3)
         return xr.Dataset(
             {
-                "best_test": (("width", "variance"), per_entry * plane.best_test),
+                "min_test_loss": (("width", "variance"), per_entry * plane.min_test_loss),
                 "covered": (("width", "variance"), plane.covered),
-                "formula": ("coupling", per_entry * predicted.best_test[0]),
+                "formula": ("coupling", per_entry * predicted.min_test_loss[0]),
                 "trained": ("coupling", [per_entry * least_test_loss(task, *run, settings.steps) for run in runs]),
                 "mode": (("time", "number"), modes / values),
                 "last": last,
@@ -65,10 +65,14 @@ def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(2, 3, size=style.column(2, ratio=0.62))
         across, up = np.log10(data["variance"].values), np.log10(data["width"].values)
-        shown = {"vmin": float(data["best_test"].min()), "vmax": float(data["best_test"].max()), "rasterized": True}
+        shown = {
+            "vmin": float(data["min_test_loss"].min()),
+            "vmax": float(data["min_test_loss"].max()),
+            "rasterized": True,
+        }
         for letter, panel, depth in zip("abc", axes[0], DEPTHS, strict=True):
             row = data.sel(depth=depth)
-            shades = panel.pcolormesh(across, up, row["best_test"], shading="nearest", **shown)
+            shades = panel.pcolormesh(across, up, row["min_test_loss"], shading="nearest", **shown)
             for value in data["value"].values:  # the border of each mode: sigma^2 w = S^(2/L)
                 panel.plot(2 / depth * np.log10(value) - up, up, color="white", linewidth=0.8)
             uncovered = 1.0 - row["covered"].astype(float)
@@ -78,18 +82,18 @@ def plot(data: Dataset) -> style.Picture:
             panel.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
         axes[0, 0].set_ylabel("log10 width")
         picture.colorbar(shades, ax=axes[0, 2])
-        for colour, depth in zip(style.shades(len(DEPTHS)), DEPTHS, strict=True):
+        for color, depth in zip(style.shades(len(DEPTHS)), DEPTHS, strict=True):
             row = data.sel(depth=depth)
-            axes[1, 0].plot(data["coupling"], row["formula"], color=colour, **style.CURVE)
-            axes[1, 0].plot(data["coupling"], row["trained"], color=colour, label=f"depth {depth}", **style.MARKS)
+            axes[1, 0].plot(data["coupling"], row["formula"], color=color, **style.CURVE)
+            axes[1, 0].plot(data["coupling"], row["trained"], color=color, label=f"depth {depth}", **style.MARKS)
         axes[1, 0].set(title="d  Trained and formula", xlabel="coupling √w σ", ylabel="least test error", xscale="log")
         axes[1, 0].set_xticks([0.3, 0.5, 1.0, 2.0], labels=["0.3", "0.5", "1", "2"])
         axes[1, 0].set_xticks([], minor=True)
         axes[1, 0].legend()
         for letter, panel, depth in zip("ef", axes[1, 1:], (2, 4), strict=True):
             row = data.sel(depth=depth)
-            for colour, mode in zip(style.shades(data.sizes["number"]), row["mode"].T, strict=True):
-                panel.plot(data["time"] * row["last"], mode, color=colour, **style.CURVE)
+            for color, mode in zip(style.shades(data.sizes["number"]), row["mode"].T, strict=True):
+                panel.plot(data["time"] * row["last"], mode, color=color, **style.CURVE)
             panel.set(title=f"{letter}  Learned share, depth {depth}", xlabel="time", xscale="log")
     return picture
 

@@ -10,7 +10,7 @@ from linnet import style
 from linnet_papers.own.predictions import small_start, spiked_limit
 from linnet_papers.own.settings import EXACT
 from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.numbers import by_name
 
 SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
@@ -49,7 +49,7 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
         return {
             "time": times,
             "trained": ln.gradient_flow(problem, start, times=times).test_loss,
-            "one_svd": ln.theories.one_output.learning_curve(problem, threshold, times).test_loss,
+            "one_svd": ln.theories.one_output.error_over_time(problem, threshold, times).test_loss,
             "limit": spiked_limit(*model, threshold, times).test_loss,
         }
 
@@ -61,7 +61,7 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
     errors = np.stack([small_start(strong, alignment, ratio, phases) for ratio in ratios])
     curves, phase = ("threshold", "state"), ("samples_over_inputs", "phase_time")
     attributes = {name: getattr(settings, name) for name in ("spike", "alignment", "dim", "samples", "strong_spike")}
-    return labelled(
+    return labeled(
         {
             "time": (curves, data["time"], "canonical time"),
             "trained": (curves, data["trained"], "test loss of the trained network"),
@@ -81,21 +81,21 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
 def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
-        for colour, g in zip(style.shades(data.sizes["threshold"]), data["threshold"].values, strict=True):
+        for color, g in zip(style.shades(data.sizes["threshold"]), data["threshold"].values, strict=True):
             one = data.sel(threshold=g)
             clock = one["time"] * max(1.0, float(g))
-            axes[0].plot(clock, one["one_svd"], color=colour, label=f"threshold {g:g}", **style.CURVE)
-            axes[0].plot(clock, one["limit"], color=colour, **style.THEORY)
-            axes[0].plot(clock[::4], one["trained"][::4], color=colour, **style.MARKS)
+            axes[0].plot(clock, one["one_svd"], color=color, label=f"threshold {g:g}", **style.CURVE)
+            axes[0].plot(clock, one["limit"], color=color, **style.THEORY)
+            axes[0].plot(clock[::4], one["trained"][::4], color=color, **style.MARKS)
         axes[0].set(title="a  Test error over time", xlabel="time t · max(1, threshold)", ylabel="test loss")
         axes[0].set(xscale="log", yscale="log")
         for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
-            axes[0].plot([], [], color=style.GREY, label=label, **look)
+            axes[0].plot([], [], color=style.GRAY, label=label, **look)
         axes[0].legend(loc="upper right")
-        for colour, one in zip(style.shades(data.sizes["samples_over_inputs"]), data["phases"], strict=True):
+        for color, one in zip(style.shades(data.sizes["samples_over_inputs"]), data["phases"], strict=True):
             ratio = float(one["samples_over_inputs"])
             name = "population" if np.isinf(ratio) else f"n/d = {ratio:g}"
-            axes[1].plot(data["phase_time"], one, color=colour, label=name, **style.CURVE)
+            axes[1].plot(data["phase_time"], one, color=color, label=name, **style.CURVE)
         axes[1].axhline(data.attrs["early_share"], label="left by the early phase", **style.GUIDELINE)
         axes[1].set(title="b  Two phases from a small start", xlabel="time t", ylabel="test loss over its start")
         axes[1].set(yscale="log", ylim=(5e-3, 1.5))

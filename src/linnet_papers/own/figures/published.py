@@ -40,17 +40,17 @@ def plot(data: Dataset) -> style.Picture:
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
         variances = data["gamma_variance"]
         shown = data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
-        for colour, power in zip(style.shades(len(shown)), shown, strict=True):
+        for color, power in zip(style.shades(len(shown)), shown, strict=True):
             line, band, marks = (values.sel(gamma_width=power) for values in (mean, spread, data["test_error"]))
-            axes[0].plot(variances, line, color=colour, **style.CURVE)
-            axes[0].fill_between(variances, line - band, line + band, color=colour, alpha=0.2, linewidth=0)
-            axes[0].plot(variances, marks, color=colour, label=f"γ(w) = {power:.2f}", **style.MARKS)
+            axes[0].plot(variances, line, color=color, **style.CURVE)
+            axes[0].fill_between(variances, line - band, line + band, color=color, alpha=0.2, linewidth=0)
+            axes[0].plot(variances, marks, color=color, label=f"γ(w) = {power:.2f}", **style.MARKS)
         axes[0].set(title="a  Marks: published networks. Lines: formula", yscale="log")
         axes[0].set(xlabel="variance exponent γ(σ²)", ylabel="test error where stopped")
         axes[0].legend()
         values = error.transpose("gamma_width", "gamma_variance")
-        colours = around_zero(float(np.abs(error).max()))
-        cell_map(axes[1], variances, data["gamma_width"], values, **colours)
+        colors = around_zero(float(np.abs(error).max()))
+        cell_map(axes[1], variances, data["gamma_width"], values, **colors)
         axes[1].set(xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
         axes[1].set_title("b  Formula / published - 1, percent")
     return picture

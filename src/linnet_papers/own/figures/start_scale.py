@@ -8,7 +8,7 @@ from pydantic import PositiveInt
 from linnet import style
 from linnet_papers.own.predictions import gain_in_the_limit
 from linnet_papers.reproduction import Check, Figure, Settings
-from linnet_papers.reproduction.datasets import DataArray, Dataset, labelled
+from linnet_papers.reproduction.datasets import DataArray, Dataset, labeled
 
 
 class StartScale(Settings):
@@ -35,7 +35,7 @@ def compute(settings: StartScale, panels: tuple[str, ...]) -> Dataset:
         "signal_to_noise": (settings.signal_to_noise, "signal to noise of the labels"),
         "alignment": (settings.alignments, "alignment of spike and target"),
     }
-    return labelled(
+    return labeled(
         {"gain": (tuple(axes), np.array(gains), "least test error of a large start over that of a small one")},
         {name: (name, list(values), words) for name, (values, words) in axes.items()},
         {"dim": settings.dim, "samples": settings.samples},

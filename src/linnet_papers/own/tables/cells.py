@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.own.predictions import predicted_cells
 from linnet_papers.own.settings import STANDARD_ERRORS
-from linnet_papers.own.training.plane import QUANTITIES, cells, tasks_of
+from linnet_papers.own.training.plane import QUANTITIES, tasks_of, train_plane_cell
 from linnet_papers.reproduction import Columns, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.table import trial_sweep
@@ -31,7 +31,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         sides = [60, 200]
     axes = {"task": range(tasks), "cell": range(number), "start": range(max(starts))}
     fixed = {"seed": trial.seed, "sides": sides, "cells": number, "starts": starts}
-    return trial_sweep(trial, "own-cells", cells, axes, fixed=fixed, together="start")
+    return trial_sweep(trial, "own-cells", train_plane_cell, axes, fixed=fixed, together="start")
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Compared:
 
         Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
         """
-        off = self.off["best_test"][self.covered]
-        bars = self.bars["best_test"][self.covered]
+        off = self.off["min_test_loss"][self.covered]
+        bars = self.bars["min_test_loss"][self.covered]
         told = self.told[self.covered]
         variances = np.outer(FACTORS**2, told**2) + (bars**2 - told**2)
         return float(FACTORS[np.argmin((off**2 / variances + np.log(variances)).sum(axis=1))])
@@ -75,7 +75,11 @@ def read(networks: Dataset) -> Compared:
     predicted = predicted_cells(networks)
     off = {}
     bars = {}
-    told = {"best_test": predicted["error"], "best_time": predicted["best_time_error"], "stable_rank": np.zeros(())}
+    told = {
+        "min_test_loss": predicted["uncertainty"],
+        "best_time": predicted["best_time_uncertainty"],
+        "stable_rank": np.zeros(()),
+    }
     for name in QUANTITIES:
         runs = networks[name].transpose("task", "cell", "start")
         mean = runs.mean("start").values
@@ -83,14 +87,14 @@ def read(networks: Dataset) -> Compared:
         off[name] = predicted[name] / mean - 1
         bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
     ended = networks["ended"].min("start").transpose("task", "cell").values > 0
-    return Compared(off, bars, predicted["covered"].astype(bool), predicted["error"], ended)
+    return Compared(off, bars, predicted["covered"].astype(bool), predicted["uncertainty"], ended)
 
 
 def columns(networks: Dataset) -> Columns:
     """Return a row for each task: how far the formula is from the trained networks."""
     compared = read(networks)
     problems = tasks_of(networks).values()
-    error = [np.abs(off)[covered] for off, covered in zip(compared.off["best_test"], compared.covered, strict=True)]
+    error = [np.abs(off)[covered] for off, covered in zip(compared.off["min_test_loss"], compared.covered, strict=True)]
     return {
         "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],
         "rank": [str(np.linalg.matrix_rank(np.asarray(problem.truth))) for problem in problems],

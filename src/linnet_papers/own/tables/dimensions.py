@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet_papers.own.predictions import predicted_best_test
-from linnet_papers.own.training.dimensions import cells
+from linnet_papers.own.predictions import predicted_min_test_loss
+from linnet_papers.own.training.dimensions import train_dimension_cells
 from linnet_papers.reproduction import Table, Trial
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.table import trial_sweep
@@ -26,18 +26,18 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(
         trial,
         "own-dimensions",
-        cells,
+        train_dimension_cells,
         axes,
         fixed={"steps": 2000, "seed": trial.seed},
         block=6 * replicates,
-        apart=["dim"],
+        unbatched_axes=["dim"],
     )
 
 
 def read(networks: Dataset) -> dict[int, np.ndarray]:
     """Return the relative errors of the formula by the dimension, (cell and task,)."""
-    trained = networks["best_test"].transpose(*AXES).values
-    errors = np.abs(predicted_best_test(networks, int(networks.attrs["seed"])) / trained - 1)
+    trained = networks["min_test_loss"].transpose(*AXES).values
+    errors = np.abs(predicted_min_test_loss(networks, int(networks.attrs["seed"])) / trained - 1)
     return {dim: each.ravel() for dim, each in zip(networks["dim"].values.tolist(), errors, strict=True)}
 
 

@@ -10,7 +10,7 @@ from linnet_papers.tu import plane
 PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, between which it rises for a while
 
 
-def cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
+def train_dimension_cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
     """Return the least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
     `gamma_variance`, `gamma_width` and `replicate`."""
     from linnet.trainers import stopping  # JAX: only where something is trained
@@ -20,4 +20,4 @@ def cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
     runs, _ = plane.trained_cells(
         points, seeds, dim=dim, task_of=lambda replicate: plane.task(dim, replicate, seed), steps=steps, stop=stop
     )
-    return {"best_test": runs.best_test}
+    return {"min_test_loss": runs.min_test_loss}

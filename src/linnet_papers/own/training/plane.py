@@ -17,7 +17,7 @@ RANKS = (1, 3, 6, 2, 10, 4)  # of the truths, one after another
 NOISES = (0.3, 3.0)  # standard deviations of the noise, least and most
 STRENGTHS = (1.5, 5.0)  # the largest signal, in units of the largest singular value of the noise
 FEW_UNITS = 6
-QUANTITIES = ("best_test", "best_time", "stable_rank")
+QUANTITIES = ("min_test_loss", "best_time", "stable_rank")
 
 
 class Cell(NamedTuple):
@@ -56,7 +56,9 @@ def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
     ]
 
 
-def cells(points: Points, seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]) -> Block:
+def train_plane_cell(
+    points: Points, seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]
+) -> Block:
     """Train all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
 
     `starts` are those of networks of up to six units, of up to as many units as inputs (half or all of the most that
@@ -84,7 +86,7 @@ def cells(points: Points, seeds: np.ndarray, *, seed: int, sides: list[int], cel
         speeds=np.full(runs, 2 * float(fastest)),
         horizon=float(np.log(2 + slowest / variance)) / slowest,
     )
-    parts = {"best_test": least.test / 2, "best_time": least.time, "stable_rank": least.stable_rank}
+    parts = {"min_test_loss": least.test / 2, "best_time": least.time, "stable_rank": least.stable_rank}
     ended = {"ended": least.ended.astype(float)}
     return {
         name: np.pad(part, (0, len(seeds) - runs), constant_values=np.nan) for name, part in (parts | ended).items()

@@ -14,13 +14,13 @@ from linnet_papers.tu import plane
 def trained_diagram(dim: int) -> Dataset:
     r"""Return every trained cell of one dimension (50, 200, 1000 or 2000): 35 x 35 networks, 15 x 15 at d = 2000.
 
-    Variables `best_test` (least $|A - A^*|_F^2/d^2$), `stable_rank` then, `best_step`, `log_distance` to the
+    Variables `min_test_loss` (least $|A - A^*|_F^2/d^2$), `stable_rank` then, `best_step`, `log_distance` to the
     self-consistent dynamics and `steps` taken, over the coordinates `gamma_width` and `gamma_variance`, the exponents
     of $w$ and $\sigma^2$ in $d$. The step is $1/(50|A^*|)$, or $1/(50\sigma^2 w)$ above the lazy border; runs stop as
     the published ones do, after 750 steps at the latest.
 
     >>> cells = trained_diagram(50)
-    >>> dict(cells.sizes), float(cells["best_test"].min())
+    >>> dict(cells.sizes), float(cells["min_test_loss"].min())
     ({'gamma_width': 35, 'gamma_variance': 35}, 0.23151)
     """
     import xarray as xr

@@ -52,7 +52,7 @@ class Falls(Leaf):
         return {self.number: [1.0, 1.0 + step, 1.0 + 2 * step]}
 
     def _signed_steps(self, numbers: Numbers) -> np.ndarray:
-        """Return the differences between neighbours, positive where they go the right way."""
+        """Return the differences between neighbors, positive where they go the right way."""
         values = np.array([float(value_of(value)) for _, value in entries(numbers[self.number])])
         return -self.sign * np.diff(values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.tu import misprints
@@ -93,8 +93,8 @@ def distance_from_diagonal(trial: Trial) -> Numbers:
         values[:3] = [(5, 5, 2), (5, 4, 3), (3, 3, 3)][draw.integers(3)]
         reference = np.diag(values)
         near = reference + 10 ** draw.uniform(-4, 0.5) * draw.normal(size=(dim, dim)) / np.sqrt(dim)
-        x = float(mixed.alignment_defect(near, reference, 3))
-        first = highest(first, x / mixed.alignment_bound(near, reference, 3))
+        x = float(lazy_active.alignment_defect(near, reference, 3))
+        first = highest(first, x / lazy_active.alignment_bound(near, reference, 3))
         left, _, right = np.linalg.svd(near)
         blocks = len(np.unique(values[:3])) + 1
         moved = np.linalg.norm(reference - left.T @ reference @ right.T, 2) / values[0]
@@ -137,7 +137,7 @@ def rotation_rate(trial: Trial) -> Numbers:
     target = np.diag([4.0, 2.5, 1.0, 0.0]) + 0.1 * draw.normal(size=(4, 4))
     start = np.diag([1.5, 0.8, 0.4, 0.1]) + 0.05 * draw.normal(size=(4, 4))
     g, h = 0.5, 1e-5
-    before, here, after = mixed.self_consistent(target, start, g, [0.1 - h, 0.1, 0.1 + h])
+    before, here, after = lazy_active.self_consistent(target, start, g, [0.1 - h, 0.1, 0.1 + h])
     measured = (sign_fixed_svd(after)[0] ** 2 - sign_fixed_svd(before)[0] ** 2)[range(4), range(4)] / (2 * h)
     ratio = (measured / printed_rotation_rates(*sign_fixed_svd(here), target, g))[:3]
     return {"ratio": ratio}
@@ -178,8 +178,8 @@ def decay_of_misalignment(trial: Trial) -> Numbers:
     for _ in range(10):
         start = np.diag(np.append([1.2, 0.7, 0.35], np.full(dim - 3, 0.02))) + 1e-3 * draw.normal(size=(dim, dim))
         times = np.linspace(0, 0.6, 61)
-        products = mixed.self_consistent(truth, start, 0.3, times)
-        x = mixed.alignment_defect(products, truth, 3)
+        products = lazy_active.self_consistent(truth, start, 0.3, times)
+        x = lazy_active.alignment_defect(products, truth, 3)
         rate = -np.gradient(np.log(x), times)[1:-1]
         values = np.linalg.svd(products, compute_uv=False)[1:-1]
         margins.append(rate / slowest_pair_rates(values, np.append(goals, 0.0), 0.3))

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest
 from linnet_papers.tu import misprints
@@ -101,8 +101,8 @@ def projections_of_the_start(trial: Trial) -> Numbers:
 def cubic_equations(trial: Trial) -> Numbers:
     runs = widths.TABLE.rows(trial)
     g, product = runs.threshold, runs.weights[-1, -1, 0].product
-    one, two = mixed.gram_matrices(product, g)
-    residuals = mixed.cubic(one, two, product, g), mixed.cubic(two, one, product.T, g)
+    one, two = lazy_active.gram_matrices(product, g)
+    residuals = lazy_active.gram_cubic(one, two, product, g), lazy_active.gram_cubic(two, one, product.T, g)
     own = np.linalg.norm(residuals, 2, axis=(1, 2)).max() / np.linalg.norm(one, 2) ** 3
     misses = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
     rate, error = exponent(runs.ratios, misses)
@@ -166,9 +166,9 @@ def isotropic_imbalance(trial: Trial) -> Numbers:
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
         weights = ln.inits.balanced(start, 2 * sign * threshold)
         run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=times)
-        gaps.append(np.abs(run.products - mixed.self_consistent(target, start, threshold, times)).max())
+        gaps.append(np.abs(run.products - lazy_active.self_consistent(target, start, threshold, times)).max())
         grams = weights.first.T @ weights.first, weights.second @ weights.second.T
-        for hat, gram, plus in zip(mixed.gram_matrices(start, threshold), grams, (sign, -sign)):
+        for hat, gram, plus in zip(lazy_active.gram_matrices(start, threshold), grams, (sign, -sign)):
             if plus == sign or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
                 shift = plus * threshold * np.eye(len(hat))
                 right.append(np.abs(gram - (hat + shift)).max())

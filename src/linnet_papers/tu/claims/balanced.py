@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import exponent, highest, relative_distance
 from linnet_papers.tu import misprints
@@ -87,8 +87,8 @@ def stuck_modes(trial: Trial) -> Numbers:
     draws = 400 if trial.quick else 4000
     draw = generator(key=trial.seed)
     goals, starts = draw.uniform(1, 3, size=draws), draw.normal(size=draws)
-    balanced = mixed.balanced_modes(goals, starts, [60.0])[0]
-    freed = mixed.aligned_modes(goals, starts, 1e-4, [60.0])[0]
+    balanced = lazy_active.balanced_modes(goals, starts, [60.0])[0]
+    freed = lazy_active.aligned_modes(goals, starts, 1e-4, [60.0])[0]
     # starts that are not aligned: trained, one network for each of many random square starts
     total, dim = (60 if trial.quick else 300), 3
     left, _, right = np.linalg.svd(draw.normal(size=(total, dim, dim)))

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest, relative_distance
 from linnet_papers.tu import misprints
@@ -48,7 +48,7 @@ def descent_near_flow(trial: Trial) -> Numbers:
     draw = generator(key=trial.seed)
     target = draw.normal(size=(6, 6))
     start = 0.3 * draw.normal(size=(6, 6))
-    exact = mixed.self_consistent(target, start, 0.2, [1.0])[0]
+    exact = lazy_active.self_consistent(target, start, 0.2, [1.0])[0]
     problem = ln.Problem.from_target(target)
     weights = ln.inits.balanced(start, 0.4)
     ends = [descent_to_time_one(problem, weights, steps).product for steps in (200, 400)]

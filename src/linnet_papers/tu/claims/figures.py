@@ -49,7 +49,7 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
 )
 def errors_of_the_regions(trial: Trial) -> Numbers:
     cells = plane.TABLE.rows(trial)
-    error = cells.best_test / cells.best_test[cells.region == "lazy"].median(skipna=False)
+    error = cells.min_test_loss / cells.min_test_loss[cells.region == "lazy"].median(skipna=False)
     active = error[cells.region == "active"]
     deep = cells.gap[cells.region == "active"] >= DEEP
     return {
@@ -103,7 +103,7 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
     holds=AtLeast(MOST, what="share of these cells with a distance below a fifth of the target", form=".0%"),
     corrected=AtLeast(MOST, "small", what="that share where gamma_sigma2 is -1 or less", form=".0%"),
     correction="for small starts, gamma_sigma2 <= -1; for larger ones the start's own factors and its imbalance "
-    "replace it (theories.mixed.split_flow, judged by own-trained)",
+    "replace it (theories.lazy_active.split_flow, judged by own-trained)",
     reads="largest root mean square distance over the run, over that of the target: below a fifth in {value:.0%} of "
     "{cells} cells, in {small:.0%} of those with gamma_sigma2 <= -1 (up to {most:.2f} there, {far:.2f} elsewhere; d "
     "= {dim})",

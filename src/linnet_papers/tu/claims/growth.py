@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet_papers.reproduction.datasets import cells_of
 from linnet_papers.reproduction.fits import exponent, highest
@@ -71,7 +71,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
                 weights = active_start(dim, gammas, key=[trial.seed, seed, 1])
                 rate = 1 / (400 * dim)
                 run = ln.gradient_descent(task, weights, learning_rate=rate, steps=300, save_every=10, keep="products")
-                theory = mixed.self_consistent(task.cross, weights.product, threshold, run.times)
+                theory = lazy_active.self_consistent(task.cross, weights.product, threshold, run.times)
                 network, equation, apart = np.linalg.norm([run.products, theory, run.products - theory], 2, axis=(2, 3))
                 early = network + equation <= threshold
                 ratios.append(apart[early].max() / (threshold * np.sqrt(dim / width)))

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Verdict, Within, claim
 from linnet_papers.reproduction.fits import exponent, relative_distance
 from linnet_papers.tu import misprints
@@ -56,12 +56,12 @@ def lazy_recursion(trial: Trial) -> Numbers:
         weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed, batch=draws)
         rate = 0.05 / threshold  # small enough that both layers' second-order term is small too
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        lazy = [mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps) for start in weights.product]
+        lazy = [lazy_active.lazy_descent(problem.cross, start, threshold, rate, run.steps) for start in weights.product]
         gaps.append(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max())
     truth = np.asarray(problem.truth)
     noise = problem.cross - truth
     remaining = (1 - 2 * rate * threshold) ** np.arange(steps + 1)  # at the larger threshold, the last
-    floors = mixed.lazy_error_floor(truth, noise, remaining), misprints.lazy_mean(truth, noise, remaining)
+    floors = lazy_active.lazy_error_floor(truth, noise, remaining), misprints.lazy_mean(truth, noise, remaining)
     right, printed = (np.abs(2 * run.test_loss.mean(axis=1) / floor - 1)[1:].max() for floor in floors)
     return {
         "right": right,

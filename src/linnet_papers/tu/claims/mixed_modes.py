@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Below, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import exponent
 from linnet_papers.tu import misprints
@@ -53,7 +53,7 @@ def speed_of_modes(trial: Trial) -> Numbers:
     velocity = ln.observables.ntk_operator(weights, pull)
     moving = np.einsum("tim,tij,tmj->tm", left, velocity, right)  # ds/dt along each singular pair
     aim = np.einsum("tim,tij,tmj->tm", left, pull, right)
-    expected = mixed.mode_speed(values, runs.threshold)
+    expected = lazy_active.mode_speed(values, runs.threshold)
     strength = np.linalg.norm(pull, 2, axis=(1, 2))[:, None]
     # where a mode is pulled at all: elsewhere its speed is that of the others' leftovers
     pulled = (np.abs(aim) > 0.2 * strength) & (strength > 1e-3 * strength[0])
@@ -103,7 +103,7 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     first = weights.first @ right.swapaxes(1, 2)
     second = weights.second.swapaxes(1, 2) @ left
     cosine = values / (np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1))
-    expected = mixed.predicted_alignment(values, runs.threshold)
+    expected = lazy_active.predicted_alignment(values, runs.threshold)
     off, printed = (np.abs(one - expected).max() for one in (cosine, misprints.mode_cosine(values, weights, left)))
     return {
         "printed": printed,
@@ -151,7 +151,7 @@ def distance_from_linear(trial: Trial) -> Numbers:
         name = f"sigma^2 w = {share:g} d"
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
-        lazy = [mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
+        lazy = [lazy_active.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
         distances = np.linalg.norm(run.products - np.stack(lazy, axis=1), axis=(2, 3)).max(axis=0) / dim
         printed = distances / misprints.lazy_distance(dim, ratios * dim, threshold)
         apart[name] = distances.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import (
     Above,
     AllOf,
@@ -41,7 +41,7 @@ REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 )
 def lazy_bound(trial: Trial) -> Numbers:
     lazy = regions.TABLE.rows(trial)["lazy"]
-    share = lazy.best_test / np.minimum(lazy.signal, lazy.noise)
+    share = lazy.min_test_loss / np.minimum(lazy.signal, lazy.noise)
     return {
         "dim": lazy.dim.item(),
         "median": share.median(skipna=False).item(),
@@ -81,7 +81,7 @@ def error_at_the_end(trial: Trial) -> Numbers:
     means = active_region.TABLE.rows(trial).mean("seed", skipna=False)
     dims = means["dim"].values.tolist()
     largest = means.isel(dim=-1)
-    terms = [sum(mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
+    terms = [sum(lazy_active.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
     growth = [exponent(dims, errors / terms)[0] for errors in means.end.values.T]
     return {
         "ends": by_label(means.end, "a = {spectrum}, d = {dim}"),
@@ -116,7 +116,7 @@ def error_at_the_end(trial: Trial) -> Numbers:
     reads=f"sigma^2 w over |B| where the leading mode is {border.PREFERRED} times as far as the median one when half "
     "is learned, d = {dims:.0f}: {shares:.3f}; sigma^2 w grows like d to the power {slopes:.2f}",
 )
-def lazy_border(trial: Trial) -> Numbers:
+def lazy_boundary(trial: Trial) -> Numbers:
     borders = border.TABLE.rows(trial)
     shares = borders.share.mean("seed", skipna=False)
     return {
@@ -155,11 +155,11 @@ def error_against_time(trial: Trial) -> Numbers:
     depths = -deep.gamma_variance.values
     falls, rises = (
         np.mean([rank_correlation(depths, column) for column in values.T])
-        for values in (deep.best_test.values, deep.best_step.values)
+        for values in (deep.min_test_loss.values, deep.best_step.values)
     )
     return {
         "ends": -depths,
-        "tests": medians.best_test.values,
+        "tests": medians.min_test_loss.values,
         "steps": medians.best_step.values,
         "falls": falls,
         "value": rises,
@@ -190,7 +190,9 @@ def error_against_time(trial: Trial) -> Numbers:
 )
 def narrow_networks(trial: Trial) -> Numbers:
     rows = regions.TABLE.rows(trial)
-    shares, square = (rows[group].best_test.values / rows["wide"].best_test.values[1] for group in ("narrow", "wide"))
+    shares, square = (
+        rows[group].min_test_loss.values / rows["wide"].min_test_loss.values[1] for group in ("narrow", "wide")
+    )
     estimates = [Estimate.of_mean(own) for own in shares]
     return {
         "dim": rows["narrow"].dim.item(),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest
 from linnet_papers.tu import misprints
@@ -148,7 +148,7 @@ def alignment_stage(trial: Trial) -> Numbers:
     for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4)):
         for dim in (30, 60) if trial.quick else (50, 100):
             rank = len(spectrum)
-            bound = mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+            bound = lazy_active.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
             truth = np.diag(np.append(spectrum, np.zeros(dim - rank))) * dim
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
             taken = []
@@ -156,9 +156,9 @@ def alignment_stage(trial: Trial) -> Numbers:
                 left, right = (small_rotation(draw, dim, rank) for _ in range(2))
                 target = truth + draw.normal(size=truth.shape)
                 start = 0.5 * left @ truth @ right.T
-                products = mixed.self_consistent(target, start, dim**0.4, times)
-                x = mixed.alignment_defect(products, truth, rank)
-                aligned = x <= 1.1 * mixed.alignment_defect(target, truth, rank)
+                products = lazy_active.self_consistent(target, start, dim**0.4, times)
+                x = lazy_active.alignment_defect(products, truth, rank)
+                aligned = x <= 1.1 * lazy_active.alignment_defect(target, truth, rank)
                 taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
                 starts.append(x[0] / rank)
             shares[f"a = {spectrum}, d = {dim}"] = highest(taken)
@@ -199,7 +199,7 @@ def final_alignment(trial: Trial) -> Numbers:
     dims = (40, 80, 160) if trial.quick else (50, 100, 200, 400)
     draws = 6
     defects = [
-        [mixed.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
+        [lazy_active.alignment_defect(task.cross, task.truth, 2) for task in rank_two_tasks(trial, dim, draws)]
         for dim in dims
     ]
     rate, error = exponent(dims, defects)

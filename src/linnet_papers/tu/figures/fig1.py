@@ -9,9 +9,9 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 import linnet as ln
 from linnet import style
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.tu import plane
 from linnet_papers.tu.settings import FAST, GAMMAS
@@ -79,7 +79,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
     rate = float(plane.step_size(*settings.exponents, dim=d, size=size, c=settings.c))
     times = rate * np.arange(steps + 1)
     if settings.scheme == "flow":
-        predicted = iter(mixed.self_consistent(problem.cross, weights.product, threshold, times))
+        predicted = iter(lazy_active.self_consistent(problem.cross, weights.product, threshold, times))
     elif settings.scheme == "network":
         narrow = ln.inits.balanced(weights.product, 2 * threshold)
         predicted = iter(
@@ -101,8 +101,8 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
                 distance[side - 1, step] = ((product - theory) ** 2).mean()
     goals = np.linalg.svd(problem.cross, compute_uv=False)
     leading = values[SIDES.index("simultaneous"), :, 0]
-    grown = [mixed.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
-    data = labelled(
+    grown = [lazy_active.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
+    data = labeled(
         {
             "error": (("kind", "side", "step"), errors, "mean squared error per entry"),
             "singular_value": (("side", "step", "mode"), values, "singular values of the product"),
@@ -142,10 +142,10 @@ def plot(data: Dataset) -> style.Picture:
 
 def _error_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel a: train and test error of eq. (1) and of both descents."""
-    for kind, colour in (("train", style.LOSS), ("test", style.TEST_LOSS)):
+    for kind, color in (("train", style.LOSS), ("test", style.TEST_LOSS)):
         for side in SIDES:
             curve = data["error"].sel(kind=kind, side=side)
-            axis.plot(data["step"], curve, color=colour, label=f"{kind}, {NAMES[side]}", **LOOKS[side])
+            axis.plot(data["step"], curve, color=color, label=f"{kind}, {NAMES[side]}", **LOOKS[side])
     axis.set(title="a  Errors of eq. (1) and of descent", ylabel="error per entry", ylim=(0, None))
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
@@ -154,14 +154,14 @@ def _spectrum_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel b: the signal's singular values and some of the others, and the threshold."""
     rank, total = int(data.attrs["rank"]), data.sizes["mode"]
     rest = np.unique(np.linspace(rank, total - 1, min(int(data.attrs["others"]), total - rank)).astype(int))
-    colours = style.shades(rank)
+    colors = style.shades(rank)
     for mode in [*rest.tolist(), *range(rank)]:
-        colour = colours[mode] if mode < rank else style.NOISE
+        color = colors[mode] if mode < rank else style.NOISE
         for side in SIDES:
             thin = {} if mode < rank else {"linewidth": 0.7, "alpha": 0.5}
             curve = data["singular_value"].sel(side=side).isel(mode=mode)
             label = NAMES[side] if mode == 0 else None
-            axis.plot(data["step"], curve, color=colour, label=label, **{**LOOKS[side], **thin})
+            axis.plot(data["step"], curve, color=color, label=label, **{**LOOKS[side], **thin})
     axis.plot([], [], color=style.NOISE, linewidth=0.7, label=f"{len(rest)} of the {total - rank} others")
     axis.axhline(float(data.attrs["threshold"]), **style.GUIDELINE)
     axis.annotate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
 from linnet_papers.reproduction.table import trial_sweep
@@ -37,9 +37,9 @@ def read_network(network: Dataset) -> Numbers:
     spectrum = SPECTRA[network["spectrum"].item()]
     threshold = threshold_of(dim, GAMMAS)
     smallest = min(spectrum) * dim
-    third = float(mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
-    end = mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
-    short = end - mixed.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+    third = float(lazy_active.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
+    end = lazy_active.stopping_time(spectrum, *GAMMAS, dim=dim)
+    short = end - lazy_active.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
     times, errors = network["times"].values, network["test_error"].values
     if max(third, end) > times[-1]:
         raise RuntimeError(
@@ -58,7 +58,7 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     angles = (np.arange(2000) + 0.5) / 2000 * np.pi / 2
     edge = 2 * np.sin(angles) * np.sqrt(dim)
     weights = np.cos(angles) ** 2
-    learned = mixed.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
+    learned = lazy_active.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, fixed_of
 from linnet_papers.reproduction.table import trial_sweep
@@ -31,7 +31,7 @@ def read(networks: Dataset) -> Dataset:
     """
     cells = networks.squeeze("replicate").stack(cell=("gamma_width", "gamma_variance")).reset_index("cell")
     variance, width = cells["gamma_variance"], cells["gamma_width"]
-    region = ("cell", np.asarray(mixed.phase(variance.values, width.values)))
+    region = ("cell", np.asarray(lazy_active.phase(variance.values, width.values)))
     cells = cells.assign(region=region, gap=1 - variance - width, distance=np.exp(cells["log_distance"] / 2))
     return cells.assign(inside=cells["region"].isin(("lazy", "active")), dim=fixed_of(networks)["dim"])
 
@@ -45,7 +45,7 @@ TABLE = Table(
     columns={
         "region": lambda part: part.region[0].item(),
         "cells": lambda part: str(part.sizes["cell"]),
-        "least test error": lambda part: f"{part.best_test.median():.3f}",
+        "least test error": lambda part: f"{part.min_test_loss.median():.3f}",
         "stable rank": lambda part: f"{part.stable_rank.median():.2f}",
         "after steps": lambda part: f"{part.best_step.median():.0f}",
         "RMS distance to eq. (1)": lambda part: f"{part.distance.median():.3f}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, cells_of
 from linnet_papers.reproduction.table import trial_sweep
@@ -56,7 +56,7 @@ def read(networks: Dataset) -> dict[str, Dataset]:
 
 def region_of(cell: Dataset) -> str:
     """Return the region in which a cell lies by the theory."""
-    return str(mixed.phase(float(cell.gamma_variance), float(cell.gamma_width)))
+    return str(lazy_active.phase(float(cell.gamma_variance), float(cell.gamma_width)))
 
 
 def lazy_bound(cell: Dataset) -> str:
@@ -75,8 +75,8 @@ TABLE = Table(
         "γ(σ²)": "{.gamma_variance:.2f}",
         "w": lambda cell: f"{round(float(cell.dim**cell.gamma_width))}",
         "region": region_of,
-        "least test error": lambda cell: f"{cell.best_test.median():.3f}",
-        "of the tasks": lambda cell: f"{cell.best_test.min():.3f} to {cell.best_test.max():.3f}",
+        "least test error": lambda cell: f"{cell.min_test_loss.median():.3f}",
+        "of the tasks": lambda cell: f"{cell.min_test_loss.min():.3f} to {cell.min_test_loss.max():.3f}",
         "if lazy, at least": lazy_bound,
         "after steps": lambda cell: f"{cell.best_step.median():.0f}",
         "stable rank": lambda cell: f"{cell.stable_rank.median():.2f}",

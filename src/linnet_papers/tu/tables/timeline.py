@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Estimate, Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import DataArray, Dataset, by_label, cells_of, read_cells
 from linnet_papers.reproduction.fits import exponent, highest, last_crossing
@@ -83,7 +83,7 @@ def read_network(network: Dataset) -> Numbers:
 
     growth = reached["T3"] - reached["T1"]
     half_noise = at("T3", noise)
-    own_growth = mixed.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
+    own_growth = lazy_active.crossing_times(smallest, at("T1", last), threshold, level=0.5 * smallest)[0]
     begun, passed = (last_rise_time(times, leading, threshold * share) for share in (1 / NEAR, NEAR))
     settled = last_rise_time(times, -apart, -np.log(dim) / dim) - reached["T3"]
     return {
@@ -101,7 +101,7 @@ def read_network(network: Dataset) -> Numbers:
         "rest": highest(at("T3", rest), rest[~after].max())
         / (threshold * (dim / np.sqrt(round(dim ** gammas[1])) + np.log(dim))),
         "left": apart[-1],
-        "settling": settled / mixed.stage_lengths(spectrum, *gammas, dim=dim)["settling"],
+        "settling": settled / lazy_active.stage_lengths(spectrum, *gammas, dim=dim)["settling"],
     }
 
 

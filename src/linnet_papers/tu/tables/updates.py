@@ -44,7 +44,7 @@ TABLE = Table(
         "update": lambda row: ORDERS[row["update"]],
         "RMS distance to eq. (1)": "{[distance]:.4f}",
         "times that of both at once": "{[times]:.2f}",
-        "least test error": "{[best_test]:.3f}",
+        "least test error": "{[min_test_loss]:.3f}",
         "steps": "{[taken]:.0f}",
     },
     note="Medians over the tasks; the step is 1/(c ‖A*‖).",

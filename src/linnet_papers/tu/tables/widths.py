@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Columns, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.table import trial_sweep
@@ -45,7 +45,7 @@ class Widths(Flows):
     @property
     def cubic_misses(self) -> np.ndarray:
         """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
-        residual, _ = mixed.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
+        residual, _ = lazy_active.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
         return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
 
 

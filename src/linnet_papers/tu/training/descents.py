@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet.trajectories.saving import at, last
 from linnet_papers.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet_papers.tu.training.starts import active_start, threshold_start
@@ -84,7 +84,7 @@ def timeline_cells(
         "times": ("state", run.times),
         "singular_values": (("state", "mode"), learned[:, :LEADING]),
         "goals": ("mode", goals[:LEADING]),
-        "defect": ("state", mixed.alignment_defect(run.products, task.truth, rank)),
+        "defect": ("state", lazy_active.alignment_defect(run.products, task.truth, rank)),
         "rest": ("state", np.linalg.norm(learned[:, rank:], axis=1)),
     }
 

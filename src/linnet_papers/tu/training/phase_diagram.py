@@ -52,7 +52,7 @@ def plane_cells(
     )
     scale = 2 / side**2
     return {
-        "best_test": scale * runs.best_test,
+        "min_test_loss": scale * runs.min_test_loss,
         "stable_rank": runs.stable_rank,
         "best_step": runs.best_step.astype(float),
         "log_distance": np.log(np.maximum(runs.largest_distance / side**2, np.finfo(float).tiny)),
@@ -85,7 +85,7 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
     exponents = {"gamma_variance": np.full(len(seeds), gammas[0]), "gamma_width": np.full(len(seeds), gammas[1])}
     starts = 1000 * (seed + 1) + points["replicate"]
     cells = plane_cells(points | exponents, starts, rank=rank, c=c, update=update, seed=seed)
-    return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
+    return {name: cells[name] for name in ("log_distance", "min_test_loss", "taken")}
 
 
 @cell_by_cell

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 
 
 def self_consistent_steps(
@@ -19,12 +19,12 @@ def self_consistent_steps(
        \hat C_1 = \sqrt{A^\top A + g^2 I}, \qquad R = \Gamma - A $$
 
     with the square roots taken anew at every step, $g$ the `threshold`, and whitened inputs. The exact flow is
-    `theories.mixed.self_consistent`. **Reference:** Tu et al. 2024, eq. (1) and section G.
+    `theories.lazy_active.self_consistent`. **Reference:** Tu et al. 2024, eq. (1) and section G.
     """
     product = start
     yield product
     for _ in range(steps):
-        first, second = mixed.gram_matrices(product, threshold)
+        first, second = lazy_active.gram_matrices(product, threshold)
         residual = problem.cross - product
         product = product + learning_rate * (second @ residual + residual @ first)
         yield product

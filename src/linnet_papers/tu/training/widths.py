@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction.cells import Block, Points
 from linnet_papers.tu.training.starts import threshold_start
 
@@ -27,7 +27,7 @@ class Flows:
     @property
     def distances(self) -> np.ndarray:
         """|C - Chat| of Theorem 1, the larger of both layers', over sigma^2 w: (time, network)."""
-        gap = mixed.gram_gap(self.weights.first, self.weights.second, self.threshold)
+        gap = lazy_active.gram_gap(self.weights.first, self.weights.second, self.threshold)
         return np.maximum(gap.first, gap.second) / self.threshold
 
     @property

@@ -125,7 +125,7 @@ def any_shape(trial: Trial) -> Numbers:
 
 @claim(
     "theorem-3.1-variational",
-    says="The trained layers minimise the sum of their squared norms minus gamma times a log-determinant: (3.1).",
+    says="The trained layers minimize the sum of their squared norms minus gamma times a log-determinant: (3.1).",
     assumes=INTERPOLATED,
     tried=f"{REGRESSION}; on all 10 inputs and 200 hidden units",
     holds=AllOf(

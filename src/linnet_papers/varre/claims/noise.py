@@ -49,7 +49,7 @@ GROWS = Limit(0, "growth or decay must be seen: a positive rate makes every mean
 )
 def moments(trial: Trial) -> Numbers:
     """Sampled mean squares against Euler's own recursion and the exact ones, where sampling can see them."""
-    from linnet.theories import noise as theory
+    from linnet.theories import noise_process as theory
     from linnet.trainers.sde import step_sizes
 
     _, step = NOISE[trial.quick]
@@ -116,7 +116,7 @@ SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of 
     "medians at t = 1 and 6: {medians:.2f}; rates of typical areas in the limit: {area_rates:+.3f}",
 )
 def commutator(trial: Trial) -> Numbers:
-    from linnet.theories import noise as theory
+    from linnet.theories import noise_process as theory
 
     rates = growth.TABLE.rows(trial)
     moments = (3.0, 6.0, 12.0)
@@ -324,7 +324,7 @@ def any_diagonal(trial: Trial) -> Numbers:
     reads="sums of all exponents but the last, over the largest D^2: {before_last:+.4f}; E[q_d]: {clocks:.3f}",
 )
 def exponents(trial: Trial) -> Numbers:
-    from linnet.theories.noise import exponent_sum
+    from linnet.theories.noise_process import exponent_sum
 
     shapes, sums = {}, {}
     for name, one in _volume_growth_by_shape(trial).items():

@@ -10,7 +10,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet_papers.varre.settings import NOISY_INPUTS, NOISY_RATE
 from linnet_papers.varre.training.regression import Regression, flows_from
@@ -68,7 +68,7 @@ def _train_starts(settings: Fig1) -> Dataset:
     one_seed = np.moveaxis(flows.values[:, 0], 1, 0)
     error = np.abs(flows.off).max(axis=(-1, -2))
     of_runs = ("seed", "start", "mode")
-    return labelled(
+    return labeled(
         {
             "values": (("start", "time", "mode"), one_seed, "singular values of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),
@@ -105,7 +105,7 @@ def _train_noise(settings: Fig1) -> Dataset:
     predicted = ln.theories.spectral_bias.final_singular_values(norms[:, None], settings.noise_gamma, inputs)[0]
     flat = np.sqrt(np.sqrt(inputs) * norms)
     of_runs = ("noise_time", "noise_seed", "noise_mode")
-    return labelled(
+    return labeled(
         {
             "descent_values": (of_runs, descent, "singular values of W₁"),
             "label_noise_values": (of_runs, label_noise, "singular values of W₁"),

@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure
-from linnet_papers.reproduction.datasets import Dataset, Described, labelled
+from linnet_papers.reproduction.datasets import Dataset, Described, labeled
 from linnet_papers.varre.figures.curves import draw_singular_values
 from linnet_papers.varre.settings import TEACHERS
 from linnet_papers.varre.training.students import Students, train_figure_students
@@ -24,7 +24,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
         variables[f"{name}_values"] = ((time, "seed", "mode"), values, "singular values of the hidden layer")
         variables[f"{name}_loss"] = ((time, "seed"), run.loss, "training loss")
     attributes = {"panels": ",".join(panels), "small": settings.small, "large": settings.large}
-    return labelled(variables, coordinates, attributes)
+    return labeled(variables, coordinates, attributes)
 
 
 def plot(ds: Dataset) -> style.Picture:
@@ -71,7 +71,7 @@ FIGURE = Figure(
     title="A ReLU student from a small start finds few directions, from a large start all of them",
     caption=(
         "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 "
-        "dimensions labelled by a ReLU teacher with 2 neurons, sizes as in the paper. Teacher and students are "
+        "dimensions labeled by a ReLU teacher with 2 neurons, sizes as in the paper. Teacher and students are "
         "Gaussian, with starts of standard deviation 0.001 and 1; these scales are ours, and descent with small steps "
         "stands for the flow. The seed drawn is the first at which the small start ends with the teacher's rank, and "
         "the checks say at which share of the seeds it does. The small start is drawn on a logarithmic axis, on "

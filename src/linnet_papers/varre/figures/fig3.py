@@ -10,7 +10,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.varre.training.noise_process import weighted_areas
 
@@ -33,7 +33,7 @@ class Fig3(Settings):
 
 
 def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
-    from linnet.theories import noise
+    from linnet.theories import noise_process
     from linnet.trainers.sde import decreasing
 
     start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
@@ -48,23 +48,23 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
     means, errors = area.mean(axis=1), area.std(axis=1) / np.sqrt(settings.paths)
-    exponents = noise.lyapunov_exponents(settings.dim)
+    exponents = noise_process.lyapunov_exponents(settings.dim)
     mean_limit = np.nan
     offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
     if settings.dim == 2:  # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
         weighted = weighted_areas(settings.seed, times=tuple(coarse[1:]), step=0.01, paths=settings.paths // 4)
         means[1:], errors[1:] = np.transpose(weighted)
         offset[0] = np.log(2)
-        mean_limit = noise.commutator_mean_limit()  # known for two inputs only
+        mean_limit = noise_process.commutator_mean_limit()  # known for two inputs only
     of_runs, of_many = ("time", "run"), "coarse_time"
-    return labelled(
+    return labeled(
         {
             "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), "σ of W₁"),
             "area": ((*of_runs, "input"), ln.observables.commutator(runs), "size of [w_i, a]"),
             "mean_area": (of_many, means, "mean size of [w_1, a]"),
             "mean_area_error": (of_many, errors, "its standard error"),
             "median_area": (of_many, np.median(area, axis=1), "median size of [w_1, a]"),
-            "mean_sine": (of_many, np.append(np.nan, sine.mean(axis=1)), "normalised, mean"),
+            "mean_sine": (of_many, np.append(np.nan, sine.mean(axis=1)), "normalized, mean"),
             "mean_log": ((of_many, "mode"), logs.mean(axis=1), "mean of ln σ"),
             "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / np.sqrt(settings.paths), "its standard error"),
             "exponents": ("mode", exponents, "Lyapunov exponents"),
@@ -90,8 +90,8 @@ def plot(ds: Dataset) -> style.Picture:
 def _plot_values(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel a: the singular values of single runs, their typical size, and lines of the exponents."""
     coarse = ds["coarse_time"].values
-    for mode, colour in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
-        lines = axis.plot(ds["time"], ds["values"][:, :, mode], color=colour, **THIN)
+    for mode, color in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
+        lines = axis.plot(ds["time"], ds["values"][:, :, mode], color=color, **THIN)
         lines[0].set_label(f"σ{style.subscript(mode + 1)}")
     lines = axis.plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
     lines[0].set_label("exp of the mean of ln σ")

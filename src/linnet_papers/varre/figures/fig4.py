@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet_papers.varre.training.regression import BothLayers, flows_from_both_layers
 
@@ -23,7 +23,7 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
     gammas = [settings.first_variance * settings.width / 2] * len(variances)
     seconds = [variance * settings.width / 2 for variance in variances]
     of_runs = ("seed", "start", "mode")
-    return labelled(
+    return labeled(
         {
             "values": (("start", "time", "mode"), np.moveaxis(flows.values[:, 0], 1, 0), "σ of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),

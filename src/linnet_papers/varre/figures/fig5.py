@@ -6,7 +6,7 @@ import numpy as np
 
 from linnet import style
 from linnet_papers.reproduction import Check, Figure
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.varre.figures.curves import draw_singular_values
 from linnet_papers.varre.training.students import Students, first_plateau, train_figure_students
@@ -18,7 +18,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
     run = train_figure_students(settings, "small")
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
-    return labelled(
+    return labeled(
         {
             "loss": (("time", "seed"), run.loss, "training loss"),
             "values": (("time", "seed", "mode"), values, "singular values of the hidden layer"),

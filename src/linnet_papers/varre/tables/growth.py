@@ -25,10 +25,10 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 def read(results: Dataset) -> Rates:
     """Return the rates, with standard errors, and the Lyapunov exponents that they should be (`..._theory`)."""
-    from linnet.theories import noise
+    from linnet.theories import noise_process
 
     dims = {f"d = {dim}": dim for dim in results["dim"].values.tolist()}
-    exponents = {name: noise.lyapunov_exponents(dim) for name, dim in dims.items()}
+    exponents = {name: noise_process.lyapunov_exponents(dim) for name, dim in dims.items()}
     return {
         "dim": dims,
         **{rate: {name: sampled_mean(results.sel(dim=dim), rate) for name, dim in dims.items()} for rate in EXPONENTS},

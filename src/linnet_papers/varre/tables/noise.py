@@ -56,7 +56,7 @@ TABLE = Table(
         "paths": "{[paths].values:.0f}",
         "growth of ln ‖w‖² to t = 3": lambda paths: f"{sampled_mean(paths, 'growth'):+.2f}",
         "(d - 2) times its clock": lambda paths: (
-            f"{ln.theories.noise.scale_drift(int(paths['dim'])) * float(paths['clock']):+.2f}"
+            f"{ln.theories.noise_process.scale_drift(int(paths['dim'])) * float(paths['clock']):+.2f}"
         ),
         "mean size of [w1, a] at t = 3": _from_two_inputs(lambda paths: f"{sampled_mean(paths, 'area', 3.0):.3f}"),
         "printed": _from_two_inputs(lambda paths: f"{float(paths['area_start']) * np.exp(-3.0):.3f}"),

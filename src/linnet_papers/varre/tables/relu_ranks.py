@@ -28,7 +28,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
     axes = {"start": STARTS, "replicate": range(2 * BATCH)}
     fixed = {"starts": starts, "seed": trial.seed}
-    return trial_sweep(trial, "varre-relu-ranks", student_cells, axes, fixed=fixed, block=BATCH, apart=["start"])
+    return trial_sweep(
+        trial, "varre-relu-ranks", student_cells, axes, fixed=fixed, block=BATCH, unbatched_axes=["start"]
+    )
 
 
 def ranks(students: Dataset, start: str) -> np.ndarray:

@@ -35,7 +35,7 @@ def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: fl
 
 
 def mean_log_after_descent(
-    problem: ln.Problem, start: ln.Weights, *, rate: float, time: float, noise: float, paths: int, key: list[int]
+    problem: ln.Problem, weights: ln.Weights, *, rate: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
     """Return the mean of ln of the singular values of W1 but the largest, of those that the data reach, after
     label-noise descent (path,).
@@ -43,7 +43,7 @@ def mean_log_after_descent(
     `noise` is s of the equation's noise s dB on the canonical clock: labels divided by sqrt(n), as the paper has them,
     get noise of standard deviation s/sqrt(rate).
     """
-    many = ln.Weights.stack([start] * paths)
+    many = ln.Weights.stack([weights] * paths)
     steps = round(time / rate)
     std = noise * np.sqrt(np.asarray(problem.inputs).shape[0] / rate)
     run = ln.label_noise_descent(
@@ -53,11 +53,11 @@ def mean_log_after_descent(
 
 
 def mean_log_by_equation(
-    problem: ln.Problem, start: ln.Weights, *, step: float, time: float, noise: float, paths: int, key: list[int]
+    problem: ln.Problem, weights: ln.Weights, *, step: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
     """Return the same mean after the stochastic equation, by Euler-Maruyama with steps far below those of the
     descent."""
-    run = ln.noise_sde(problem, start, times=[time], step=step, key=key, paths=paths, noise_std=noise)
+    run = ln.noise_sde(problem, weights, times=[time], step=step, key=key, paths=paths, noise_std=noise)
     return _mean_log_small_values(run.reduced.first[-1], problem.in_dim)
 
 

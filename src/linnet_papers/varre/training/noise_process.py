@@ -67,7 +67,7 @@ def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: floa
     }
 
 
-def _path_quantities(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
+def _path_quantities(run: ln.Trajectory, weights: ln.Weights) -> dict[str, np.ndarray]:
     """Return the quantities of every path (moment, path), or (path,) where they belong to no moment.
 
     `log_values` (value, path) is what the logarithms gain from the second of `MOMENTS` to the third; `growth` and
@@ -81,7 +81,7 @@ def _path_quantities(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndar
     logs = np.log(np.linalg.svd(chosen.first[1:], compute_uv=False))
     lifted = run.reduction.lift(chosen)  # signs are those of the hidden units themselves
     commuted = signed_commutator(lifted.first[..., 0], lifted.second[..., 0, :])
-    at_start = signed_commutator(start.first[:, 0], start.second[0])
+    at_start = signed_commutator(weights.first[:, 0], weights.second[0])
     size = (at_start**2).sum()
     sines = ln.observables.commutator(chosen, normalized=True)
     return {

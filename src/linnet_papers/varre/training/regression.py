@@ -112,22 +112,22 @@ def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
 
 
 def plain_flow(
-    problem: ln.Problem, start: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
+    problem: ln.Problem, weights: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> ln.Weights:
     """Integrate the gradient flow of one network by SciPy, every weight, no reduction; return its states at `times`."""
     from scipy.integrate import solve_ivp
 
-    split, cov, cross = start.first.size, problem.cov, problem.cross
+    split, cov, cross = weights.first.size, problem.cov, problem.cross
 
     def layers(flat: np.ndarray) -> Layers:
-        return flat[:split].reshape(start.first.shape), flat[split:].reshape(start.second.shape)
+        return flat[:split].reshape(weights.first.shape), flat[split:].reshape(weights.second.shape)
 
     def velocity(_: float, flat: np.ndarray) -> np.ndarray:
         first, second = layers(flat)
         residual = cross - second.dot(first).dot(cov)  # takes less time than `@` for small matrices
         return np.concatenate([second.T.dot(residual).ravel(), residual.dot(first.T).ravel()])
 
-    flat = np.concatenate([start.first.ravel(), start.second.ravel()])
+    flat = np.concatenate([weights.first.ravel(), weights.second.ravel()])
     run = solve_ivp(velocity, (0, times[-1]), flat, t_eval=times, method="DOP853", rtol=rtol, atol=atol)
     return ln.Weights.stack(ln.Weights(*layers(state)) for state in run.y.T)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories.reduced import aligned_flow
+from linnet.theories.aligned_flow import aligned_flow
 from linnet_papers.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, slopes
 from linnet_papers.watanabe.settings import (

@@ -12,7 +12,7 @@ from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.watanabe.figures.fig3 import LossSettings
 from linnet_papers.watanabe.settings import AT_PAIR, DELTA, NETWORKS, SCALE, SEEDS
 from linnet_papers.watanabe.tables import phase_times
-from linnet_papers.watanabe.tables.phase_times import GRID, mean_of, neighbours, pair_of, settling_time, theory_of
+from linnet_papers.watanabe.tables.phase_times import GRID, mean_of, neighbors, pair_of, settling_time, theory_of
 from linnet_papers.watanabe.training.phases import pair_moments, trained_networks
 
 FIGURE = LossSettings()
@@ -198,7 +198,7 @@ def mark(trial: Trial) -> Numbers:
 
 
 def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
-    """Return the largest normalised loss of the weaker (time,) at which the stronger's is above it; 0 where it never
+    """Return the largest normalized loss of the weaker (time,) at which the stronger's is above it; 0 where it never
     is."""
     above = (stronger > weaker * (1 + 1e-3)) & (weaker > 1e-12)  # below 1e-12 rounding decides
     return float(weaker[above].max(initial=0.0))
@@ -211,18 +211,18 @@ def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[fl
 
 @claim(
     "order",
-    says="A larger spike or alignment keeps the normalised training loss lower throughout.",
+    says="A larger spike or alignment keeps the normalized training loss lower throughout.",
     assumes="small Gaussian start",
     tried=f"{NETWORKS}; the curves of Figure 3, and the borders of the plane: spikes 0 to 100 at alignments 0.05 and "
     "0.95, alignments 0.05 to 0.95 at spikes 0.2 and 100 (three of each row in quick mode); seed by seed",
     holds=Below(
         1e-3,
         "levels",
-        what="largest loss at which a curve lies above that of its weaker neighbour",
+        what="largest loss at which a curve lies above that of its weaker neighbor",
         form=".0e",
         because="a tenth of the width of the figure's line; below it tails cross, as the late rate falls with A",
     ),
-    reads="the largest normalised loss of a curve at which that of its stronger neighbour lies above: {levels:.0e}",
+    reads="the largest normalized loss of a curve at which that of its stronger neighbor lies above: {levels:.0e}",
 )
 def order(trial: Trial) -> Numbers:
     levels = {}
@@ -260,11 +260,11 @@ def order(trial: Trial) -> Numbers:
     ),
     correction="the early phase alone leaves rho^2 (1 + rho) A^2 (1 - A^2)/[(1 + rho A^2)(1 + ((1 + rho)^3 - 1) A^2)], "
     "nothing without a spike, at A = 0 and at A = 1; it falls with spike and alignment beyond its maximum in each",
-    reads="normalised loss left at alignment 0.5, along the spikes: {left:.3f}; by the closed form {wanted:.3f}",
+    reads="normalized loss left at alignment 0.5, along the spikes: {left:.3f}; by the closed form {wanted:.3f}",
 )
 def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    steps = neighbours(cells, "spike") + neighbours(cells, "alignment")
+    steps = neighbors(cells, "spike") + neighbors(cells, "alignment")
     rises = {pair_of(*step): mean_of(step[1], "left") - mean_of(step[0], "left") for step in steps}
     identity = []
     for cell in cells:

@@ -41,7 +41,7 @@ def growing(run: Networks) -> np.ndarray:
     ),
     reads="error of (35) for t <= 0.3: slope {slope:.3f} in s; change of w_i, i >= 2: slope {others:.3f}",
 )
-def linearised(trial: Trial) -> Numbers:
+def linearized(trial: Trial) -> Numbers:
     used = [1e-2, 3e-3, 1e-3]
     times = np.linspace(0, 0.3, POINTS)
     sizes, others = [], []

@@ -37,7 +37,7 @@ def t_statistics(points: Dataset, predicted: DataArray) -> DataArray:
     ),
     corrected=Below(1.0, times="limit", what="largest |t|", because=JOINT, form=".2f"),
     correction="rho stands in the bracket of (27) where our copy has kappa",
-    reads="{points} points; at rho = 20, A = 0.5, d/n = 2, normalised: trained {trained:.4f}, with rho {right:.4f}, "
+    reads="{points} points; at rho = 20, A = 0.5, d/n = 2, normalized: trained {trained:.4f}, with rho {right:.4f}, "
     "with kappa {printed there:.4f}",
 )
 def generalization_error(trial: Trial) -> Numbers:
@@ -78,14 +78,14 @@ def isotropic(trial: Trial) -> Numbers:
 
 
 def monotone_form(rho: np.ndarray, A: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    r"""Return the normalised error as $(1 - 1/\gamma)[1 - f g]$ with $f = A^2(1+\rho)/(1+\rho A^2)$, which rises with
+    r"""Return the normalized error as $(1 - 1/\gamma)[1 - f g]$ with $f = A^2(1+\rho)/(1+\rho A^2)$, which rises with
     both arguments, and $g = 1 - (1 + \rho/\gamma)^{-2}$, which rises with $\rho$: a proof that it falls with both."""
     return (1 - 1 / gamma) * (1 - A**2 * (1 + rho) / (1 + rho * A**2) * (1 - (1 + rho / gamma) ** -2))
 
 
 @claim(
-    "normalised-error",
-    says="The normalised error falls with the spike and with the alignment.",
+    "normalized-error",
+    says="The normalized error falls with the spike and with the alignment.",
     assumes=LARGE_SIZE,
     tried=f"the corrected (27) in a form whose factors are monotone, at 2000 random points; {SETTING}; allowance 3/d",
     holds=AllOf(
@@ -96,7 +96,7 @@ def monotone_form(rho: np.ndarray, A: np.ndarray, gamma: np.ndarray) -> np.ndarr
     reads="the law against (1 - 1/g)[1 - A^2 (1 + rho)/(1 + rho A^2) (1 - (1 + rho/g)^-2)]; networks at d/n = 2, A = "
     "0.5 for spikes {spikes:g}",
 )
-def normalised_error(trial: Trial) -> Numbers:
+def normalized_error(trial: Trial) -> Numbers:
     random = generator(trial.seed, 27)
     rho, A, gamma = 100 * random.random(2000), random.random(2000), 1 + 20 * random.random(2000)
     law = spiked.generalization_error(rho, A, gamma, normalized=True)
@@ -127,7 +127,7 @@ def normalised_error(trial: Trial) -> Numbers:
     holds=Below(-4.0, "rise", what="change of the error, in standard errors", form=".0f", because=SIGNIFICANT),
     corrected=AllOf(
         Above(4.0, "rise", what="change of the error not divided, in standard errors", form=".0f", because=SIGNIFICANT),
-        Below(-4.0, "fall", what="of the normalised one", form=".0f", because=SIGNIFICANT),
+        Below(-4.0, "fall", what="of the normalized one", form=".0f", because=SIGNIFICANT),
     ),
     correction="it lowers the error over the signal's power",
     reads="at d/n = 6 and A = 1 the error of networks goes from {without:.3f} without a spike to {share:.3f} of the "

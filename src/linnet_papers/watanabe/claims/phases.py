@@ -9,7 +9,7 @@ from linnet_papers.reproduction import Above, AllOf, Below, Numbers, Trial, clai
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.watanabe.settings import AT_PAIR, SCALE, SEEDS
 from linnet_papers.watanabe.tables import phase_times
-from linnet_papers.watanabe.tables.phase_times import GRID, mean_of, neighbours, theory_of
+from linnet_papers.watanabe.tables.phase_times import GRID, mean_of, neighbors, theory_of
 from linnet_papers.watanabe.training.phases import trained_networks
 
 
@@ -69,14 +69,14 @@ def early_time(trial: Trial) -> Numbers:
             "least step",
             what="least ratio to the rate at the next smaller spike or alignment",
             form=".4f",
-            because="each neighbour is faster, if only by the 0.1% between the weakest pairs",
+            because="each neighbor is faster, if only by the 0.1% between the weakest pairs",
         ),
     ),
     reads="the rate at which w1 grows goes from {rates.lowest:.3f} to {rates.highest:.1f} over the grid",
 )
 def early_speed(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    steps = neighbours(rows, "spike") + neighbours(rows, "alignment")
+    steps = neighbors(rows, "spike") + neighbors(rows, "alignment")
     return {
         "value": highest(np.abs(cell.rate / theory_of(cell).correlation - 1).max(skipna=False) for cell in rows),
         "least step": lowest(mean_of(stronger, "rate") / mean_of(weaker, "rate") for weaker, stronger in steps),

@@ -15,12 +15,12 @@ from linnet_papers.watanabe.tables.phase_times import (
     by_pair,
     inside_hypothesis,
     mean_of,
-    neighbours,
+    neighbors,
     pair_of,
     theory_of,
 )
 
-NOT_FASTER = Limit(0.998, "each neighbour's rate is lower, by more than the networks' scatter of 0.1%")
+NOT_FASTER = Limit(0.998, "each neighbor's rate is lower, by more than the networks' scatter of 0.1%")
 PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half of what the early one does, in logs")
 
 
@@ -31,7 +31,7 @@ PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half o
     assumes="small Gaussian start; lengths where the hypothesis of (20) is met",
     tried=GRID,
     holds=AllOf(
-        Below(NOT_FASTER, what="largest ratio of the rates of neighbouring alignments", form=".4f"),
+        Below(NOT_FASTER, what="largest ratio of the rates of neighboring alignments", form=".4f"),
         Below(1, "variances", what="largest ratio of their lambda2", form=".3f", because="the sentence says so"),
         Above(
             -0.01,
@@ -48,7 +48,7 @@ PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half o
 )
 def later_speed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
-    steps = neighbours(cells, "alignment")
+    steps = neighbors(cells, "alignment")
     strongest = [cell for cell in cells if cell.spike == cells[-1].spike]
     return {
         "value": highest(mean_of(stronger, "late_rate") / mean_of(weaker, "late_rate") for weaker, stronger in steps),
@@ -99,7 +99,7 @@ def governed(trial: Trial) -> Numbers:
 
 
 def changes(steps: list[tuple[Dataset, Dataset]]) -> dict[str, float]:
-    """Return how much t2 - t1 changes from a cell to its neighbour, over how much t1 does, in logarithms."""
+    """Return how much t2 - t1 changes from a cell to its neighbor, over how much t1 does, in logarithms."""
     shares = {}
     for weaker, stronger in steps:
         later, early = (np.log(mean_of(stronger, name) / mean_of(weaker, name)) for name in ("length", "early"))
@@ -118,7 +118,7 @@ def changes(steps: list[tuple[Dataset, Dataset]]) -> dict[str, float]:
     reads="from each spike to the next, t1 falls by a factor of {falls.lowest:.3f} to {falls.highest:.1f}",
 )
 def spike_speed(trial: Trial) -> Numbers:
-    steps = neighbours(phase_times.TABLE.rows(trial), "spike") + neighbours(phase_times.corner_cells(trial), "spike")
+    steps = neighbors(phase_times.TABLE.rows(trial), "spike") + neighbors(phase_times.corner_cells(trial), "spike")
     strong = [step for step in steps if (1 + step[0].spike) * step[0].alignment >= 1.5]
     falls = [mean_of(weaker, "early") / mean_of(stronger, "early") for weaker, stronger in steps]
     return {"shares": changes(steps), "strong": changes(strong), "falls": falls}

@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import PairSettings
 from linnet_papers.watanabe.training import figure_runs
 
@@ -67,7 +67,7 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
         "learning_rate": run.learning_rate,
         "plateau": theory.plateau,
     }
-    return labelled(data, coords, attrs)
+    return labeled(data, coords, attrs)
 
 
 def plot(ds: Dataset) -> style.Picture:
@@ -83,7 +83,7 @@ def plot(ds: Dataset) -> style.Picture:
         dashes = [(0, (5, 2)), (0, (5, 2, 1, 2))]
         for vector, dash, name, through in zip(ds.basis.values, dashes, ["v₁", "v₂"], [0 * turn, turn]):
             line = through + np.outer([-2, 2], vector)
-            axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
+            axis.plot(*line.T, color=style.GRAY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
         trained = f"gradient descent, n = {ds.attrs['samples']}"
         axis.plot(*ds.descent.values.T, color=style.RED, linewidth=3.4, alpha=0.8, label=trained)
         dashed = {"color": style.BLACK, "linestyle": (0, (3, 1.5)), "linewidth": 1.3}

@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import PairSettings
 from linnet_papers.watanabe.training import figure_runs
 
@@ -46,7 +46,7 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
         "limit_1": theory.fixed_point[0],
         "limit_2": theory.fixed_point[1],
     }
-    return labelled(data, coords, attrs)
+    return labeled(data, coords, attrs)
 
 
 def plot(ds: Dataset) -> style.Picture:
@@ -61,12 +61,12 @@ def plot(ds: Dataset) -> style.Picture:
         right.tick_params(axis="y", colors=style.LOSS)
         right.spines["right"].set_color(style.LOSS)
         few = slice(None, None, max(1, ds.sizes["time"] // 40))
-        for k, (name, colour) in enumerate((("v₁", style.FIRST_LAYER), ("v₂", style.SECOND_LAYER))):
-            axis.plot(ds.time, ds.components[:, k], color=colour, label=f"gradient flow, r̂₁ᵀW₁{name}", **style.TRAINING)
+        for k, (name, color) in enumerate((("v₁", style.FIRST_LAYER), ("v₂", style.SECOND_LAYER))):
+            axis.plot(ds.time, ds.components[:, k], color=color, label=f"gradient flow, r̂₁ᵀW₁{name}", **style.TRAINING)
             reduced = f"reduced, along {name}, eqs. (18)-(19)"
-            axis.plot(ds.time, ds.reduced[:, k], color=colour, label=reduced, **style.THEORY)
+            axis.plot(ds.time, ds.reduced[:, k], color=color, label=reduced, **style.THEORY)
             descent = f"gradient descent, along {name}"
-            axis.plot(ds.time[few], ds.descent[few, k], "o", color=colour, markersize=2.2, label=descent)
+            axis.plot(ds.time[few], ds.descent[few, k], "o", color=color, markersize=2.2, label=descent)
         axis.plot(ds.time, ds.early, color=style.BLACK, label="early phase, eq. (17)", **style.THEORY)
         axis.axvline(ds.attrs["early_time"], **style.GUIDELINE)
         axis.axvline(ds.attrs["later_time"], **{**style.GUIDELINE, "linestyle": "-."})
@@ -77,7 +77,7 @@ def plot(ds: Dataset) -> style.Picture:
         right.set_ylim(bottom * highest / top, highest)  # one line of zero for both axes
         for name, text in (("early_time", "t₁"), ("later_time", "t₁ + bound (20)")):
             axis.annotate(
-                text, (ds.attrs[name], top), xytext=(3, -9), textcoords="offset points", color=style.GREY, fontsize=7
+                text, (ds.attrs[name], top), xytext=(3, -9), textcoords="offset points", color=style.GRAY, fontsize=7
             )
         axis.set(xlabel="time t (canonical)", ylabel="weight components", xlim=(0, float(ds.time[-1])))
         axis.set_title(f"Loss and weights in the two phases (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})")

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import RunSettings
 from linnet_papers.watanabe.training import figure_runs
 
@@ -59,12 +59,12 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> Dataset:
             f"later_time_{panel}": (name, ends, "t₁ plus the bound (20)", "canonical"),
             f"measured_{panel}": ((name, "phase"), measured, reached, "canonical"),
         }
-        ds = ds.merge(labelled(data, {name: (name, list(values), words), time: (time, times, "time t", "canonical")}))
+        ds = ds.merge(labeled(data, {name: (name, list(values), words), time: (time, times, "time t", "canonical")}))
     return ds
 
 
-def value_colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
-    """Return a colour for each value, the same however many of all of them are drawn."""
+def value_colors(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
+    """Return a color for each value, the same however many of all of them are drawn."""
     known = sorted({*values, *all_values})
     shades = style.shades(len(known))
     return [shades[known.index(value)] for value in values]
@@ -78,7 +78,7 @@ def panel_title(ds: Dataset, panel: str) -> str:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """Draw the loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
+    """Draw the loss over its start, both times of each curve in its color; below it the same on a logarithmic axis."""
     panels = ds.attrs["panels"].split(",")
     with style.applied():
         size = style.column(len(panels), ratio=1.35 / len(panels))
@@ -88,16 +88,16 @@ def plot(ds: Dataset) -> style.Picture:
             usual = LossSettings().spikes if panel == "a" else LossSettings().alignments
             time, few = ds[f"time_{panel}"], slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
             for axis in (upper, lower):
-                for i, colour in enumerate(value_colours(ds[name].values.tolist(), usual)):
+                for i, color in enumerate(value_colors(ds[name].values.tolist(), usual)):
                     loss, descent = (ds[f"{kind}_{panel}"].isel({name: i}) for kind in ("loss", "descent_loss"))
                     label = f"{symbol} = {float(ds[name][i]):g}"
-                    axis.plot(time, loss, color=colour, label=label, linewidth=1.6)
-                    axis.plot(time[few], descent[few], ".", color=colour, markersize=2.5)
+                    axis.plot(time, loss, color=color, label=label, linewidth=1.6)
+                    axis.plot(time[few], descent[few], ".", color=color, markersize=2.5)
                     for mark, dashes in (("early", ":"), ("later", "-.")):
                         at = float(ds[f"{mark}_time_{panel}"][i])
-                        axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
-            lower.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
-            lower.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
+                        axis.axvline(at, color=color, linestyle=dashes, linewidth=0.9, zorder=1)
+            lower.plot([], [], color=style.GRAY, linestyle=":", linewidth=0.9, label="t₁")
+            lower.plot([], [], color=style.GRAY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
             upper.set(title=panel_title(ds, panel), xlim=(0, float(time[-1])))
             lower.set(xlabel="time t (canonical)", yscale="log", ylim=(1e-5, 2))
             lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=4, columnspacing=1.2)

@@ -1,4 +1,4 @@
-"""Figure 4 of Watanabe et al.: the normalised test error over spike and alignment, by eq. (27) as corrected."""
+"""Figure 4 of Watanabe et al.: the normalized test error over spike and alignment, by eq. (27) as corrected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet import style
 from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labelled
+from linnet_papers.reproduction.datasets import Dataset, labeled
 
 ROUNDING = Limit(1e-12, "a formula of about ten operations on numbers near 1, in float64, a thousand times over")
 
@@ -32,7 +32,7 @@ def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
     error = ln.theories.spiked.generalization_error
     grid = (spike[:, None], alignment[None, :], settings.ratio)
     both = ("spike", "alignment")
-    return labelled(
+    return labeled(
         {
             "error": (both, error(*grid, normalized=True), "test error / signal power"),
             "plain_error": (both, error(*grid), "test error"),
@@ -69,7 +69,7 @@ def plot(ds: Dataset) -> style.Picture:
             label.set_path_effects(outline)
         picture.colorbar(mesh, ax=axis, label="test error / signal power")
         axis.set(xlabel="alignment A of spike and target", ylabel="spike ρ")
-        axis.set_title(f"Normalised error by eq. (27), d/n = {ds.attrs['ratio']:g}")
+        axis.set_title(f"Normalized error by eq. (27), d/n = {ds.attrs['ratio']:g}")
     return picture
 
 
@@ -82,7 +82,7 @@ def check(ds: Dataset) -> list[Check]:
     ratio = ds.attrs["ratio"]
     return [
         Check.at_most(
-            f"the normalised error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
+            f"the normalized error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
             f"alignment (limit {ROUNDING:.0e})",
             rise,
             ROUNDING,
@@ -98,7 +98,7 @@ def check(ds: Dataset) -> list[Check]:
 
 FIGURE = Figure(
     name="fig4",
-    title="Normalised test error over spike and alignment",
+    title="Normalized test error over spike and alignment",
     caption=(
         "Test error of the minimum-norm solution divided by the signal's power, by eq. (27) with the spike in its "
         "bracket (our copy has kappa there): a formula, nothing is trained. It is (1 - 1/g)[1 - A^2 (1 + rho)/(1 + rho "

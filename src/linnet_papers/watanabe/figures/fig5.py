@@ -66,7 +66,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
         seeds=settings.trials,
         seed=settings.seed + (panel == "b"),
         fixed=fixed,
-        apart=["ratio"],
+        unbatched_axes=["ratio"],
         block=settings.trials,
         dtype=settings.dtype,
     )
@@ -118,7 +118,7 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
 
 
 def laws(settings: ErrorSettings, panel: str, ratios: Sequence[float] | np.ndarray) -> dict[str, np.ndarray]:
-    """Return eq. (27) as corrected (`predicted`), as printed, and the finite spectrum's own risk; normalised, by ratio
+    """Return eq. (27) as corrected (`predicted`), as printed, and the finite spectrum's own risk; normalized, by ratio
     and curve."""
     given = (settings.spikes, settings.alignment) if panel == "a" else (settings.spike, settings.alignments)
     ratio, rho, cosine = np.broadcast_arrays(np.reshape(ratios, (-1, 1)), *given)
@@ -150,12 +150,12 @@ def plot(ds: Dataset) -> style.Picture:
         picture, axes = panel_axes(panels, ratio=0.95, sharey=True)
         for panel, axis in axes.items():
             curve, symbol, _ = VARIED[panel]
-            for value, colour in zip(ds[curve].values, style.shades(ds.sizes[curve])):
+            for value, color in zip(ds[curve].values, style.shades(ds.sizes[curve])):
                 errors = ds[f"error_{panel}"].sel({curve: value})
-                axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=colour, **style.CURVE)
+                axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=color, **style.CURVE)
                 mean, spread, label = errors.mean("trial"), errors.std("trial", ddof=1), f"{symbol} = {value:g}"
                 axis.errorbar(
-                    ds.ratio, mean, spread, color=colour, capsize=2, elinewidth=0.8, label=label, **style.MARKS
+                    ds.ratio, mean, spread, color=color, capsize=2, elinewidth=0.8, label=label, **style.MARKS
                 )
             axis.set(xscale="log", xlabel="inputs per sample, d/n", title=panel_title(ds, panel))
             axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])

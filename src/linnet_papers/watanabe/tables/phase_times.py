@@ -91,7 +91,7 @@ def by_pair(cells: Iterable[Dataset], of: Callable[[Dataset], float]) -> dict[st
     return {pair_of(cell): float(of(cell)) for cell in cells}
 
 
-def neighbours(cells: Iterable[Dataset], along: str) -> list[tuple[Dataset, Dataset]]:
+def neighbors(cells: Iterable[Dataset], along: str) -> list[tuple[Dataset, Dataset]]:
     """Return pairs of cells that follow each other `along` spikes or alignments, at equal values of the other."""
     other = "alignment" if along == "spike" else "spike"
     ordered = sorted(cells, key=lambda cell: (float(cell[other]), float(cell[along])))

@@ -59,7 +59,7 @@ def figure_run(
         descent_loss=descent.loss,
         learning_rate=float(gap / between),
         reduced=TwoPhase(spike, alignment).reduced(u0, times),
-        aligned=ln.theories.reduced.aligned_flow(problem, float(u0), times) @ basis.T,
+        aligned=ln.theories.aligned_flow.aligned_flow(problem, float(u0), times) @ basis.T,
         u0=float(u0),
     )
 

@@ -190,7 +190,7 @@ def runs_by_scale(trial: Trial, largest: float = 1e-2) -> dict[float, Networks]:
 
 
 def scale_exponents(trial: Trial, size: Callable[[Networks], float]) -> Numbers:
-    """Return the power of the start's scale that a size follows, `slope`; the `least` between neighbouring scales and
+    """Return the power of the start's scale that a size follows, `slope`; the `least` between neighboring scales and
     at the corners of the plane of spike and alignment; and its `last` value, at the smallest `scale`."""
     sizes = {scale: size(run) for scale, run in runs_by_scale(trial).items()}
     slope, least = slopes(list(sizes), list(sizes.values()))

@@ -1,4 +1,4 @@
-"""The claims in a browser: chosen in the list, measured on demand with progress, cancelled."""
+"""The claims in a browser: chosen in the list, measured on demand with progress, canceled."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Held(ClaimRunner):
         return [sys.executable, "-c", code, str(self.gate), *super()._command(name)]
 
 
-def test_a_claim_is_measured_on_demand_and_can_be_cancelled(
+def test_a_claim_is_measured_on_demand_and_can_be_canceled(
     visit: Callable[..., Explored], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = tmp_path / "gate"
@@ -77,7 +77,7 @@ def test_a_claim_is_measured_on_demand_and_can_be_cancelled(
     run, cancel = seen.tab.locator("#claims-run"), seen.tab.locator("#claims-cancel")
     run.click()
     cancel.click()
-    seen.tab.wait_for_function("() => document.querySelector('#claims-progress').innerText.includes('cancelled')")
+    seen.tab.wait_for_function("() => document.querySelector('#claims-progress').innerText.includes('canceled')")
     run.click()
     seen.tab.wait_for_selector("#claims-progress progress")
     seen.tab.wait_for_selector("#claims-run:disabled")

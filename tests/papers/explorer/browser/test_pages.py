@@ -184,10 +184,10 @@ def test_the_command_serves_the_first_page(browser: object, tmp_path: Path) -> N
 
 
 def contrast(first: str, second: str) -> float:
-    """WCAG's contrast ratio of two CSS colours `rgb(r, g, b)`."""
+    """WCAG's contrast ratio of two CSS colors `rgb(r, g, b)`."""
 
-    def luminance(colour: str) -> float:
-        parts = [float(part) / 255 for part in colour.strip("rgba()").split(",")[:3]]
+    def luminance(color: str) -> float:
+        parts = [float(part) / 255 for part in color.strip("rgba()").split(",")[:3]]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -59,11 +59,11 @@ def plot(ds: xr.Dataset):
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38), sharey=True)
         for index, strength in enumerate(ds.mode.values):
-            colour = style.colours[index]
-            axes[0].plot(ds.time, ds.trained[:, index], color=colour, **style.TRAINING)
-            axes[0].plot(ds.time, ds.predicted[:, index], color=colour, label=f"s = {strength:g}", **style.THEORY)
+            color = style.colors[index]
+            axes[0].plot(ds.time, ds.trained[:, index], color=color, **style.TRAINING)
+            axes[0].plot(ds.time, ds.predicted[:, index], color=color, label=f"s = {strength:g}", **style.THEORY)
             for seed in range(ds.sizes["seed"]):
-                axes[1].plot(ds.time, ds.random[seed, :, index], color=colour, linewidth=0.9, alpha=0.5)
+                axes[1].plot(ds.time, ds.random[seed, :, index], color=color, linewidth=0.9, alpha=0.5)
             axes[1].plot(ds.time, ds.predicted[:, index], color=style.BLACK, **style.THEORY)
         axes[0].set(
             xlabel="time t (canonical)", ylabel="mode strength u(t)", title="a  Decoupled start: solid is trained"

@@ -62,7 +62,7 @@ def synthetic_cells(key: int) -> Block:
     run = train_to_share(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
     history = run.history
     first = run.history.loss_time(1 - settings.FIRST_SHARE)
-    predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
+    predicted = ln.theories.feature_learning.final_state(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
     distance, ratio = history.kernel_distance, history.median_ratio
     return {

@@ -13,7 +13,7 @@ FIGURE = Figure(
         "(b), iterations to it (c), and the log of the largest mean squared distance to the self-consistent dynamics, "
         "eq. (1), over the run (d). Beyond the paper: the spread (interquartile range) of all four over tasks and "
         "starts (e), the distance against the dimension (f), and the diagram by formula, without training: its "
-        "smallest test error, the mean over starts (g, in the colours of a, and dotted contours in a), and how far "
+        "smallest test error, the mean over starts (g, in the colors of a, and dotted contours in a), and how far "
         "it is from that of the one network trained, dots where its run ended before its smallest test error (h); "
         "hatched where the error bar is above 3%. "
         "d = 200, rank 5, 35 x 35 cells, c = 50 (quick: d = 40, 13 x 13). Runs "

@@ -18,7 +18,7 @@ SMALL = 0.14  # root mean square distance that is a tenth of the target's size, 
 
 
 def check(data: Dataset) -> list[Check]:
-    checks = _map_checks(data) + predicted.checks(data) if "best_test" in data else []
+    checks = _map_checks(data) + predicted.checks(data) if "min_test_loss" in data else []
     if "side_log_distance" in data:
         for region, (_, medians, _) in distance_quartiles(data).items():
             shown = [f"{median:.2f} at d = {int(d)}" for d, median in zip(data["dim"].values, medians, strict=True)]
@@ -32,7 +32,7 @@ def _map_checks(data: Dataset) -> list[Check]:
     order = ("gamma_width", "gamma_variance")
     test, ranks, steps, distance = (
         data[name].median("replicate").transpose(*order).values
-        for name in ("best_test", "stable_rank", "best_step", "log_distance")
+        for name in ("min_test_loss", "stable_rank", "best_step", "log_distance")
     )
     region = data["region"].transpose(*order).values
     active, lazy = (region == REGIONS.index(name) for name in ("active", "lazy"))

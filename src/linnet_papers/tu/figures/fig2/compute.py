@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.figure import Settings
 from linnet_papers.tu import plane
@@ -20,7 +20,7 @@ MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the othe
 
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")  # the numbers of `region` in the dataset
 LONG = {
-    "best_test": "smallest test error per entry over the run",
+    "min_test_loss": "smallest test error per entry over the run",
     "stable_rank": "|A|_F^2/|A|_op^2 at the smallest test error",
     "best_step": "iterations until the smallest test error",
     "log_distance": "ln of the largest mean squared distance to the self-consistent dynamics over the run",
@@ -81,7 +81,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
     data = xr.merge(parts)
     data = data.assign(_theory(settings, data))
     task = plane.task(settings.dim, 0, settings.seed, rank=settings.rank, noise_std=settings.noise_std)
-    if "best_test" in data:
+    if "min_test_loss" in data:
         exponents = data["gamma_variance"].values, data["gamma_width"].values
         data = data.assign(predicted.predicted_variables(task, *exponents, settings.dim))
     for name in data.data_vars:
@@ -114,7 +114,7 @@ def _trained_cells(
         seed=settings.seed,
         fixed=fixed,
         block=block,
-        apart=[] if dim else ["dim"],
+        unbatched_axes=[] if dim else ["dim"],
         dtype=settings.dtype,
     )
     return ln.sweeps.run(grid, workers=settings.workers).drop_vars("cell_status").astype(float)
@@ -124,7 +124,7 @@ def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
     """Return what the theory says of the plane: the region of every cell (by its number) and the borders between
     them."""
     heights = np.linspace(0.0, settings.most_width, 50)
-    lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)
+    lines = lazy_active.phase_boundaries(heights, dim=settings.dim, rank=settings.rank)
     variables = {
         "border_width": (("border",), heights),
         "border_lazy": (("border",), lines["lazy"]),
@@ -135,12 +135,12 @@ def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
     for before in ("", "side_"):
         up, across = f"{before}gamma_width", f"{before}gamma_variance"
         if up in data.coords:
-            region = mixed.phase(data[across].values[None, :], data[up].values[:, None])
+            region = lazy_active.phase(data[across].values[None, :], data[up].values[:, None])
             codes = np.select([region == name for name in REGIONS], range(len(REGIONS)))
             variables[f"{before}region"] = ((up, across), codes.astype(float))
     if "dim" in data.coords:
         dims = data["dim"].values.astype(int).tolist()
-        ranks = [float(mixed.borders(0.0, dim=d, rank=settings.rank)["width-rank"]) for d in dims]
+        ranks = [float(lazy_active.phase_boundaries(0.0, dim=d, rank=settings.rank)["width-rank"]) for d in dims]
         variables["side_width_rank"] = (("dim",), ranks)
     return variables
 

@@ -16,7 +16,7 @@ from linnet_papers.tu.figures.fig2.checks import distance_quartiles
 
 # Of each panel: variable, title, and in short
 MAPS = {
-    "a": ("best_test", "Smallest test error", "test error"),
+    "a": ("min_test_loss", "Smallest test error", "test error"),
     "b": ("stable_rank", "Stable rank at that time", "stable rank"),
     "c": ("best_step", "Iterations until then", "iterations"),
     "d": ("log_distance", "ln distance to eq. (1)", "ln distance"),
@@ -54,21 +54,21 @@ def _drawings(letter: str) -> list[Callable[[style.Axes, Dataset], None]]:
 def _trained_panel(axis: style.Axes, data: Dataset, letter: str) -> None:
     """Draw one of the panels a to d: the median over the runs of each cell."""
     name, title, _ = MAPS[letter]
-    colours = _error_colours(data) if letter == "a" else {}
-    _plane_map(axis, data, data[name].median("replicate"), f"{letter}  {title}", **colours)
+    colors = _error_colors(data) if letter == "a" else {}
+    _plane_map(axis, data, data[name].median("replicate"), f"{letter}  {title}", **colors)
     if letter == "a":
         predicted.draw_contours(axis, data)
 
 
 def _predicted_error_panel(axis: style.Axes, data: Dataset) -> None:
-    """Draw panel g: the least test error by formula, in the colours of panel a."""
-    _plane_map(axis, data, data["predicted_test"], "g  Smallest test error, predicted", **_error_colours(data))
+    """Draw panel g: the least test error by formula, in the colors of panel a."""
+    _plane_map(axis, data, data["predicted_test"], "g  Smallest test error, predicted", **_error_colors(data))
     predicted.hatch_uncovered(axis, data)
 
 
-def _error_colours(data: Dataset) -> dict[str, Any]:
-    """Return one scale of colours for the trained and the predicted test error."""
-    both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
+def _error_colors(data: Dataset) -> dict[str, Any]:
+    """Return one scale of colors for the trained and the predicted test error."""
+    both = [data[name].values for name in ("min_test_loss", "predicted_test") if name in data]
     return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
 
@@ -80,14 +80,12 @@ def _spread_panel(axis: style.Axes, data: Dataset, number: int) -> None:
     _plane_map(axis, sides, high - low, f"e{number + 1}  Spread: {short}", "side_")
 
 
-def _plane_map(
-    axis: style.Axes, data: Dataset, values: DataArray, title: str, before: str = "", **colours: Any
-) -> None:
-    """Draw a map over the plane, with its colour bar and the borders of the regions; `before` the names of its axes."""
+def _plane_map(axis: style.Axes, data: Dataset, values: DataArray, title: str, before: str = "", **colors: Any) -> None:
+    """Draw a map over the plane, with its color bar and the borders of the regions; `before` the names of its axes."""
     from matplotlib.patheffects import withStroke
 
     across, up = data[f"{before}gamma_variance"], data[f"{before}gamma_width"]
-    cell_map(axis, across, up, values.transpose(up.name, across.name).values, cmap=style.SEQUENCE, **colours)
+    cell_map(axis, across, up, values.transpose(up.name, across.name).values, cmap=style.SEQUENCE, **colors)
     axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
     axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
     stroke = [withStroke(linewidth=2.2, foreground="#333333")]
@@ -99,12 +97,12 @@ def _plane_map(
 
 def _dimensions_panel(axis: style.Axes, data: Dataset) -> None:
     """Draw panel f: the distance to eq. (1) against the dimension, by region."""
-    dims, colours = data["dim"].values, {"active": style.ACTIVE, "lazy": style.LAZY}
+    dims, colors = data["dim"].values, {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, (low, medians, high) in distance_quartiles(data).items():
-        axis.plot(dims, medians, color=colours[region], marker="o", **style.ALONE)
-        axis.fill_between(dims, low, high, color=colours[region], alpha=0.3, linewidth=1.0)
+        axis.plot(dims, medians, color=colors[region], marker="o", **style.ALONE)
+        axis.fill_between(dims, low, high, color=colors[region], alpha=0.3, linewidth=1.0)
         first = (dims[0], medians[0])
-        axis.annotate(f"{region} region", first, (5, 5), textcoords="offset points", color=colours[region])
+        axis.annotate(f"{region} region", first, (5, 5), textcoords="offset points", color=colors[region])
     axis.set(title="f  Median distance (shaded: quartiles)", xlabel="dimension d", xscale="log")
     axis.set_ylabel("ln mean squared distance")
     axis.set_xticks(dims, [str(int(d)) for d in dims])

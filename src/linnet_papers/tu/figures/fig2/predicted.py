@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.theories import mixed
+from linnet.theories import lazy_active
 from linnet_papers.reproduction import Limit
 from linnet_papers.reproduction.datasets import DataArray, Dataset
 from linnet_papers.reproduction.drawing import around_zero, cell_map
@@ -27,11 +27,11 @@ def predicted_variables(
 ) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
     """Return `predicted_test` per entry, its relative `predicted_error`, `covered`: (gamma_width, gamma_variance)."""
     widths = [plane.width_of(dim, power) for power in gamma_width]
-    predicted = mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
+    predicted = lazy_active.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
     axes = ("gamma_width", "gamma_variance")
     return {
-        "predicted_test": (axes, 2 / dim**2 * predicted.best_test),
-        "predicted_error": (axes, predicted.error),
+        "predicted_test": (axes, 2 / dim**2 * predicted.min_test_loss),
+        "predicted_error": (axes, predicted.uncertainty),
         "covered": (axes, predicted.covered.astype(float)),
     }
 
@@ -41,7 +41,7 @@ def relative_difference(data: Dataset) -> DataArray:
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
     """
-    trained = data["best_test"].isel(replicate=0)
+    trained = data["min_test_loss"].isel(replicate=0)
     early = [REASONS.index(name) for name in EARLY]
     finished = ~data["reason"].isel(replicate=0).isin(early)
     return (data["predicted_test"] / trained - 1).where(finished)

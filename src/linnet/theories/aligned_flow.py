@@ -1,0 +1,230 @@
+"""Scalar output and a small start, any covariance: the network moves as one vector in input space."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import (
+    OutOfRangeError,
+    number,
+    of_kind,
+    positive,
+    real_array,
+    refuse_infinite,
+    representable,
+    symmetric,
+    times_array,
+)
+from linnet.inits.weights import Weights, check_two_layers
+from linnet.problems.problem import Problem
+
+MIN_START = 1e-290  # below it the integrator's tolerances are no longer numbers
+MAX_EVALUATIONS = 600_000  # a start of 1e-200 takes most of them; about fifteen seconds
+MAX_CONDITION = 1e18  # beyond it the two phases are too far apart for one clock of doubles
+
+
+@representable
+def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
+    r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+
+    $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
+
+    **Arguments:**
+
+    - `problem`: with one output
+    - `u0`: the start along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$, (input,)
+    - `times`: canonical, (time,)
+
+    **Returns** $w(t)$, (time, input).
+
+    **Valid when** the start is small or aligned, for which it is exact; for any covariance. Under one spike it is
+    (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the covariance
+    is a sample's.
+
+    **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.aligned_flow import aligned_flow
+        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> w = aligned_flow(problem, 1e-3, [0.0, 50.0])
+        >>> (np.linalg.norm(w[-1]) * w[-1]).round(4).tolist()  # it ends at the regression coefficients
+        [0.5, 1.0]
+    """
+    cov, cross = _scalar_moments(problem)
+    times = times_array("times", times)
+    start = real_array("u0", u0, ndim=(0, 1))
+    if start.ndim == 0:
+        start = positive("u0", u0) * (cross / _safe_norm(cross))
+    if start.shape != cross.shape or not start.any():
+        raise ValueError(
+            f"`u0` must be a positive number or a non-zero vector of {cross.size} entries: got shape {start.shape}."
+        )
+    return integrate(cov, cross, times, start)
+
+
+@representable
+def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
+    r"""How a small start begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+
+    $$ r_1 = (W_1(0) v_1 + W_2(0)^T)/2, \qquad v_1 = \Gamma^T/|\Gamma| $$
+
+    **Arguments:**
+
+    - `problem`: with one output
+    - `weights`: the start
+
+    **Returns** $u(0)$, the start of the reduced dynamics, and $\hat r_1$ (hidden,), along which both layers grow.
+
+    **Reference:** Watanabe et al., (15).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.aligned_flow import growth_direction
+        >>> start = ln.Weights([[1e-3, 0.0], [0.0, 0.0]], [[1e-3, 0.0]])
+        >>> size, direction = growth_direction(ln.Problem.from_target([[1.0, 0.0]]), start)
+        >>> size, direction.tolist()
+        (0.001, [1.0, 0.0])
+    """
+    _, cross = _scalar_moments(problem)
+    check_two_layers(weights)
+    if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
+        raise ValueError(
+            f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "
+            f"{weights.first.shape} and `second` of shape {weights.second.shape}."
+        )
+    r1 = 0.5 * (weights.first @ (cross / _safe_norm(cross)) + weights.second[0])
+    u0 = _safe_norm(r1)
+    if u0 == 0:
+        raise ValueError("`weights` must have something to grow from: W1 v1 + W2^T is zero.")
+    return u0, r1 / u0
+
+
+@representable
+def integrate(
+    cov: np.ndarray, cross: np.ndarray, times: np.ndarray, initial_product: np.ndarray, *, rtol: float = 1e-13
+) -> Float[np.ndarray, "time input"]:
+    r"""The aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any start, to about ten digits.
+
+    Explicit of order 8, or implicit where the largest variance makes it stiff. To about 1e-10 by default; between its
+    steps the explicit method interpolates, which costs two digits or three.
+
+    **Arguments:**
+
+    - `cov`: $\Sigma$, (input, input)
+    - `cross`: $\Gamma$, (input,)
+    - `times`: canonical, increasing, (time,)
+    - `initial_product`: $w(0)$, (input,)
+    - `rtol`: relative tolerance
+
+    **Returns** $w(t)$, (time, input).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.aligned_flow import integrate
+        >>> w = integrate(np.eye(2), np.array([1.0, 0.0]), np.array([0.0, 20.0]), np.array([1e-3, 0.0]))
+        >>> w[-1].round(6).tolist()
+        [1.0, 0.0]
+    """
+    from scipy.integrate import solve_ivp
+
+    cov, cross, initial_product = (
+        symmetric("cov", cov),
+        real_array("cross", cross, ndim=1),
+        real_array("initial_product", initial_product, ndim=1),
+    )
+    times = times_array("times", times)
+    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    if not cross.shape == initial_product.shape == cov.shape[:1]:
+        raise ValueError(
+            f"`cov` must be (d, d), `cross` and `initial_product` (d,): got shapes {cov.shape}, {cross.shape} and "
+            f"{initial_product.shape}."
+        )
+    values, vectors = np.linalg.eigh(cov)
+    cross, initial_product = cross @ vectors, initial_product @ vectors
+
+    evaluations = 0
+
+    def slope(time: float, w: np.ndarray) -> np.ndarray:
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations > MAX_EVALUATIONS:
+            raise ArithmeticError(
+                f"the aligned flow gave up at t = {time:g} of `times` up to {times[-1]:g} after {MAX_EVALUATIONS} "
+                "evaluations: it has settled long before. Ask for earlier times."
+            )
+        norm = _safe_norm(w)
+        return norm * cross - norm * (norm * values * w)
+
+    def jacobian(_: float, w: np.ndarray) -> np.ndarray:
+        norm = _safe_norm(w)
+        slopes = np.outer(cross - 2 * norm * values * w, w / norm) - np.diag(norm * (norm * values))
+        refuse_infinite(slopes)
+        return slopes
+
+    if times[-1] == 0:
+        return (initial_product @ vectors.T)[None, :]
+    size = _safe_norm(initial_product)
+    refuse_infinite(size)
+    if size < MIN_START:
+        raise ValueError(
+            f"the start (`initial_product`, `u0`) must have a norm of at least {MIN_START:g}: got {size:.3g}. Shift "
+            "the clock "
+            "instead."
+        )
+    if values[-1] * times[-1] > MAX_CONDITION:
+        raise ValueError(
+            f"`times` must end before {MAX_CONDITION / values[-1]:.3g}, {MAX_CONDITION:g} over the largest variance of "
+            f"`cov` {values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
+        )
+    # Near its end, |w| w = Sigma^-1 Gamma, the flow decays at rates up to |w|^2 times the largest variance.
+    seen = values > max(1e-12 * values[-1], np.finfo(float).tiny)
+    fastest = values[-1] * max(1.0, _safe_norm(cross[seen] / values[seen])) if seen.any() else 0.0
+    if fastest * times[-1] < 2e4:
+        options: dict[str, Any] = {"method": "DOP853", "rtol": rtol, "atol": 0.1 * rtol * size}
+    else:  # far more steps than the solution needs: an implicit method takes them longer
+        loose = max(rtol, 1e-11)
+        options = {"method": "Radau", "rtol": loose, "atol": 0.1 * loose * size, "jac": jacobian}
+    try:
+        run = solve_ivp(slope, (0.0, times[-1]), initial_product, t_eval=times, **options)
+    except ValueError:  # SciPy's, of steps whose inverse is no number
+        raise OutOfRangeError("the flow is too fast for its clock.") from None
+    if not run.success:
+        raise ArithmeticError(
+            f"the aligned flow could not be integrated to `times` {times[-1]:g} from a start of norm {size:.3g}: "
+            f"{run.message}"
+        )
+    return run.y.T @ vectors.T
+
+
+def _safe_norm(vector: np.ndarray) -> float:
+    """The Euclidean norm, also where the squares underflow or overflow."""
+    plain = math.sqrt(float(vector @ vector))
+    if 1e-140 < plain < 1e140:
+        return plain
+    size = float(np.abs(vector).max())
+    return size * float(np.linalg.norm(vector / size)) if size > 0 else 0.0
+
+
+def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Return covariance and cross moments of a single problem with one output; refuse any other."""
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    if problem.cost is not None:
+        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
+    if problem.out_dim != 1 or problem.batch is not None:
+        batch = "" if problem.batch is None else f" in a batch of {problem.batch}"
+        raise ValueError(f"`problem` must be a single one with one output: got {problem.out_dim} outputs{batch}.")
+    cross = np.asarray(problem.cross).reshape(-1)
+    if not cross.any():
+        raise ValueError("`problem` must have inputs that correlate with the output: its cross moment is zero.")
+    return np.asarray(problem.cov), cross

@@ -1,0 +1,136 @@
+r"""Where a network of one output ends from a small start, for any inputs, and how it gets there from a larger one.
+
+Symbols as in `stages`: $f = \frac1m\sum_r v_r\,w_r\cdot x$, $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$,
+$K = XX^T$, $\gamma = y^T K y$; means are over neurons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet import _arguments as arguments
+
+
+@dataclass(frozen=True)
+class FinalState:
+    r"""The end of training from a vanishing start.
+
+    **Attributes:**
+
+    - `square`: the mean of $v_r^2$
+    - `ratio`: $\rho_r/v_r$, of every neuron
+    - `alignment_square`: the mean of $\rho_r^2$
+    - `settled`: `ratio` over $\sqrt\gamma$, its value in the first stage: what is left of it at the end, at most 1
+    - `kernel`: the canonical NTK, (sample, sample)
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.feature_learning import final_state
+        >>> limit = final_state(4 * np.eye(2), [3.0, 4.0])  # a multiple of the identity: nothing of the ratio is lost
+        >>> limit.square, limit.settled
+        (2.5, 1.0)
+    """
+
+    square: float
+    ratio: float
+    alignment_square: float
+    settled: float
+    kernel: Float[np.ndarray, "sample sample"]
+
+
+@arguments.representable
+def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
+    r"""Where gradient flow from a vanishing start ends: exact for any inputs.
+
+    $$ \overline{v^2} = \sqrt{y^T K^{-1} y}, \quad \frac{\rho_r}{v_r} = \frac{|y|^2}{\sqrt{y^T K^{-1} y}}, \quad
+       \overline{\rho^2} = \frac{|y|^4}{\sqrt{y^T K^{-1} y}}, \quad
+       \Theta = \overline{v^2}\Bigl(K + \frac{y y^T}{y^T K^{-1} y}\Bigr) $$
+
+    The layers stay balanced, $w_r = v_r u$ with $|u| = 1$, and the predictor $\overline{v^2}u$ is the minimum-norm
+    one, $X^T K^{-1} y$. Where $K$ is singular, its inverse is the pseudo-inverse and $y$ its part in the range.
+
+    **Arguments:**
+
+    - `gram`: $K = XX^T$, (sample, sample)
+    - `outputs`: $y$, (sample,)
+
+    **Returns** an `FinalState`.
+
+    **Valid when** $v_0$ and $\sigma_0$ are small against the end: corrections are of the order $v_0^2/\overline{v^2}$.
+
+    **Reference:** ours. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
+    Figure 1c, where the ratio stays $\sqrt\gamma$ and the kernel is the target-aligned one.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.feature_learning import final_state
+        >>> limit = final_state(np.diag([9.0, 1.0]), [1.0, 1.0])
+        >>> round(limit.settled, 3)  # the neurons leave the feature, which is mostly the first input
+        0.6
+    """
+    K, y = arguments.symmetric("gram", gram), arguments.real_array("outputs", outputs, ndim=1)
+    if y.size != K.shape[0]:
+        raise ValueError(f"`outputs` must have one value per row of `gram`, {K.shape[0]}: got {y.size}.")
+    values, frame = np.linalg.eigh(K)
+    if values[-1] <= 0:
+        raise ValueError("`gram` must be positive semi-definite and not zero: there is nothing to learn from.")
+    kept = values > values[-1] * len(y) * np.finfo(float).eps
+    coefficients = frame.T @ y * kept
+    if not coefficients.any():
+        raise ValueError("`outputs` must have a part in the range of `gram`: there is nothing to learn.")
+    seen = frame @ coefficients
+    power = float((coefficients[kept] ** 2 / values[kept]).sum())  # y' K^-1 y
+    square, norm = np.sqrt(power), float(seen @ seen)
+    root = np.sqrt(float((coefficients**2 * values).sum()))
+    kernel = square * (K + np.outer(seen, seen) / power)
+    square = float(square)
+    return FinalState(square, norm / square, norm**2 / square, norm / (square * float(root)), kernel)
+
+
+@arguments.representable
+def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.ndarray, " ..."]:
+    r"""How far a network has left lazy training for feature learning when a `share` of its loss is left.
+
+    $$ \frac{\rho}{v\sqrt\gamma} = \tanh\Bigl(\tfrac12\,\mathrm{asinh}
+       \frac{2(1 - \sqrt{L/L_0})}{v_0^2/v_\infty^2}\Bigr),
+       \qquad v_\infty^2 = \frac{\sqrt\gamma}{\mathrm{tr}\,\Sigma} $$
+
+    0 in lazy training, where the magnitudes do not move; 1 in feature learning, where the layers have become equal.
+    $v^2 - \rho^2/\gamma = v_0^2$ is conserved, and the output grows as $v\rho$.
+
+    **Arguments:**
+
+    - `initial_ratio`: $v_0^2/v_\infty^2$, positive
+    - `share`: $L/L_0$, from 0 to 1
+
+    **Returns** the ratio, of the shapes together.
+
+    **Valid when** $\sigma_0 \ll v_0$ and $XX^T$ is near $\mathrm{tr}\,\Sigma$ times the identity.
+
+    **Reference:** ours; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
+    Assumption 4.1, $v_\infty^2/v_0^2 = n^{3/2}|\bar\beta|^3\sqrt{\mathrm{tr}\,\Sigma}$, which the assumption leaves
+    free.
+
+    **Example:**
+
+        >>> from linnet.theories.feature_learning import lazy_feature_ratio
+        >>> [round(float(lazy_feature_ratio(start, 0.25)), 3) for start in (1e-4, 1.0, 100.0)]
+        [1.0, 0.414, 0.005]
+    """
+    v = np.asarray(arguments.real_array("initial_ratio", initial_ratio))
+    left = np.asarray(arguments.real_array("share", share))
+    if not (v > 0).all():
+        raise ValueError(
+            "`initial_ratio` must be positive: it is the square of the first magnitude over that of the last."
+        )
+    if not ((left >= 0) & (left <= 1)).all():
+        raise ValueError("`share` must be from 0 to 1: it is what is left of the loss.")
+    v, left = np.broadcast_arrays(*arguments.broadcast(initial_ratio=v, share=left))
+    with np.errstate(over="ignore"):
+        return np.tanh(np.arcsinh(2 * (1 - np.sqrt(left)) / v) / 2)

@@ -1,0 +1,321 @@
+"""The limits of the self-consistent dynamics, mode by mode: lazy, balanced and aligned starts."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import (
+    broadcast,
+    non_negative,
+    number,
+    positive,
+    real_array,
+    representable,
+    same_shape,
+    times_array,
+    whole_steps,
+)
+
+
+@representable
+def lazy_flow(
+    target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
+) -> Float[np.ndarray, "time output input"]:
+    r"""Products far below the threshold: every direction relaxes at one rate, noise as fast as signal.
+
+    $$ A(t) = Y + e^{-2gt}(A_0 - Y) $$
+
+    **Arguments:**
+
+    - `target`: $Y$, (output, input)
+    - `initial_product`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w$
+    - `times`: canonical, (time,)
+
+    **Returns** $A(t)$, (time, output, input).
+
+    **Valid when** $g$ is large against the singular values of $A(t)$. **Reference:** Tu et al. 2024, section 1.4.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.lazy_active import lazy_flow
+        >>> lazy_flow(np.diag([2.0, 0.5]), np.zeros((2, 2)), 10.0, [0.05]).round(3)  # both at 1 - 1/e of their targets
+        array([[[1.264, 0.   ],
+                [0.   , 0.316]]])
+    """
+    goal, first = real_array("target", target, ndim=2), real_array("initial_product", initial_product, ndim=2)
+    same_shape(target=goal, initial_product=first)
+    rate = 2 * non_negative("threshold", threshold)
+    return goal + np.exp(-rate * times_array("times", times))[:, None, None] * (first - goal)
+
+
+@representable
+def lazy_descent(
+    target: ArrayLike, initial_product: ArrayLike, threshold: float, learning_rate: float, steps: ArrayLike | None
+) -> Float[np.ndarray, "time output input"]:
+    r"""Products of gradient descent far below the threshold, after each number of `steps`.
+
+    $$ A_n = Y + (1 - 2\,\mathrm{lr}\,g)^n (A_0 - Y) $$
+
+    In the paper's symbols the factor is $1 - 4 d^{-2} \eta \sigma^2 w$. **Reference:** Tu et al. 2024, section 1.4.
+
+    **Arguments:**
+
+    - `target`: $Y$, (output, input)
+    - `initial_product`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w$
+    - `learning_rate`: lr, canonical
+    - `steps`: after how many steps, (time,)
+
+    **Returns** $A_n$, (time, output, input).
+
+    **Valid when** $g$ is large against the singular values of $A$, and $\mathrm{lr}\,g$ small against 1.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import lazy_descent
+        >>> lazy_descent([[1.0]], [[0.0]], 10.0, 0.005, [0, 1, 10, 100]).ravel().round(4)
+        array([0.    , 0.1   , 0.6513, 1.    ])
+    """
+    goal, first = real_array("target", target, ndim=2), real_array("initial_product", initial_product, ndim=2)
+    same_shape(target=goal, initial_product=first)
+    factor = 1 - 2 * positive("learning_rate", learning_rate) * non_negative("threshold", threshold)
+    return goal + (factor ** whole_steps("steps", steps))[:, None, None] * (first - goal)
+
+
+@representable
+def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
+    """The squared error of the mean product on the lazy way to $A^* + E$: a floor for the mean test error.
+
+    $$ |-q^n A^* + (1 - q^n) E|_F^2 $$
+
+    **Arguments:**
+
+    - `truth`: $A^*$, (output, input)
+    - `noise`: $E$, (output, input)
+    - `remaining`: the fraction $q^n$ of the way that is left, (state,)
+
+    **Returns** $|E[A] - A^*|_F^2$, (state,).
+
+    **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$: the same on average over $E$, another number
+    for one $E$.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.lazy_active import lazy_error_floor
+        >>> truth, noise = np.diag([3.0, 0.0]), np.diag([0.0, 4.0])
+        >>> lazy_error_floor(truth, noise, [1.0, 0.64, 0.0])  # 0.64 is the best place to stop
+        array([ 9.  ,  5.76, 16.  ])
+    """
+    left = np.atleast_1d(real_array("remaining", remaining, ndim=(0, 1)))[:, None, None]
+    signal, error = real_array("truth", truth, ndim=2), real_array("noise", noise, ndim=2)
+    same_shape(truth=signal, noise=error)
+    return ((-left * signal + (1 - left) * error) ** 2).sum(axis=(1, 2))
+
+
+@representable
+def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+    r"""Singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
+
+    $$ \dot s = 2 |s| (s^* - s): \qquad s(t) = \frac{s^*}{1 + (s^*/s_0 - 1) e^{-2 s^* t}} \quad (s_0 > 0) $$
+
+    A start of the other sign never arrives: it decays to 0.
+
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `initial_values`: $s_0$, (mode,)
+    - `times`: canonical, (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Reference:** Tu et al. 2024, section 1.5, whose step $2\eta$ should read $4\eta/d^2$ for its loss.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import balanced_modes
+        >>> balanced_modes([1.0, 1.0], [0.01, -0.01], [0.0, 5.0, 10.0]).round(3)
+        array([[ 0.01 , -0.01 ],
+               [ 0.996, -0.   ],
+               [ 1.   , -0.   ]])
+    """
+    goal, first, clock = _modes(targets, initial_values, times)
+    decay = np.exp(-2 * goal * clock)
+    # the integral of e^(-2 s* t), which is t where s* = 0
+    spent = np.where(goal > 0, -np.expm1(-2 * goal * clock) / np.where(goal > 0, 2 * goal, 1.0), clock)
+    rising = first / (decay + 2 * np.abs(first) * spent)
+    stuck = first * decay / (1 + 2 * np.abs(first) * spent)
+    return np.where(first > 0, rising, stuck)
+
+
+@representable
+def aligned_modes(
+    targets: ArrayLike, initial_values: ArrayLike, threshold: float, times: ArrayLike
+) -> Float[np.ndarray, "time mode"]:
+    r"""Singular values of the mixed dynamics aligned with its target: linear below the threshold, logistic above.
+
+    $$ \dot s = 2 \sqrt{s^2 + g^2}\,(s^* - s) $$
+
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `initial_values`: $s_0$, of any sign, (mode,)
+    - `threshold`: $g$
+    - `times`: canonical, (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Valid when** $A_0$ has the singular vectors of the target. **Reference:** Tu et al. 2024, section 2 and E.3.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import aligned_modes
+        >>> aligned_modes([4.0, 0.5], [0.0, 0.0], 0.1, [0.0, 0.5, 1.0]).round(3)
+        array([[0.   , 0.   ],
+               [1.646, 0.049],
+               [3.898, 0.103]])
+    """
+    g = non_negative("threshold", threshold)
+    if g == 0:
+        return balanced_modes(targets, initial_values, times)
+    goal, first, clock = _modes(targets, initial_values, times)
+    big = np.sqrt(g + np.hypot(first, g))
+    small = first / big
+    rate = np.hypot(goal, g)
+    norm = np.hypot(goal, rate + g)
+    near, far = (rate + g) / norm, goal / norm
+    plus, minus = (near * big + far * small), far * big - near * small
+    # a start of the other sign cancels there: the same sum without differences
+    beyond, over = g * (1 + g / (rate + goal)), g * (1 + g / (np.hypot(first, g) + np.abs(first)))
+    plus = np.where(first < 0, (goal * over + beyond * np.abs(first) + beyond * over) / (norm * big), plus)
+    decay = np.exp(-rate * clock)
+    ratio = minus / plus
+    spent = -np.expm1(-2 * rate * clock) / (2 * rate)
+    gram = (decay / plus) ** 2 + spent * (1 + (ratio * decay) ** 2)
+    turn = ratio * decay**2
+    return (far - near * turn) * (near + far * turn) / gram
+
+
+@representable
+def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
+    r"""Effective learning rate along a singular value: constant when lazy, proportional to the value when active.
+
+    $\dot s = 2\sqrt{s^2 + g^2}\; u^\top R v$ for the singular pair $u, v$ of $s$. **Valid for** the self-consistent
+    dynamics; for Gaussian weights up to $O(\sqrt{d/w})$. **Reference:** Tu et al. 2024, section 2.
+
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the product, any shape
+    - `threshold`: $g$
+
+    **Returns** $2\sqrt{s^2 + g^2}$, shaped like `values`.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import mode_speed
+        >>> mode_speed([0.0, 3.0, 30.0], 4.0).round(2)
+        array([ 8.  , 10.  , 60.53])
+    """
+    return 2 * np.hypot(real_array("values", values), non_negative("threshold", threshold))
+
+
+@representable
+def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
+    r"""Cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
+
+    $$ \cos\angle(W_1 v, W_2^\top u) = \frac{s}{\sqrt{s^2 + g^2}} $$
+
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the product, any shape
+    - `threshold`: $g$
+
+    **Returns** the cosines, shaped like `values`.
+
+    **Reference:** Tu et al. 2024, the remark before section 2.1, where "perpendicular" should read "parallel".
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import predicted_alignment
+        >>> predicted_alignment([0.0, 3.0, 400.0], 4.0).round(4)
+        array([0. , 0.6, 1. ])
+    """
+    singular = real_array("values", values)
+    length = np.hypot(singular, non_negative("threshold", threshold))
+    return np.divide(singular, length, out=np.zeros_like(singular), where=length > 0)
+
+
+def crossing_times(
+    targets: ArrayLike, initial_values: ArrayLike, threshold: float, level: float | None = None
+) -> Float[np.ndarray, " mode"]:
+    r"""When an aligned singular value reaches `level` (by default the threshold $g$); infinite where it never does.
+
+    $$ t = \frac{1}{2D} \ln \frac{\Phi(\mathrm{level})}{\Phi(s_0)}, \qquad
+       \Phi(s) = \frac{s^* s + g^2 + D\sqrt{s^2 + g^2}}{s^* - s}, \quad D = \sqrt{s^{*2} + g^2} $$
+
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `initial_values`: $s_0$, of any sign, (mode,)
+    - `threshold`: $g$
+    - `level`: which is crossed; the threshold by default
+
+    **Returns** the canonical times, (mode,); infinite where the level lies above the target, 0 for a mode that starts
+    above it.
+
+    **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import crossing_times
+        >>> crossing_times([4.0, 1.0, 0.05], [0.0, 0.0, 0.0], 0.1).round(4)  # the last never becomes active
+        array([0.1115, 0.4628,    inf])
+    """
+    goal, first = (
+        np.atleast_1d(real_array("targets", targets)),
+        np.atleast_1d(real_array("initial_values", initial_values)),
+    )
+    goal, first = broadcast(targets=goal, initial_values=first)
+    g = non_negative("threshold", threshold)
+    aim = g if level is None else number("level", level)
+    reach = np.hypot(goal, g)
+    result = np.full(goal.shape, np.inf)
+    result[first >= aim] = 0.0
+    moving = (first < aim) & (goal > aim) & ((g > 0) | (first > 0))
+
+    goal, reach, first = goal[moving], reach[moving], first[moving]
+
+    def log_phi(s: np.ndarray | float) -> np.ndarray:
+        """ln Phi - ln D, of ratios only: products of such sizes might not be numbers."""
+        unit = np.maximum(np.abs(s), g)
+        inner, outer = goal / reach * (s / unit) + g / reach * (g / unit), np.hypot(s / unit, g / unit)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of the branch that is not taken
+            share = np.log(unit / 2 / (goal / 2 - s / 2))
+            # below zero the sum cancels; times its conjugate it is (g (s* - s))^2
+            falling = 2 * np.log(g / reach) - share - np.log(outer - inner)
+            return np.where(inner < 0, falling, share + np.log(outer + inner))
+
+    # Near its level a mode has two equal logarithms: there by the difference of Phi, in which nothing cancels.
+    unit = np.maximum(np.abs(first), g)
+    inner, outer = goal / reach * (first / unit) + g / reach * (g / unit), np.hypot(first / unit, g / unit)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # of the branch that is not taken
+        way, slope = (aim - first) / unit, (aim + first) / (np.hypot(aim, g) + np.hypot(first, g))
+        close = np.log1p(way * (goal / reach + slope) / (inner + outer)) + np.log1p((aim - first) / (goal - aim))
+        near = (inner > -outer / 2) & (first > -goal / 2) & (way < 1)
+        result[moving] = np.where(near, close, log_phi(aim) - log_phi(first)) / reach / 2
+    return result
+
+
+def _modes(targets: object, initial_values: object, times: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    goal, first = (
+        np.atleast_1d(real_array(name, value, ndim=(0, 1)))
+        for name, value in (("targets", targets), ("initial_values", initial_values))
+    )
+    if (goal < 0).any():
+        raise ValueError(f"`targets` are singular values and must not be negative: the smallest is {goal.min()}.")
+    goal, first = broadcast(targets=goal, initial_values=first)
+    return goal, first, times_array("times", times)[:, None]

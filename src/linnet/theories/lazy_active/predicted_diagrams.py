@@ -1,0 +1,214 @@
+"""The phase diagram without training: least test error, its time, stable rank and train error of every cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from linnet._arguments import count, flag, partly_representable, positive, real_array, refuse_infinite
+from linnet._randomness import Key, words
+from linnet.problems.problem import Problem
+from linnet.theories.lazy_active._drawn_plane import fill
+from linnet.theories.lazy_active._drawn_rows import COARSE, FINE, MOST_DRAWS, PLATEAU, DrawnRow, time_error
+from linnet.theories.lazy_active._wide_cells import drawn_cells, wide_best, wide_error
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class PredictedDiagram:
+    r"""Every cell of the diagram, arrays (width, variance); losses and times are canonical, errors relative.
+
+    **Attributes:**
+
+    - `min_test_loss`: the least $|A - A^*|_F^2/2$ over all times, on average over starts
+    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
+    - `train_at_best`: $|A - Y|_F^2/2$ then
+    - `uncertainty`: of `min_test_loss`: the model's and the standard error of the mean over starts together
+    - `best_time_uncertainty`: of `best_time`, likewise; NaN where that is
+    - `scatter`: standard deviation of `min_test_loss` from network to network; NaN where no whole network was drawn
+    - `covered`: whether `uncertainty` is below `limit`
+    - `variances`, `widths`: the axes
+    - `limit`: of `uncertainty`
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.lazy_active import predicted_diagram
+        >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
+        >>> diagram = predicted_diagram(task, [1e-5, 1.0], [1000])
+        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small start generalizes better
+        True
+    """
+
+    min_test_loss: Float[np.ndarray, "width variance"]
+    best_time: Float[np.ndarray, "width variance"]
+    stable_rank: Float[np.ndarray, "width variance"]
+    train_at_best: Float[np.ndarray, "width variance"]
+    uncertainty: Float[np.ndarray, "width variance"]
+    best_time_uncertainty: Float[np.ndarray, "width variance"]
+    scatter: Float[np.ndarray, "width variance"]
+    variances: Float[np.ndarray, " variance"]
+    widths: Float[np.ndarray, " width"]
+    limit: float
+
+    def __repr__(self) -> str:
+        size = f"{self.widths.size} widths x {self.variances.size} variances"
+        return f"PredictedDiagram({size}, {self.covered.sum()} of {self.covered.size} covered)"
+
+    @property
+    def covered(self) -> Bool[np.ndarray, "width variance"]:
+        return np.asarray(self.uncertainty < self.limit)
+
+    def to_dataset(self) -> xr.Dataset:
+        """An xarray dataset (width, variance) with the same names."""
+        import xarray as xr
+
+        names = (*_NAMES, "covered")
+        return xr.Dataset(
+            {name: (("width", "variance"), getattr(self, name)) for name in names},
+            coords={"width": self.widths, "variance": self.variances},
+            attrs={"limit": self.limit, "units": "canonical: the paper's errors are 2/(k d) times these"},
+        )
+
+
+_NAMES = (
+    "min_test_loss",
+    "best_time",
+    "stable_rank",
+    "train_at_best",
+    "uncertainty",
+    "best_time_uncertainty",
+    "scatter",
+)
+
+
+@partly_representable
+def predicted_diagram(
+    problem: Problem | TaskSpectrum,
+    variances: object,
+    widths: object,
+    *,
+    draws: int = 16,
+    coarse: bool = False,
+    limit: float = 0.03,
+    points: int | None = None,
+    key: Key = 0,
+    depth: int = 2,
+) -> PredictedDiagram:
+    r"""All cells of the phase diagram of variance and width, from one SVD of the target.
+
+    Wide cells ($w \ge 2\max(k, d)$, and more where the start's own product counts) follow the spectral flow
+    (`mode_values`, $g = \sigma^2 w$) plus the start's own product. All others are means over drawn starts, each by the
+    splitting of `split_flow` with as many steps as its own error asks for, and over more starts where networks differ.
+
+    **Arguments:**
+
+    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`task_spectrum`, `asymptotic_spectrum`)
+    - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
+    - `widths`: $w \ge 1$, whole numbers of any size, (width,)
+    - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
+      mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
+    - `coarse`: for a live page: standard errors up to 2%, fewer units and variances, and widths between those that are
+      followed (a factor of 4 apart at most) are interpolated. `.uncertainty` includes what each of these leaves
+    - `limit`: of `.uncertainty`, up to which a cell is `.covered`
+    - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
+    - `key`: of the starts
+    - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
+
+    **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
+
+    **Valid** for whitened inputs and Gaussian starts; `.uncertainty` says how far it can be off, measured on networks
+    trained for tasks of several ranks, spectra, noise levels and shapes (`linnet verify own`).
+
+    **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import predicted_diagram
+        >>> from linnet.problems import low_rank_plus_noise
+        >>> diagram = predicted_diagram(low_rank_plus_noise(50, rank=3, key=0), [1e-4, 1e-2], [200, 10_000])
+        >>> diagram
+        PredictedDiagram(2 widths x 2 variances, 4 of 4 covered)
+    """
+    spectrum = spectrum_of(problem, points)
+    if not spectrum.has_truth:
+        raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
+    sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
+    draws, coarse = count("draws", draws, least=0, most=MOST_DRAWS), flag("coarse", coarse)
+    if count("depth", depth, least=2, most=6) > 2:
+        return _deeper(spectrum, sizes, units, limit, depth)
+    if draws == 1:
+        raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
+    distinct, back = np.unique(units, return_inverse=True)
+    shape = (distinct.size, sizes.size)
+    thresholds = (distinct[:, None] * sizes).ravel()
+    key = words(key)
+    found = wide_best(spectrum, thresholds, np.repeat(distinct, sizes.size))
+    refuse_infinite(thresholds, *found)
+    time, test, train, rank, own, bend = (part.reshape(shape) for part in found)
+    model = spectrum, distinct[:, None], distinct[:, None] * sizes, own / test
+    error = wide_error(*model)
+    moment = time_error(bend, error, 0.0)
+    scatter = np.full(shape, np.nan)
+    drawn = drawn_cells(*model)
+    error[drawn], moment[drawn] = np.nan, np.nan
+
+    def follow(row: int) -> tuple[np.ndarray, ...]:
+        at, effort = drawn[row], COARSE if coarse else FINE
+        wide = time[row, at], test[row, at]
+        return DrawnRow(spectrum, distinct[row], sizes[at], *wide, draws=draws, key=key, effort=effort).cells()
+
+    if draws:
+        cells = [test, time, rank, train, error, moment, scatter]
+        fill(cells, drawn, distinct, follow, signals=spectrum.num_outliers, coarse=coarse)
+    time = np.where(moment < PLATEAU, time, np.nan) if draws else time
+    parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
+    arrays = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
+    return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
+
+
+def _deeper(spectrum: TaskSpectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:
+    """The diagram of a deeper network: wide cells, with the error measured on trained ones."""
+    from linnet.theories.deep.diagram import deep_diagram
+
+    told = deep_diagram(spectrum, sizes, units, depth=depth)
+    unknown = np.full(told.min_test_loss.shape, np.nan)
+    return PredictedDiagram(
+        min_test_loss=told.min_test_loss,
+        best_time=told.best_time,
+        stable_rank=told.stable_rank,
+        train_at_best=told.train_at_best,
+        uncertainty=told.uncertainty,
+        best_time_uncertainty=unknown,
+        scatter=unknown,
+        variances=sizes,
+        widths=units,
+        limit=limit,
+    )
+
+
+def spectrum_of(problem: Problem | TaskSpectrum, points: int | None = None) -> TaskSpectrum:
+    """The spectrum of a problem, or the one given; its bulk in groups where `points` are asked for."""
+    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
+    return spectrum if points is None else spectrum.grouped(points)
+
+
+def _axis(name: str, values: object) -> np.ndarray:
+    array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
+    if (array <= 0).any():
+        raise ValueError(f"`{name}` must be positive: the least is {array.min():.6g}.")
+    return array
+
+
+def _widths(values: object) -> np.ndarray:
+    array = _axis("widths", values)
+    if (array != np.round(array)).any():
+        raise ValueError(f"`widths` must be whole numbers: got {array[array != np.round(array)][0]:g}.")
+    return array

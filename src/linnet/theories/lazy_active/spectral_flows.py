@@ -1,0 +1,196 @@
+"""The spectral flow: from a negligible start every singular mode of the self-consistent dynamics is a formula."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import no_mask, non_negative, real_array, representable, shown
+from linnet._memory import check_fits
+
+# Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
+_SPLIT = 134217729.0
+# Products of rates and times are split only where the split itself can neither overflow nor matter: below, exp is 1.
+_SPLITTABLE = 1e280
+
+
+@representable
+def mode_values(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
+    r"""How far each singular mode of the target is learned from a zero start, at any time.
+
+    $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s),\quad s(0) = 0: \qquad
+       s(t) = S\,\frac{(1 - E)(1 + q^2 E)}{(1 + a q E)(1 - q E/a)}, $$
+    $$ \rho = \sqrt{S^2 + g^2},\quad E = e^{-2\rho t},\quad a = (S + \rho)/g,\quad q = (a - 1)/(a + 1) $$
+
+    Every bracket is positive and none cancels, so the result is accurate to 1e-13 for $g/S$ from 1e-300 to 1e300.
+
+    **Arguments:**
+
+    - `values`: the singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: $g = \sigma^2 w \ge 0$. At $g = 0$ nothing ever moves.
+    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Valid when** $\Sigma = I$ and the start's own product is negligible.
+
+    **Reference:** Varre et al. 2023, Theorem C.12 with $\gamma = g$, rearranged: eq. (1) of Tu et al. 2024 from
+    $A = 0$.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import mode_values
+        >>> mode_values([2.0, 0.5], 0.1, [0.0, 1.0, float("inf")]).round(4)
+        array([[0.    , 0.    ],
+               [1.1788, 0.1026],
+               [2.    , 0.5   ]])
+    """
+    return _flow(modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None])
+
+
+@representable
+def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
+    r"""The derivative $\partial s(t)/\partial S$ of `mode_values`: how a mode answers to a change of its own target.
+
+    Stein's unbiased risk (`theories.denoising.sure`) needs it.
+
+    **Arguments:**
+
+    - `values`: the singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $\partial s(t)/\partial S$, (time, mode).
+
+    **Valid when** `mode_values` is.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import mode_slopes
+        >>> mode_slopes([2.0, 0.5], 0.1, [1.0, float("inf")]).round(3)  # in the end, one for one
+        array([[1.306, 0.254],
+               [1.   , 1.   ]])
+    """
+    S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None]
+    return _slopes(S, g, t, _flow(S, g, t))
+
+
+@representable
+def spectral_flow(target: object, threshold: float, times: object) -> Float[np.ndarray, "time output input"]:
+    r"""Products of the mixed dynamics from a zero start: $A(t) = U\,\mathrm{diag}(s_i(t))\,V^\top$ with `mode_values`.
+
+    **Arguments:**
+
+    - `target`: $Y = U S V^\top$, (output, input)
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+
+    **Returns** (time, output, input): what `self_consistent` gives from a zero start, at the cost of one SVD.
+
+    **Valid when** $\Sigma = I$ and the start's own product is negligible. **Reference:** that of `mode_values`.
+
+    **Example:**
+
+        >>> from linnet.theories.lazy_active import spectral_flow
+        >>> spectral_flow([[2.0, 0.0], [0.0, 0.5]], 0.1, [1.0]).round(4)
+        array([[[1.1788, 0.    ],
+                [0.    , 0.1026]]])
+    """
+    goal = real_array("target", target, ndim=2)
+    g, clock = non_negative("threshold", threshold), clock_of(times)
+    check_fits(24 * clock.size * goal.size, f"{clock.size} products of {goal.shape}", "Ask for fewer times.")
+    left, values, right = np.linalg.svd(goal, full_matrices=False)
+    return (left * _flow(values, g, clock[:, None])[:, None, :]) @ right
+
+
+def modes_of(values: object) -> np.ndarray:
+    """Singular values as an array: one axis, none negative."""
+    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
+    if (S < 0).any():
+        raise ValueError(f"`values` must be singular values, zero or above: the least is {S.min():.6g}.")
+    return S
+
+
+def clock_of(times: object) -> np.ndarray:
+    """Times: one axis, non-negative, strictly increasing; the last may be infinite."""
+    no_mask("times", times)
+    try:
+        given = np.atleast_1d(np.asarray(times))
+        if given.dtype.kind not in "fiub":
+            raise TypeError
+        clock = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"`times` must be numbers: got {shown(times)}.") from None
+    if clock.ndim != 1 or clock.size == 0:
+        raise ValueError(f"`times` must have one axis and at least one entry: got shape {clock.shape}.")
+    if np.isnan(clock).any() or clock[0] < 0:
+        raise ValueError("`times` must be zero or above, and none NaN.")
+    if (clock[1:] <= clock[:-1]).any():
+        at = int(np.argmax(clock[1:] <= clock[:-1]))
+        raise ValueError(
+            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the one before, "
+            f"{clock[at]}."
+        )
+    return clock
+
+
+def _letters(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> tuple[np.ndarray, ...]:
+    """rho, q, sqrt(a), E, sqrt(E) and 1 - E, broadcast; g may be an array as well."""
+    rho = np.hypot(S, g)
+    excess = S * (1 + S / np.where(rho + g > 0, rho + g, 1.0))  # S + rho - g, without its cancellation
+    total = S + rho + g
+    q = excess / np.where(total > 0, total, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(S + rho) / np.sqrt(g)
+    exponent, rest = _product(2 * rho, t)
+    # E as the square of its root: beside a = 1e300 it counts down to 1e-320, where it has lost its digits
+    half = np.exp(-exponent / 2) * (1 - rest / 2)
+    grown = -np.expm1(-exponent) + rest * np.exp(-exponent)
+    return rho, q, root, half * half, half, grown
+
+
+def _product(rate: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """rate * time and the rounding error of that product: beside a growth of e^700 it would cost 1e-13."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        whole = np.where(rate > 0, rate * np.where(rate > 0, time, 0.0), 0.0)
+        (high, low), (upper, lower) = _halves(rate), _halves(time)
+        rest = ((high * upper - whole) + high * lower + low * upper) + low * lower
+    exact = (whole > 1) & (whole < 1500) & (rate < _SPLITTABLE) & (time < _SPLITTABLE)
+    return whole, np.where(exact, rest, 0.0)
+
+
+def _halves(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two numbers of half the digits whose sum is the number; beyond `_SPLITTABLE` they are not finite."""
+    high = number * _SPLIT - (number * _SPLIT - number)
+    return high, number - high
+
+
+def _flow(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> np.ndarray:
+    """s(t) for arrays that broadcast: the formula of `mode_values`, for g > 0; zeros where g or S is zero."""
+    _, q, root, E, half, grown = _letters(S, g, t)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        rise = root * half  # sqrt(a E)
+        front = S * grown * ((1 + q * q * E) / (1 - q * E / root**2))
+        # 1/(1 + a q E) without a overflowing: divided twice by sqrt(a E) where that is large
+        value = np.where(rise > 1, front / rise / rise / (q + 1 / rise / rise), front / (1 + q * rise * rise))
+    return np.where((np.asarray(g) > 0) & (S > 0), value, 0.0)
+
+
+def _slopes(S: np.ndarray, g: np.ndarray | float, t: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """ds/dS from the logarithmic derivatives of the brackets; at S = 0 it is 1 - e^(-2gt)."""
+    rho, q, root, E, half, grown = _letters(S, g, t)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        pull = np.where(np.isinf(t), 0.0, 2 * np.where(np.isinf(t), 0.0, t) * S / rho)  # -d ln E/dS
+        bend = (1 - q * q) / (2 * rho)  # dq/dS
+        share = np.where(root * half > 1, 1 / (1 + 1 / (q * (root * half) ** 2)), q * (root * half) ** 2)
+        share = np.where(root * half > 1, share, share / (1 + share))  # aqE/(1 + aqE)
+        less = E / root**2  # E/a
+        logarithmic = (
+            1 / S
+            + pull * E / grown
+            + (2 * q * bend - q * q * pull) * E / (1 + q * q * E)
+            - share * (1 / rho + bend / q - pull)
+            + less * (bend - q / rho - q * pull) / (1 - q * less)
+        )
+        slope = np.where(grown > 0, s * logarithmic, 0.0)
+    return np.where(np.asarray(g) > 0, np.where(S > 0, slope, grown), 0.0)
