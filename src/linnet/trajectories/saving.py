@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linnet._arguments import count, no_mask, shown
 from linnet._memory import check_fits
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Names of variables, dimensions and attributes in files of linnet 0.3, and what they are called since: for reading.
+OLD_NAMES = {
+    "best_test": "min_test_loss",
+    "side_best_test": "side_min_test_loss",
+    "predicted_best_test": "predicted_min_test_loss",
+    "best_time_error": "best_time_uncertainty",
+}
+# The same for names that mean something else in other files: they are read anew only beside the name that tells.
+OLD_NAMES_BESIDE = {"best_test": {"error": "uncertainty"}, "cv_error": {"scale": "preprocess"}}
+OLD_VALUES = {"preprocess": {"std": "standardize", "none": "center"}, "missing": {"refuse": "error"}}
 
 MAX_KEPT_STEPS = 10**8  # of steps: the list of them alone takes a second
 
@@ -149,3 +163,33 @@ def last() -> Saving:
 def policy(save_every: Any) -> Saving:
     """A `Saving` from what users pass as `save_every`: an interval or a policy."""
     return save_every if isinstance(save_every, Saving) else _every("save_every", save_every)
+
+
+def with_new_names(data: xr.Dataset) -> xr.Dataset:
+    """The dataset with the names of this version, where it was written by linnet 0.3.
+
+    **Arguments:**
+
+    - `data`: as a file holds it; one of this version stays as it is
+
+    **Returns** the dataset; nothing is renamed that would take the place of another variable.
+
+    **Example:**
+
+        >>> import xarray as xr
+        >>> from linnet.trajectories import with_new_names
+        >>> list(with_new_names(xr.Dataset({"best_test": ("width", [0.5])})))
+        ['min_test_loss']
+    """
+    names = dict(OLD_NAMES)
+    for beside, more in OLD_NAMES_BESIDE.items():
+        if beside in data.variables:
+            names |= more
+    held = {*data.variables, *data.dims}
+    data = data.rename({old: new for old, new in names.items() if old in held and new not in held})
+    attributes: dict[Any, Any] = {}
+    for name, value in data.attrs.items():
+        new = names.get(name, name)
+        attributes[new] = OLD_VALUES.get(new, {}).get(value, value) if isinstance(value, str) else value
+    data.attrs = attributes
+    return data

@@ -30,10 +30,12 @@ def write(data: xr.Dataset, path: Path) -> None:
 
 
 def read(path: Path) -> xr.Dataset:
-    """Return the dataset, in memory; the file is closed again."""
+    """Return the dataset, in memory, with the names of this version; the file is closed again."""
     import xarray as xr
 
-    return xr.load_dataset(path, engine="scipy", decode_times=False)
+    from linnet.trajectories.saving import with_new_names
+
+    return with_new_names(xr.load_dataset(path, engine="scipy", decode_times=False))
 
 
 def _fits_int32(values: np.ndarray) -> bool:
