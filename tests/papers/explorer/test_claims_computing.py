@@ -119,7 +119,7 @@ def test_one_claim_is_measured_at_a_time_can_be_canceled_and_has_a_limit():
     with pytest.raises(ValueError, match="watanabe-eq9 is being measured: one claim at a time"):
         bench.start("watanabe-eq6")
     bench.cancel()
-    assert bench.progress("watanabe-eq9").state == measuring.CANCELLED
+    assert bench.progress("watanabe-eq9").state == measuring.CANCELED
     bench = Endless(limit_seconds=0.3)
     bench.start("watanabe-eq9")
     told = ended(bench, "watanabe-eq9")
