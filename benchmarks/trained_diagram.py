@@ -26,13 +26,13 @@ from dataclasses import astuple, dataclass  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+from joblib.externals.loky import get_reusable_executor  # noqa: E402
 
 import linnet as ln  # noqa: E402
 from linnet._blas_threads import ONE_BLAS_THREAD  # noqa: E402
 from linnet.precision import compilation_cache, computing  # noqa: E402
 from linnet.trainers import stopping  # noqa: E402
 from linnet.trainers.diagrams import gaussian_diagram  # noqa: E402
-from joblib.externals.loky import get_reusable_executor  # noqa: E402
 
 STEPS, C, RANK = 750, 50.0, 5
 
