@@ -15,7 +15,6 @@ ORDER = {
     "_arguments": 0,
     "_deprecation": 0,
     "_extras": 0,
-    "_forks": 0,
     "_files": 0,
     "_memory": 0,
     "_models": 0,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 
-from linnet import _forks  # noqa: F401  notes forks from now on
-
 __version__ = "0.4.0"
 
 # `typing` would be most of what `import linnet` costs; type checkers know the name.
