@@ -147,8 +147,8 @@ class NormalizedDescent(_ByLayer):
 class SpectralDescent(_ByLayer):
     r"""Descent along the polar factor of each gradient: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, U_l V_l^T$.
 
-    For the gradient $G_l = U_l S_l V_l^T$ all singular values are replaced by 1: the steepest descent in the operator norm, and Muon
-    without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the largest, 1.5e-8
+    For the gradient $G_l = U_l S_l V_l^T$ all singular values are replaced by 1: the steepest descent in the operator
+    norm, and Muon without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the largest, 1.5e-8
     in float64, count as zero. When one comes within a factor of 100 of that, the status of the run holds the step
     (`run.status.uncertain_from`): from there on rounding may decide where the run goes.
 
