@@ -148,9 +148,9 @@ class SpectralDescent(_ByLayer):
     r"""Descent along the polar factor of each gradient: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, U_l V_l^T$.
 
     For the gradient $G_l = U_l S_l V_l^T$ all singular values are replaced by 1: the steepest descent in the operator
-    norm, and Muon without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the largest, 1.5e-8
-    in float64, count as zero. When one comes within a factor of 100 of that, the status of the run holds the step
-    (`run.status.uncertain_from`): from there on rounding may decide where the run goes.
+    norm, and Muon without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the
+    largest, 1.5e-8 in float64, count as zero. When one comes within a factor of 100 of that, the status of the run
+    holds the step (`run.status.uncertain_from`): from there on rounding may decide where the run goes.
 
     **Arguments:**
 
@@ -164,7 +164,7 @@ class SpectralDescent(_ByLayer):
         >>> update = ln.trainers.updates.SpectralDescent()
         >>> run = ln.gradient_descent(problem, start, learning_rate=0.01, steps=100, update=update)
         >>> run.singular_values[-1].round(1).tolist()
-        [1.2, 0.5]
+    [1.4, 0.5]
     """
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
@@ -217,7 +217,7 @@ class Muon(_ByLayer):
     weight_decay: float = 0.0
     scaling: str | None = "original"
     eps: float = 1e-7
-    shape_factors: Mapping[str, float] | None = field(default=None, init=False, repr=False, compare=False)
+    _shape_factors: Mapping[str, float] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -233,12 +233,14 @@ class Muon(_ByLayer):
     def with_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> Muon:
         """Return the update with the factors of a network whose layers have these shapes."""
         muon = replace(self)
-        object.__setattr__(muon, "shape_factors", {name: _shape_factor(self.scaling, *shapes[name]) for name in shapes})
+        object.__setattr__(
+            muon, "_shape_factors", {name: _shape_factor(self.scaling, *shapes[name]) for name in shapes}
+        )
         return muon
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
         """Return the momentum of each layer, zero, and its factor."""
-        factors = self.shape_factors or self.with_shapes({name: layers[name].shape for name in layers}).shape_factors
+        factors = self._shape_factors or self.with_shapes({name: layers[name].shape for name in layers})._shape_factors
         assert factors is not None
         memory = {
             "momentum": {name: jnp.zeros_like(layer) for name, layer in layers.items()},
