@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from benchmarks.denoise import cross_validated, estimate_at, filled_by, gavish_donoho, truncated
 
 import linnet as ln
-from benchmarks.denoise import cross_validated, estimate_at, filled_by, gavish_donoho, truncated
 
 LIMITS = {"gaussian": 1.5, "robust": 2.0, "hidden": 1.3}
 Draw = np.random.Generator
