@@ -175,18 +175,18 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **The noise**, if it is not given, is seen in the tail of the singular values (`noise_level`). Where rows or columns
     differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`); outliers
-    are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the law of noise, the
-    noise cannot be told from the signal: a warning says so and `Y` is returned as it is, with a `noise_std_error` as
-    large as `noise_std`. If the singular values below a wide gap do not follow the law, as in correlated noise, all of
-    them are taken for noise, with a warning.
+    are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the law of noise,
+    the noise cannot be told from the signal: a warning says so and `Y` is returned as it is, with a `noise_std_error`
+    as large as `noise_std`. If the singular values below a wide gap do not follow the law, as in correlated noise, all
+    of them are taken for noise, with a warning.
 
     **Missing entries** are filled with the estimate itself, in turns, until it settles (soft-impute with this filter);
     the noise is estimated from the entries that were seen, as of one variance.
 
     **Valid when** the noise is independent and Gaussian, with variances that rows and columns explain, and reaches
-    above the signal's own smallest singular values. The fine structure of a photograph looks like noise: with noise of 12 of
-    255 grey levels the estimate was up to 16% too high. Where the rank is low, optimal shrinkage (Gavish and Donoho
-    2017) is better; the guide "When to stop, from the data alone" has tables.
+    above the signal's own smallest singular values. The fine structure of a photograph looks like noise: with noise of
+    12 of 255 grey levels the estimate was up to 16% too high. Where the rank is low, optimal shrinkage (Gavish and
+    Donoho 2017) is better; the guide "When to stop, from the data alone" has tables.
 
     **Reference:** ours; the filter is Varre et al. 2023, Theorem C.12.
 
