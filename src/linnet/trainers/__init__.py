@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from linnet.trainers.descent import gradient_descent
     from linnet.trainers.diagrams import gaussian_diagram
     from linnet.trainers.flow import gradient_flow
-    from linnet.trainers.interpolation import interpolating_network
     from linnet.trainers.label_noise import label_noise_descent
     from linnet.trainers.relu import relu_descent
     from linnet.trainers.schedules import Schedule
@@ -25,7 +24,6 @@ _HOMES = {
     "gaussian_diagram": "diagrams",
     "gradient_descent": "descent",
     "gradient_flow": "flow",
-    "interpolating_network": "interpolation",
     "label_noise_descent": "label_noise",
     "noise_sde": "sde",
     "relu_descent": "relu",
@@ -40,7 +38,6 @@ __all__ = [
     "gaussian_diagram",
     "gradient_descent",
     "gradient_flow",
-    "interpolating_network",
     "label_noise_descent",
     "noise_sde",
     "relu_descent",
