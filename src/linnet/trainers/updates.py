@@ -164,7 +164,7 @@ class SpectralDescent(_ByLayer):
         >>> update = ln.trainers.updates.SpectralDescent()
         >>> run = ln.gradient_descent(problem, start, learning_rate=0.01, steps=100, update=update)
         >>> run.singular_values[-1].round(1).tolist()
-    [1.4, 0.5]
+        [1.4, 0.5]
     """
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
