@@ -74,7 +74,7 @@ def self_consistent_layers(
 
     **Arguments:**
 
-    - `start`: $A(0)$, (output, input)
+    - `initial_product`: $A(0)$, (output, input)
     - `threshold`: $g \ge 0$
 
     **Returns** the layers $W_1$ (hidden, input) and $W_2$ (output, hidden).
@@ -92,7 +92,10 @@ def self_consistent_layers(
         >>> np.round(first @ first.T - second.T @ second, 12).tolist()
         [[0.2, 0.0], [0.0, 0.2]]
     """
-    initial_product, threshold = real_array("start", initial_product, ndim=2), non_negative("threshold", threshold)
+    initial_product, threshold = (
+        real_array("initial_product", initial_product, ndim=2),
+        non_negative("threshold", threshold),
+    )
     return _Start(initial_product, threshold).weights
 
 
@@ -185,7 +188,7 @@ def self_consistent_solution(
     **Arguments:**
 
     - `target`: $Y$, (output, input), or a `Problem` with whitened inputs
-    - `start`: $A_0$, (output, input)
+    - `initial_product`: $A_0$, (output, input)
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `times`: canonical, increasing, (time,)
 
@@ -198,8 +201,8 @@ def self_consistent_solution(
         >>> self_consistent_solution(np.diag([4.0, 0.5]), np.zeros((2, 2)), 0.1, [0.0, 1.0]).determined.tolist()
         [True, True]
     """
-    goal, first = whitened_target(target), real_array("start", initial_product, ndim=2)
-    same_shape(target=goal, start=first)
+    goal, first = whitened_target(target), real_array("initial_product", initial_product, ndim=2)
+    same_shape(target=goal, initial_product=first)
     g, clock = non_negative("threshold", threshold), times_array("times", times)
     begun = _Start(first, g)
     if begun.values.size == 0:  # a zero start of a balanced network never moves

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import no_mask, non_negative, real_array, representable, shown
-from linnet._memory import check_fits
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
 _SPLIT = 134217729.0
@@ -73,34 +72,6 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
     """
     S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None]
     return _slopes(S, g, t, _flow(S, g, t))
-
-
-@representable
-def spectral_flow(target: object, threshold: float, times: object) -> Float[np.ndarray, "time output input"]:
-    r"""Products of the mixed dynamics from a zero start: $A(t) = U\,\mathrm{diag}(s_i(t))\,V^\top$ with `mode_values`.
-
-    **Arguments:**
-
-    - `target`: $Y = U S V^\top$, (output, input)
-    - `threshold`: $g = \sigma^2 w \ge 0$
-    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
-
-    **Returns** (time, output, input): what `self_consistent` gives from a zero start, at the cost of one SVD.
-
-    **Valid when** $\Sigma = I$ and the start's own product is negligible. **Reference:** that of `mode_values`.
-
-    **Example:**
-
-        >>> from linnet.theories.lazy_active import spectral_flow
-        >>> spectral_flow([[2.0, 0.0], [0.0, 0.5]], 0.1, [1.0]).round(4)
-        array([[[1.1788, 0.    ],
-                [0.    , 0.1026]]])
-    """
-    goal = real_array("target", target, ndim=2)
-    g, clock = non_negative("threshold", threshold), clock_of(times)
-    check_fits(24 * clock.size * goal.size, f"{clock.size} products of {goal.shape}", "Ask for fewer times.")
-    left, values, right = np.linalg.svd(goal, full_matrices=False)
-    return (left * _flow(values, g, clock[:, None])[:, None, :]) @ right
 
 
 def modes_of(values: object) -> np.ndarray:
