@@ -69,7 +69,9 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
         ([0.0, 1.0, 9.0], [0.0, 2.492, 12.94])
     """
     g, t = non_negative("threshold", threshold), clock_of(times)
-    reached = np.maximum(2 * np.sqrt(g) * t, t**2)  # not beyond the level, from where Newton's steps go up to it
+    reached = np.maximum(
+        2 * np.sqrt(g) * t if g > 0 else 0.0, t**2
+    )  # not beyond the level, from where Newton's steps go up to it
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
