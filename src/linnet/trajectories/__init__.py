@@ -1,6 +1,6 @@
 """What a run is: times, weights, status; saving and datasets."""
 
-from linnet.trajectories.saving import Saving, at, every, last, log_spaced, with_new_names
+from linnet.trajectories.saving import Saving, at, every, last, log_spaced
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -14,5 +14,4 @@ __all__ = [
     "every",
     "last",
     "log_spaced",
-    "with_new_names",
 ]
