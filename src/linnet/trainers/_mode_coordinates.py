@@ -12,6 +12,7 @@ a scale of its own: errors are judged by it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ from jaxtyping import Float
 
 from linnet.trainers._flow_remainder import FlowRemainder
 from linnet.trainers._objective import ProductObjective, SpectralObjective
+from linnet.trainers._states import Array
 
 MAX_RATIO = 1e-8  # of weights over the root of the target's size, below which an initialization is tiny
 MAX_SPREAD = 1e-12  # of the scales of whitened inputs
@@ -35,7 +37,7 @@ class ModeCoordinates:
     scale: float
 
     @classmethod
-    def for_flow(cls, objective: ProductObjective, layers: tuple[np.ndarray, ...]) -> ModeCoordinates | None:
+    def for_flow(cls, objective: ProductObjective, layers: Sequence[Array]) -> ModeCoordinates | None:
         """Return those of a flow from tiny weights on whitened inputs; None for any other."""
         if not isinstance(objective, SpectralObjective) or len(layers) != 2:
             return None

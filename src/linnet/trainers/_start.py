@@ -63,8 +63,8 @@ def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = Fa
     for layer in layers:
         if np.finfo(dtype).tiny > np.abs(layer).max(initial=0.0) > 0:
             raise ValueError(
-                f'`weights` of size {np.abs(layer).max():.3g} vanish in {np.dtype(dtype).name}: take `dtype="float64"`, '
-                "or a larger initialization."
+                f"`weights` of size {np.abs(layer).max():.3g} vanish in {np.dtype(dtype).name}: take "
+                "`dtype='float64'`, or a larger initialization."
             )
     params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, layers, strict=True)}
     params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
