@@ -15,7 +15,7 @@ def rotated(shape, values, seed=0):
     return (U[:, : len(values)] * values) @ V[:, : len(values)].T
 
 
-def products_by_scipy(target, weights, times):
+def products_by_scipy(target, weights, times, decay=0.0):
     """Each mode's weights over a factor of its own, which is renewed before they have grown by e^3."""
     U, values, V = np.linalg.svd(target)
     outputs, inputs = target.shape
@@ -34,7 +34,8 @@ def products_by_scipy(target, weights, times):
     def slope(t, state):
         p, q = state.reshape(pairs.shape)
         squares = np.exp(2 * logs)
-        return np.stack([S[:, None] * q - (p @ q.T * squares) @ q, S[:, None] * p - (q @ p.T * squares) @ p]).ravel()
+        grown = np.stack([S[:, None] * q - (p @ q.T * squares) @ q, S[:, None] * p - (q @ p.T * squares) @ p])
+        return grown.ravel() - decay * state
 
     pairs, logs = renew()
     for until in times:
@@ -59,6 +60,13 @@ def test_whitened_inputs_to_the_tolerance_of_the_flow(shape, std):
     assert run.status.reason == "completed" and run.status.trusted_until == np.inf
     assert_allclose(run.products, products_by_scipy(target, weights, times), atol=1e-8)
     assert 0.1 < np.linalg.svd(run.products[-2], compute_uv=False)[2] < 1.29  # while the third mode is learned
+
+
+def test_with_weight_decay():
+    target, weights = rotated((3, 3), [3, 2, 1]), ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=6, stds=1e-40)
+    times = [30.0, 60.0, 110.0, 140.0]
+    run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=times, weight_decay=0.2)
+    assert_allclose(run.products, products_by_scipy(target, weights, times, decay=0.2), atol=1e-8)
 
 
 def test_whitened_samples_and_batches_too():

@@ -60,10 +60,9 @@ class ModeCoordinates:
         """Return what is descended in these coordinates."""
         return SpectralObjective(None, jnp.asarray(self.target, dtype), jnp.asarray(0.0, dtype))
 
-    @property
-    def remainder(self) -> FlowRemainder:
-        """The rest of a flow in these coordinates."""
-        return FlowRemainder(self.target, np.ones(self.right.shape[-1]), None)
+    def remainder(self, decay: float) -> FlowRemainder:
+        """Return the solver for the rest of a flow in these coordinates."""
+        return FlowRemainder(self.target, np.ones(self.right.shape[-1]), None, decay)
 
     def enter(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return both layers in these coordinates."""
