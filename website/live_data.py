@@ -90,7 +90,9 @@ def maps() -> dict[str, Any]:
     """Return the maps that were trained, and the formula on their cells; errors per entry."""
     from linnet_papers.explorer.computing.phase_diagram import task_strengths, trained_map
 
-    titles = {"published": "published cells, d = 200"} | {str(d): f"trained here, d = {d}" for d in (50, 200, 1000, 2000)}
+    titles = {"published": "published cells, d = 200"} | {
+        str(d): f"trained here, d = {d}" for d in (50, 200, 1000, 2000)
+    }
     made = {}
     for name, title in titles.items():
         found = trained_map(compare=name)

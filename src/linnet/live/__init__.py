@@ -17,7 +17,7 @@ from linnet._files import write_whole
 NUMBERS = "numbers/worker.js"  # what runs in the worker, with all that it imports
 APPLICATION = "view/app.js"
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?:async )?(?:const|function|class) (\w+)", re.MULTILINE)
 
 
 def write(folder: Path) -> Path:

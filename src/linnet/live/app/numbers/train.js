@@ -35,7 +35,8 @@ export function train(s) {
   const goal = singularValues(problem.truth), weakest = goal.filter((x) => x > 1e-9 * goal[0]).at(-1) ?? 1;
   const end = s.until * timeOfShare(weakest, threshold, SHARE), velocity = twoLayers(problem.cross, start.width, problem.cov);
   let clock = Array.from({ length: POINTS }, (_, i) => (end * i) / (POINTS - 1)), states, note = "";
-  if (s.how === "flow") states = integrate(velocity, stateOf(start), clock);
+  // the product of large layers is right to what their squares are
+  if (s.how === "flow") states = integrate(velocity, stateOf(start), clock, Math.max(1e-14, 1e-10 / (1 + threshold / goal[0])));
   else {
     const rate = s.learning_rate * stableRate(problem, start), steps = Math.min(MOST_STEPS, Math.max(LEAST_STEPS, Math.ceil(end / rate)));
     const run = descend(velocity, stateOf(start), rate, steps, Math.max(1, Math.floor(steps / (POINTS - 1))));

@@ -58,7 +58,7 @@ export const page = {
         const at = cursorAt(run.time, state.cursor), curves = [], top = Math.max(...run.learnable, ...run.trained.flat().filter(Number.isFinite));
         const count = run.trained[0].length, seen = new Set();
         for (let i = 0; i < count; i++) {
-          const active = run.trained[at][i] > run.threshold, color = active ? "var(--active)" : "var(--lazy)", word = active ? "active at the cursor" : "lazy at the cursor";
+          const active = run.trained[at][i] > run.threshold, color = active ? "var(--active)" : "var(--lazy)", word = active ? "trained, active at the cursor" : "trained, lazy at the cursor";
           const column = (/** @type {number[][]} */ rows) => rows.map((row) => row[i]);
           curves.push({ ...trained(run.time, column(run.trained), color, seen.has(word) ? undefined : word), group: `trained, mode ${i + 1}:` });
           curves.push({ ...predicted(run.time, column(run.predicted), color, seen.size ? undefined : "predicted"), group: `predicted, mode ${i + 1}:` });

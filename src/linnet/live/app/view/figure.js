@@ -73,19 +73,20 @@ export function draw(host, figures, look, titles = []) {
   host.replaceChildren();
   host.style.height = `${look.height}px`;
   const shared = many > 1 ? figures.map((f) => extent(f, "y")).reduce((a, b) => /** @type {[number, number]} */ ([Math.min(a[0], b[0]), Math.max(a[1], b[1])])) : null;
+  const high = Math.max(...figures.map((f) => legendRows(legendOf(f), width / many - 12, look.letters * 0.56, look.letters).length));
   figures.forEach((figure, i) => {
     const box = h("div", { class: "panel", style: `left:${(i * width) / many}px;width:${width / many}px;height:${look.height}px` });
     host.append(box);
     const one = shared ? { ...figure, y: { ...figure.y, range: shared } } : figure;
-    panel(box, one, { ...look, about: titles[i] ? `${titles[i]}: ${look.about}` : look.about }, width / many, titles[i]);
+    panel(box, one, { ...look, about: titles[i] ? `${titles[i]}: ${look.about}` : look.about }, width / many, titles[i], high);
   });
 }
 
-/** @param {HTMLElement} box @param {Figure} figure @param {Look} look @param {number} width @param {string} [title] */
-function panel(box, figure, look, width, title) {
+/** @param {HTMLElement} box @param {Figure} figure @param {Look} look @param {number} width @param {string | undefined} title @param {number} legends rows of the highest legend */
+function panel(box, figure, look, width, title, legends) {
   const { letters, height } = look, wide = letters * 0.56, small = letters * 0.85, { heat } = figure;
   const entries = legendOf(figure), rows = legendRows(entries, width - 12, wide, letters);
-  const top = (title ? letters * 1.5 : 0) + rows.length * letters * 1.45 + 8;
+  const top = (title ? letters * 1.5 : 0) + legends * letters * 1.45 + 8;
   const yRange = extent(figure, "y"), xRange = extent(figure, "x");
   const yTicks = figure.y.ticks ?? ticksOf(yRange, !!figure.y.log, Math.max(2, Math.round(height / (letters * 5)))), yTexts = yTicks.map((t) => said(t));
   const left = letters * 1.9 + Math.max(2, ...yTexts.map((t) => t.length)) * wide, right = heat ? letters * 4.6 : letters * 1.1, bottom = letters * 3.4;

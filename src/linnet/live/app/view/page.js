@@ -186,6 +186,8 @@ export function run(page, setting) {
         else draw(host, [behind(now, before)], look);
       }
       about.textContent = view.about(results, state);
+      if (about.scrollHeight > about.clientHeight + 1) about.tabIndex = 0; // it scrolls, so the keys must reach it
+      else about.removeAttribute("tabindex");
     }
     if (page.python && /** @type {HTMLDetailsElement} */ (open).open) script.textContent = page.python(state);
   }
