@@ -26,13 +26,13 @@ from dataclasses import astuple, dataclass  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+from joblib.externals.loky import get_reusable_executor  # noqa: E402
 
 import linnet as ln  # noqa: E402
 from linnet._blas_threads import ONE_BLAS_THREAD  # noqa: E402
 from linnet.precision import compilation_cache, computing  # noqa: E402
 from linnet.trainers import stopping  # noqa: E402
 from linnet.trainers.diagrams import gaussian_diagram  # noqa: E402
-from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES  # noqa: E402
 
 STEPS, C, RANK = 750, 50.0, 5
 
@@ -78,7 +78,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         slots=slots,
     )
     seconds = time.perf_counter() - began
-    IDLE_PROCESSES.close_all()  # the processor time of children is known when they have ended
+    get_reusable_executor().shutdown()  # the processor time of children is known when they have ended
     busy = processor() - busy
     print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)

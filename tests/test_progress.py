@@ -33,22 +33,6 @@ def test_off_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err == ""
 
 
-def test_off_a_terminal_long_work_says_a_line_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    with progress.bar("work", 10, done=2, unit="cells") as advance, progress.bar("inner", 3) as inner:
-        for seconds in (59.0, 1.0, 10.0, 60.0):
-            clock[0] += seconds
-            advance(1)
-            inner(1)
-    assert capsys.readouterr().err.splitlines() == [
-        "progress: work, 4 of 10 cells, about 3.0 min left",
-        "progress: work, 6 of 10 cells, about 2.2 min left",
-    ]
-
-
 def test_on_a_terminal_count_title_and_rate_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = on_screen(monkeypatch)
     with progress.bar("work", 3, done=1, unit="cells") as advance:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 GIBIBYTE = 2**30
-UNKNOWN_BYTES = 8 * GIBIBYTE
-UNLIMITED_BYTES = 2**62  # about what groups without a limit say
 SMALL_BYTES = 8 * 2**20  # bytes: to read what is free takes a millisecond, as long as to fill these
 SYSTEM = Path("/")
 
 
 def available() -> int:
-    """Bytes this process may still take: the least of what the machine has free, its container and `ulimit -v` allow.
+    """Return the bytes this process may still take: the minimum of what the machine has free and its container allows.
 
-    Memory that only holds copies of files counts as free. 8 GiB where the system does not say.
+    Memory that only holds copies of files counts as free.
     """
-    return max(0, min([*_free_on_machine(), *_free_in_container(), *_free_for_process()], default=UNKNOWN_BYTES))
+    import psutil
+
+    return max(0, min([psutil.virtual_memory().available, *_free_in_container()]))
 
 
 def check_fits(wanted: int, what: str, advice: str) -> None:
@@ -33,65 +33,21 @@ def check_fits(wanted: int, what: str, advice: str) -> None:
         )
 
 
-def _free_on_machine() -> Iterator[int]:
-    """Yield the bytes that the machine has free; nothing where the system does not say."""
-    meminfo = _first_numbers(SYSTEM / "proc/meminfo")
-    if "MemAvailable:" in meminfo:
-        yield 1024 * meminfo["MemAvailable:"]
-        return
-    try:
-        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return
-
-
 def _free_in_container() -> Iterator[int]:
-    """What control groups leave, of both versions: schedulers of clusters and containers set these limits."""
-    for line in _read_text(SYSTEM / "proc/self/cgroup").splitlines():
-        _, controllers, group = line.split(":", 2)
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        top, limit, used, files = (
-            ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            if controllers
-            else ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
-        )
-        here = Path(group.strip("/"))
-        for level in [here, *here.parents]:  # a parent's limit holds as well
-            folder = SYSTEM / top / level
-            most = _read_text(folder / limit).strip()
-            if most.isdigit() and int(most) < UNLIMITED_BYTES:
-                yield (
-                    int(most)
-                    - int(_read_text(folder / used) or 0)
-                    + _first_numbers(folder / "memory.stat").get(files, 0)
-                )
-
-
-def _free_for_process() -> Iterator[int]:
-    """Yield what `ulimit -v` leaves to this process; nothing where there is no limit."""
+    """Yield what each control group (version 2) of this process leaves; a parent's limit holds as well."""
     try:
-        import resource
-    except ImportError:  # not on Windows
+        group = Path((SYSTEM / "proc/self/cgroup").read_text().rpartition("0::/")[2].strip())
+    except OSError:  # not on Linux
         return
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most != resource.RLIM_INFINITY:
-        pages = _read_text(SYSTEM / "proc/self/statm").split()
-        yield most - (int(pages[0]) * resource.getpagesize() if pages else 0)
-
-
-def _read_text(file: Path) -> str:
-    """Return the text of a file of the system, empty where there is none."""
-    try:
-        return file.read_text()
-    except OSError:
-        return ""
-
-
-def _first_numbers(file: Path) -> dict[str, int]:
-    """First words and the whole numbers after them."""
-    lines = (line.split() for line in _read_text(file).splitlines())
-    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
+    for level in [group, *group.parents]:
+        folder = SYSTEM / "sys/fs/cgroup" / level
+        try:
+            limit, used = ((folder / f"memory.{name}").read_text() for name in ("max", "current"))
+            files = re.search(r"^inactive_file (\d+)", (folder / "memory.stat").read_text(), re.MULTILINE)
+        except OSError:
+            continue
+        if limit.strip() != "max":
+            yield int(limit) - int(used) + (int(files[1]) if files else 0)
 
 
 def _in_gibibytes(wanted: int) -> str:

@@ -1,106 +1,58 @@
-"""Progress of long work: a bar on a terminal, elsewhere a line now and then; each with the time left."""
+"""Progress bars of long work, with the time left; nothing is drawn where standard error is not a terminal."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-LINE_SECONDS = 60.0  # between two lines where there is no terminal
-
-_drawn: ContextVar[bool] = ContextVar("whether a bar is on the screen already", default=False)
-_host: ContextVar[Any] = ContextVar("the bar under which one more may be drawn", default=None)
+# The bars on the screen, and whether one more may be drawn below them; None if there are none.
+_screen: ContextVar[tuple[Progress, bool] | None] = ContextVar("the bars on the screen", default=None)
 
 
 @contextmanager
 def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = False) -> Iterator[Callable[..., None]]:
-    """Yields `advance(n, title=None)`. Inside another bar nothing is drawn. Where standard error is not a terminal, a
-    line is written after each minute of work.
+    """Draw a bar while the block runs; its value is `advance(n, title=None)`.
 
-    `done` of the `total` were there before; with a `unit` the rate is shown too; a bar that `hosts` lets the next one
-    inside it be drawn below.
+    Inside another bar nothing is drawn, unless that one `hosts`: then one more is drawn below it.
+
+    - `done`: part of `total` that was finished before
+    - `unit`: of the rate, which is shown if there is one
     """
-    host = _host.get()
-    if total <= 0 or (_drawn.get() and host is None):
+    screen = _screen.get()
+    if total <= 0 or not sys.stderr.isatty() or (screen and not screen[1]):
         yield lambda n, title=None: None
         return
-    drawn = _drawn.set(True)
-    try:
-        if not sys.stderr.isatty():
-            yield _line_writer(title, total, done, unit)
-            return
-        if host is not None:
-            token = _host.set(None)
-            try:
-                with _bar_line(host, f"  {title}", total, done, unit) as advance:
-                    yield advance
-            finally:
-                _host.reset(token)
-            return
-        with _build_bar() as progress, _bar_line(progress, title, total, done, unit) as advance:
-            token = _host.set(progress if hosts else None)
-            try:
-                yield advance
-            finally:
-                _host.reset(token)
-    finally:
-        _drawn.reset(drawn)
-
-
-def _line_writer(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
-    """An `advance` that writes a line to standard error where the last one, or the beginning, is a minute ago."""
-    began = last = time.monotonic()
-    finished, shown = done, title
-
-    def advance(n: int, title: str | None = None) -> None:
-        nonlocal finished, last, shown
-        finished, shown = finished + n, title or shown
-        now = time.monotonic()
-        if now < last + LINE_SECONDS or finished >= total:
-            return
-        last = now
-        left = (now - began) * (total - finished) / (finished - done) if finished > done else 0.0
-        about = f", about {left / 60:.1f} min left" if left else ""
-        with suppress(OSError, ValueError):
-            sys.stderr.write(f"progress: {shown}, {finished} of {total}{f' {unit}' if unit else ''}{about}\n")
-            sys.stderr.flush()
-
-    return advance
-
-
-@contextmanager
-def _bar_line(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
-    """Add one line to a bar and yield its `advance`; the line goes at the end of the block."""
-    task = progress.add_task(title, total=total, completed=done, unit=unit)
-    progress.refresh()
+    progress = screen[0] if screen else _progress()
+    task = progress.add_task(f"  {title}" if screen else title, total=total, completed=done, unit=unit)
 
     def advance(n: int, title: str | None = None) -> None:
         progress.update(task, advance=n, description=title, refresh=title is not None)
 
+    token = _screen.set((progress, hosts and not screen))
     try:
+        if screen:
+            progress.refresh()
+        else:
+            progress.start()
         yield advance
     finally:
+        _screen.reset(token)
         progress.remove_task(task)
+        if not screen:
+            progress.stop()
 
 
-def _build_bar() -> Progress:
-    """Build the bar of all commands: title, share done, rate, time left."""
+def _progress() -> Progress:
+    """Return the columns of all commands: title, number finished, rate and time left."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
     from rich.text import Text
 
     class Rate(ProgressColumn):
@@ -108,12 +60,11 @@ def _build_bar() -> Progress:
             unit = task.fields["unit"]
             return Text("" if not unit else f"{task.speed:.3g} {unit}/s" if task.speed else f"- {unit}/s")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    # What the program says goes above the bar, unless its output is read by another program.
+    # What the program prints goes above the bar, unless its output is read by another program.
     return Progress(
-        *columns,
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeLeft()),
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=sys.stdout.isatty(),
-        speed_estimate_period=3600.0,  # seconds; a figure may take minutes, and the time left should still be known
+        speed_estimate_period=3600.0,  # seconds; a figure may take minutes, and the time left should still be shown
     )

@@ -18,24 +18,13 @@ ONE_THREAD = {
     "BLIS_NUM_THREADS": "1",
     "NPROC": "1",  # XLA's, and `cores`
 }
-# glibc's, in bytes: it would hand every array of 128 kB or more back to the system when it is freed, and clearing the
-# pages of the next one takes a tenth of the time of a process that draws and trains networks of some megabytes.
-FREED_MEMORY_KEPT = {
-    "MALLOC_MMAP_THRESHOLD_": str(2**25),  # arrays up to this size come from memory that is kept
-    "MALLOC_TRIM_THRESHOLD_": str(2**27),  # as much may be kept
-}
 ENVIRONMENT = {
     **ONE_THREAD,
-    **FREED_MEMORY_KEPT,
     "JAX_PLATFORMS": "cpu",  # such processes are for cores, so JAX stays off GPUs
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
 starting = threading.Lock()  # held while processes are started: a thread that ends this process waits for it
 PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
-# Allocations between garbage collections, collections between those of older objects, and so on for the oldest ones.
-# JAX and matplotlib keep a million objects: by Python's own numbers, visiting them again and again takes a fiftieth of
-# the time of a process that compiles and draws.
-GC_THRESHOLDS = (100_000, 10, 10_000)
 WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from linnet import _forks as forks
 from linnet._arguments import flag, path_of
 
 __all__ = ["compilation_cache", "computing"]
@@ -75,7 +74,6 @@ def computing(
         ...     jnp.ones(3, dtype).sum().dtype.name
         'float32'
     """
-    forks.refuse()
     place = None if device is None else devices(device)[0]
     return _computing(resolve(dtype), place, flag("tf32", tf32))
 

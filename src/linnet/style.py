@@ -10,12 +10,8 @@ What was trained is drawn solid or as marks, what was predicted as a dash, or as
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linnet import _arguments as arguments
@@ -89,24 +85,6 @@ _RC: Any = {
 }
 
 
-def _matplotlib() -> Any:
-    """Import matplotlib, also where it cannot decode the `matplotlibrc` that it finds: then with its own, which is read
-    if it lies in the current folder. No picture depends on either file, see `applied`."""
-    try:
-        import matplotlib
-    except ValueError:
-        spec, here = importlib.util.find_spec("matplotlib"), Path.cwd()
-        assert spec is not None and spec.origin is not None
-        for name in [name for name in sys.modules if name.startswith("matplotlib.")]:
-            del sys.modules[name]  # of the failed import
-        os.chdir(Path(spec.origin).parent / "mpl-data")
-        try:
-            import matplotlib
-        finally:
-            os.chdir(here)
-    return matplotlib
-
-
 @contextmanager
 def applied() -> Iterator[None]:
     """A context in which everything drawn has the house's look; matplotlib's own settings come back after it.
@@ -121,7 +99,7 @@ def applied() -> Iterator[None]:
         >>> axes.shape
         (2,)
     """
-    mpl = _matplotlib()
+    import matplotlib as mpl
     from cycler import cycler
 
     with mpl.rc_context():
@@ -174,7 +152,6 @@ def subplots(
         >>> float(picture.get_size_inches()[0]) == style.column(1)[0]
         True
     """
-    _matplotlib()
     from matplotlib.figure import Figure
 
     rows, columns = arguments.count("rows", rows, most=100), arguments.count("columns", columns, most=100)
@@ -222,7 +199,6 @@ def shades(count: int) -> list[str]:
         >>> len(style.shades(4)), style.shades(4)[0].startswith("#")
         (4, True)
     """
-    _matplotlib()
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 NOT_FINITE = {
     "observables.crossing_time": "NaN where the level is never reached",
     "observables.commutator": "the sine of an angle with a zero vector is NaN",
-    "observables.feature_history": "ratios are NaN where a magnitude is zero",
     "theories.lazy_active.crossing_times": "infinite where the level is never reached",
     "theories.lazy_active.task_spectrum": "overlaps and the truth's power are NaN without a truth",
     "theories.lazy_active.predicted_diagram": "best times are NaN on plateaus, errors and scatter where nothing was "

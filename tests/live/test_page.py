@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from linnet.live import page, script, write
+from linnet.live import page, script
 from linnet.live.serving import served
 from linnet.theories.lazy_active import predicted_diagram
 from website import live_data

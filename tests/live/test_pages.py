@@ -25,7 +25,7 @@ def pages(tab):
 
 
 def until(tab, condition):
-    """Waits until a condition holds. Playwright's own waiting evaluates text within the page, which the page forbids."""
+    """Waits until a condition holds; Playwright's own waiting evaluates text in the page, which the page forbids."""
     for _ in range(2000):
         if tab.evaluate(f"!!({condition})"):
             return
@@ -248,10 +248,8 @@ def test_the_newest_request_wins(visit):
     slider.focus()
     for _ in range(12):
         slider.press("ArrowLeft")
-    until(
-        tab,
-        "linnet['view/app.js'].app.current().results.map.values && Object.values(linnet['view/app.js'].app.current().results.map.values).length === 138",
-    )
+    values = "linnet['view/app.js'].app.current().results.map.values"
+    until(tab, f"Object.values({values}).length === 138")
     assert state(tab)["dim"] == 138
 
 
@@ -287,7 +285,8 @@ def test_axe_finds_nothing_serious_on_any_page(visit):
                 settled(tab)
                 tab.evaluate(axe.read_text(encoding="utf-8"))
                 found = tab.evaluate(
-                    "axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes[0].html]))"
+                    "axe.run({ resultTypes: ['violations'] })"
+                    ".then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes[0].html]))"
                 )
                 assert [one for one in found if one[0] in ("serious", "critical")] == [], (name, theme, size)
             tab.close()

@@ -4,8 +4,7 @@ A rule is a frozen dataclass with `reasons`, `needs_test`, `start()` and `update
 looks at the state a run is in before its next step and returns the rule's new state and a code: 0 to go on, i to stop
 for `reasons[i - 1]`. Rules are compiled into the loop and applied to each member of a batch on its own; on a CPU some
 runs are judged outside of compiled code, step by step, and the same rule is given NumPy's numbers. `select` serves
-both. A new rule of linnet itself also goes into `diagrams/_worker_process.RULE_KINDS`: with others, diagrams on a CPU
-are trained by threads alone.
+both. Processes that train a diagram receive the rule by cloudpickle, so a rule may be defined in a notebook.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ class Status:
 
     - `reason`: `"completed"`, a stopping rule's word, or a failure; an array of them for a batch
     - `steps`: how many steps it took
+    - `uncertain_from`: the step from which on rounding may decide where it goes, as spectral descent notes; -1 for
+      those of a batch without one, None if there is none at all
 
     **Example:**
 
@@ -55,6 +57,7 @@ class Status:
 
     reason: Any
     steps: Any
+    uncertain_from: Any = None
 
     @property
     def ok(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 
 from linnet._blas_threads import ONE_BLAS_THREAD
-from linnet._workers import GC_THRESHOLDS, ONE_THREAD, environment_restored
+from linnet._workers import ONE_THREAD, environment_restored
 from linnet.cli import terminal
 from linnet.cli.options import Fresh, Quick
 from linnet_papers.commands import batch
@@ -34,7 +33,6 @@ def reproduce(
     batch.check_can_draw_and_write(out)
     with (
         one_thread() if quick else nullcontext(),
-        rare_garbage_collection() if quick else nullcontext(),
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
     ):
         results, failed = batch.run(requests, out, fresh=fresh)
@@ -59,17 +57,6 @@ def one_thread() -> Iterator[None]:
     """
     with environment_restored(ONE_THREAD), ONE_BLAS_THREAD:
         yield
-
-
-@contextmanager
-def rare_garbage_collection() -> Iterator[None]:
-    """Run Python's garbage collection seldom in the block, and almost never over objects that have survived it."""
-    before = gc.get_threshold()
-    gc.set_threshold(*GC_THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from linnet._files import temporary_folder
-from linnet._workers import ENVIRONMENT, GC_THRESHOLDS, environment_restored
+from linnet._workers import ENVIRONMENT, environment_restored
 from linnet_papers.reproduction import record
 from linnet_papers.reproduction.declaration import Claim, Trial
 from linnet_papers.reproduction.verification import Outcome, outcome_from_json, verify
@@ -125,7 +124,6 @@ def _terminate(pool: ProcessPoolExecutor) -> None:
 def _end_with_parent(parent: int) -> None:
     """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(*GC_THRESHOLDS)
 
     def watch() -> None:
         while os.getppid() == parent:

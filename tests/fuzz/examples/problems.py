@@ -12,7 +12,6 @@ MASK = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 
 instance("problems.Problem", m.data_problem, received=True)  # by its classmethods
 instance("problems.Regression", m.regression, received=True)
-instance("problems.Images", m.images, received=True)
 instance("inits.Weights", m.weights)
 instance("inits.Weights", m.layers)
 instance("inits.Scaling", m.made(lambda: ln.inits.scaling("ntk", in_dim=3, out_dim=2, width=5, depth=3)), received=True)
@@ -53,9 +52,6 @@ example(
 )
 example("problems.gaussian_regression", key=0, samples=6, in_dim=3, out_dim=2)
 example("problems.gaussian_teacher", key=0, samples=4, dim=12, out_dim=2, noise_variance=0.25, signal=1.0)
-example("problems.load_images", slow=True, name="digits")
-example("problems.Images.read", on=m.images, slow=True, positions=np.array([0, 3]))
-example("problems.Images.two_classes", on=m.images, slow=True, first=0, second=1, samples=4, key=0, targets="signs")
 example("problems.logistic", inputs=m.X, labels=np.array([1, -1, 1, 1, -1, 1]), truth=m.TRUTH[:1])
 example("problems.logistic", inputs=m.X, labels=np.array([0, 1, 2, 0, 1, 2]))
 example("problems.low_rank_plus_noise", dim=4, rank=2, out_dim=3, noise_std=0.5, key=0, spectrum=[3.0, 1.0])

@@ -72,17 +72,6 @@ example(
 example("trainers.decreasing", first=0.25)
 example("trainers.stable_learning_rate", problem=m.data_problem, weights=m.weights)
 example(
-    "trainers.interpolating_network",
-    inputs=m.array(3, 6),
-    labels=np.array([1.0, -1.0, 0.5]),
-    key=0,
-    width=9,
-    stds=0.25,
-    loss=1e-3,
-    tolerance=1e-2,
-    slow=True,
-)
-example(
     "trainers.gaussian_diagram",
     problems=m.made(lambda: [m.target_problem()]),
     keys=[0],
@@ -128,14 +117,9 @@ example("observables.stable_rank", matrix=m.TARGET)
 example("observables.singular_values", matrix=m.TARGET)
 example("observables.singular_vectors", matrix=m.TARGET)
 example("observables.numerical_rank", values=m.VALUES, share=0.25)
-example("observables.feature_history", trajectory=m.scalar_run, activation="linear")
-example("observables.first_layer_values", trajectory=m.run)
 example("observables.imbalance", **W)
-example("observables.imbalance_drift", trajectory=m.run)
-example("observables.kernel_alignment", kernel=m.COV, other=np.eye(3))
 example("observables.loss", problem=m.data_problem, weights=m.weights)
 example("observables.test_loss", problem=m.data_problem, weights=m.weights)
-example("observables.mode_alignment", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.mode_kernel", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.ntk", **W, X=m.X, X2=m.X[:2])
 example("observables.ntk_operator", **W, residual=m.TARGET)

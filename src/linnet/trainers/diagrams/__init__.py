@@ -6,8 +6,7 @@ Read from the top: each file uses those below it.
   learning rate) and says how to draw its start, in compiled code and in NumPy.
 - `_runs`: chooses where runs are trained, and returns `DiagramRuns`.
 - on a CPU, run by run:
-  `_workers` (a thread for each core takes runs from one queue, as many as pay),
-  `_worker_process` (a process in place of a thread where the work is long),
+  `_cores` (one run to a core, by threads if the work is short and by processes if it is long),
   `_numpy_run` (one run: NumPy and BLAS, of one thread, in arrays that are allocated once),
   `_diagram` (what they are given: the settings, and the start of each run);
 - on other devices, batch by batch:

@@ -14,10 +14,7 @@ from linnet.trainers.stopping import Rule
 
 @dataclass(frozen=True)
 class RunStart:
-    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g.
-
-    `_worker_process` sends these by name, arrays as they are: a new one needs a place in its `serve`.
-    """
+    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
 
     first: np.ndarray
     second: np.ndarray
@@ -29,15 +26,13 @@ class RunStart:
 
 @dataclass(frozen=True)
 class DiagramSettings:
-    """What all runs of a diagram have in common, and every process that trains some of them knows.
+    """What all runs of a diagram have in common, and every process that trains some of them receives.
 
     - `update`: `"sequential"` lets the second layer see the new first one
     - `rule`: when to stop early
     - `steps`: maximum number of steps
     - `dtype`: of the run's arithmetic
     - `schedule`: what multiplies the learning rate at each step, or None
-
-    `_worker_process` sends them to other processes: a new setting needs a place in its messages.
     """
 
     update: str

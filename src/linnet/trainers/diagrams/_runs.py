@@ -10,7 +10,7 @@ import numpy as np
 from linnet._progress import bar
 from linnet.precision import devices
 from linnet.trainers._loop import Plan
-from linnet.trainers.diagrams import _slots, _workers
+from linnet.trainers.diagrams import _cores, _slots
 from linnet.trainers.diagrams._diagram import Diagram
 
 GPU_FILLING_OPERATIONS = 20_000_000_000  # floating-point operations of one step of a batch that keep a GPU busy
@@ -68,7 +68,7 @@ def train_runs(
     device: str | None,
     tf32: bool = False,
 ) -> DiagramRuns:
-    """Train all runs of a diagram to their ends: by workers on a CPU, elsewhere in compiled batches.
+    """Train all runs of a diagram to their ends: on the cores of a CPU, elsewhere in compiled batches.
 
     - `diagram`: what a CPU needs, and the sizes of all runs
     - `kind(rows)`, `specs(runs)`, `shared`: what compiled batches need (`_slots.train_in_slots`), each of runs of one
@@ -80,7 +80,7 @@ def train_runs(
         if on_cpu(device):
             return _diagram_runs(
                 settings.plan,
-                _workers.train_by_workers(diagram, device=devices(device)[0], slots=slots, advance=advance),
+                _cores.train_on_cores(diagram, device=devices(device)[0], slots=slots, advance=advance),
             )
         sides = diagram.in_dim, diagram.out_dim
         padded = np.array([padded_width(width, *sides) for width in diagram.widths], dtype=int)
@@ -115,7 +115,7 @@ def on_cpu(device: str | None) -> bool:
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
-    """Return the results of workers or slots as `DiagramRuns`, with reasons in place of codes.
+    """Return the results of cores or slots as `DiagramRuns`, with reasons in place of codes.
 
     All other keys of `outcome.results` are fields of `DiagramRuns` of the same name: a new key of `BestRecord` or
     `run_result` needs a field there, and `_numpy_run._run_result` must have it too.

@@ -9,8 +9,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from linnet.trainers._compiling import ONE_PART_COMPILATION
-
 POWER_ITERATIONS = (
     15  # for the norm of the first kernel: they find 87% and more of that of a random one; 86% keep steps stable
 )
@@ -36,7 +34,7 @@ class FunctionRun(NamedTuple):
     steps: Array
 
 
-@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",), compiler_options=ONE_PART_COMPILATION)
+@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",))
 def function_flow(
     values: Array,
     cross: Array,

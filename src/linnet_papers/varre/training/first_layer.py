@@ -28,7 +28,7 @@ def first_layer_values(trajectory: Trajectory) -> Float[np.ndarray, "time *batch
     **Example:**
 
         >>> import linnet as ln
-        >>> from linnet.observables import first_layer_values
+        >>> from linnet_papers.varre.training.first_layer import first_layer_values
         >>> start = ln.inits.orthogonal(key=0, in_dim=2, out_dim=1, width=4, scale=0.5)
         >>> problem = ln.Problem.from_target([[3.0, 0.0]])
         >>> run = ln.gradient_descent(problem, start, learning_rate=0.1, steps=100, save_every=100)

@@ -138,7 +138,7 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     **Example:**
 
         >>> import linnet as ln
-        >>> from linnet.observables import feature_history
+        >>> from linnet_papers.huang.training.features import feature_history
         >>> data = ln.problems.gaussian_regression(key=0, samples=5, in_dim=20)
         >>> start = ln.inits.signed(key=0, in_dim=20, width=8, first_std=1e-4, magnitude=1e-3)
         >>> history = feature_history(ln.gradient_descent(data, start, learning_rate=0.01, steps=50))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linnet.problems.images import load_images
+from linnet_papers.huang.images import load_images
 
 PIXELS = 3072
 
@@ -241,10 +241,10 @@ def test_a_package_is_read_without_being_imported(tmp_path, monkeypatch):
 
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
-    from linnet.problems.images import _packaged as packaged
+    from linnet_papers.huang.images import _packaged as packaged
 
     monkeypatch.setattr(packaged, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linnet\[pictures\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linear-networks\[pictures\]"):
         packaged._package_folder("pictures", "foolbox")
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, one_or_each, positive, real_array, refuse_infinite, representable
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
-from linnet.trainers._function_flow import FunctionState, function_flow
-from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
+from linnet_papers.watanabe.training.function_flow import FunctionState, function_flow
 
 MAX_TOLERANCE = 0.1  # relative error of a step: beyond it steps are not those of this flow
 FEW_MODES = 256  # up to so many modes NumPy finds them, and programs are compiled for multiples of `MODE_STEP` only
@@ -71,7 +71,7 @@ def interpolating_network(
     **Example:**
 
         >>> import numpy as np
-        >>> from linnet.trainers import interpolating_network
+        >>> from linnet_papers.watanabe.training.interpolation import interpolating_network
         >>> X = np.random.default_rng(0).standard_normal((4, 10))
         >>> network = interpolating_network(X, X[:, 0], key=0, width=50, stds=1e-3)
         >>> bool(np.abs(X @ network.product - X[:, 0]).max() < 1e-2)

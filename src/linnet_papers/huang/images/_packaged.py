@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linnet import _extras as extras
-from linnet.problems.images.collection import Images
+from linnet_papers.huang.images.collection import Images
 
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 PATCH_PIXELS = 32  # pixels on a side

@@ -4,7 +4,7 @@ Figure 5."""
 import numpy as np
 import pytest
 
-from linnet.trainers.interpolation import interpolating_network
+from linnet_papers.watanabe.training.interpolation import interpolating_network
 
 
 def data(n=12, d=30, seed=0):
@@ -28,7 +28,7 @@ def test_modes_that_fill_up_a_program_change_nothing(monkeypatch):
     """12 samples are trained as 128 modes, in most of which nothing is to be learned."""
     X, y = data()
     filled = interpolating_network(X, y, key=1, width=40, stds=1e-2)
-    monkeypatch.setattr("linnet.trainers.interpolation.FEW_MODES", 0)
+    monkeypatch.setattr("linnet_papers.watanabe.training.interpolation.FEW_MODES", 0)
     plain = interpolating_network(X, y, key=1, width=40, stds=1e-2)
     np.testing.assert_allclose(filled.product, plain.product, rtol=1e-11, atol=1e-13)
     assert (filled.steps, filled.time) == (plain.steps, pytest.approx(plain.time, rel=1e-10))

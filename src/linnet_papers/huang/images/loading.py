@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from linnet.problems.images import _formats as formats
-from linnet.problems.images import _packaged as packaged
-from linnet.problems.images.collection import Images
+from linnet_papers.huang.images import _formats as formats
+from linnet_papers.huang.images import _packaged as packaged
+from linnet_papers.huang.images.collection import Images
 
 FASHION_CLASSES = (
     "T-shirt",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from linnet.precision import computing
-from linnet.trainers._function_flow import FunctionState, _largest_eigenvalue, function_flow
+from linnet_papers.watanabe.training.function_flow import FunctionState, _largest_eigenvalue, function_flow
 from reference import flow
 
 TIMES = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.observables.features import feature_history
 from linnet.precision import computing
 from linnet.problems.subgaussian import gaussian_teacher
+from linnet_papers.huang.training.features import feature_history
 
 WIDTH, ETA, STEPS = 30, 2.0, 60
 
