@@ -119,7 +119,7 @@ class _Start:
         return self.small[:, None] * self.right, self.left * self.big
 
 
-def whitened_target(target: ArrayLike) -> np.ndarray:
+def whitened_target(target: ArrayLike | Problem) -> np.ndarray:
     """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
     if isinstance(target, Problem):
         if target.cost is not None or target.batch is not None:
