@@ -36,6 +36,7 @@ ORDER = {
     "estimators": 7,
     "lora": 7,
     "torch": 8,
+    "live": 9,
     "cli": 10,
 }
 GROUND = ("__init__", "__main__")  # names only, and the way to call the command

@@ -24,8 +24,8 @@ from typing import Any
 import linnet
 
 LIST = Path(__file__).with_name("public_signatures.txt")
-# The explorer and the command line are programs; a paper's folders declare figures, tables and claims.
-PROGRAMS = ("linnet.cli",)
+# The command line and the live pages are programs; a paper's folders declare figures, tables and claims.
+PROGRAMS = ("linnet.cli", "linnet.live")
 # What is named in text and not imported: cell functions, in the files of sweeps.
 NAMED_IN_FILES = ("linnet.sweeps.cells",)
 # Papers import files of it by name: fits, tables of published cells, the plane of a diagram.
