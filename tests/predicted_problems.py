@@ -111,9 +111,7 @@ def draw_by_hand(random: np.random.Generator, k: int, d: int, level: float) -> l
     return ln.Weights(size * first, size * second)
 
 
-def draw_deep(
-    random: np.random.Generator, kind: str, k: int, d: int, strength: float
-) -> tuple[ln.Weights, float]:
+def draw_deep(random: np.random.Generator, kind: str, k: int, d: int, strength: float) -> tuple[ln.Weights, float]:
     """Three or four layers, and the time that a mode of strength 1 needs."""
     depth, seed = int(random.integers(3, 5)), int(random.integers(2**31))
     coupling = strength ** (1 / depth) * 10 ** random.uniform(-0.6, 0.3)
@@ -124,9 +122,7 @@ def draw_deep(
         weights = ln.inits.balanced(product, depth=depth, width=min(k, d) + int(random.integers(0, 4)))
     elif kind == "deep orthogonal":
         width = 2 * (d + k) + int(10 ** random.uniform(0, 2))
-        weights = ln.inits.orthogonal_layers(
-            key=seed, in_dim=d, out_dim=k, width=width, scales=coupling, depth=depth
-        )
+        weights = ln.inits.orthogonal_layers(key=seed, in_dim=d, out_dim=k, width=width, scales=coupling, depth=depth)
     else:
         width = int((d + k) * 10 ** random.uniform(1.5, 7))
         weights = ln.inits.reduced_gaussian(
@@ -171,5 +167,6 @@ def exact_products(drawn: Drawn) -> np.ndarray:
 
     start = np.concatenate([layer.ravel() for layer in full])
     span = (0.0, max(float(drawn.times[-1]), 1e-300))
-    run = solve_ivp(slope, span, start, "DOP853", t_eval=drawn.times, rtol=1e-12, atol=1e-13 * np.abs(start).max())
+    with np.errstate(over="ignore", invalid="ignore"):  # of a step tried too far
+        run = solve_ivp(slope, span, start, "DOP853", t_eval=drawn.times, rtol=1e-12, atol=1e-13 * np.abs(start).max())
     return np.stack([product(unpack(state)) for state in run.y.T])

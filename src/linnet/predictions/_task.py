@@ -102,8 +102,6 @@ class Task:
     def shares(self, products: np.ndarray) -> tuple[float, float]:
         """How far a prediction moves, and how far the whole way is, over the largest entry of the products."""
         largest = float(np.abs(products).max())
-        basis = self.problem.factor.basis
-        seen = self.product if basis is None else (self.product @ basis) @ basis.T
-        way = float(np.abs(self.problem.min_norm_solution() - seen).max())
+        way = float(np.abs(self.problem.min_norm_solution() - self.product).max())
         moved = float(np.abs(products - self.product).max())
         return (moved / largest, max(moved, way) / largest) if largest > 0 else (0.0, 0.0)

@@ -11,11 +11,11 @@ from linnet._arguments import of_kind, positive, times_array
 from linnet.inits.weights import Weights, check_weights
 from linnet.predictions import _two_layers
 from linnet.predictions._task import Task
-from linnet.predictions.prediction import Answer, Assumption, Formula, NoFormulaError, Prediction
+from linnet.predictions.prediction import Answer, Formula, NoFormulaError, Prediction
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
-FORMULAS: tuple[Formula, ...] = (*_two_layers.FORMULAS,)
+FORMULAS: tuple[Formula, ...] = _two_layers.FORMULAS
 
 
 def predict(
@@ -125,9 +125,11 @@ def _member(problem: Problem, at: int) -> Problem:
     """Return one problem of a batch, without what only the losses need."""
     if problem.batch is None:
         return problem
-    parts = {"inputs": (problem.inputs, 2), "outputs": (problem.outputs, 2)}
+
+    def chosen(array: np.ndarray | None) -> np.ndarray | None:
+        return array[at] if array is not None and array.ndim == 3 else array
+
+    parts: dict[str, np.ndarray | None] = {"inputs": chosen(problem.inputs), "outputs": chosen(problem.outputs)}
     if problem.inputs is None:
-        cov = None if problem.whitened else problem.cov
-        parts = {"cov": (cov, 2), "cross": (problem.cross, 2)}
-    chosen = {name: one if one is None or one.ndim == axes else one[at] for name, (one, axes) in parts.items()}
-    return Problem(in_dim=problem.in_dim, out_dim=problem.out_dim, whitened=problem.whitened, **chosen)
+        parts = {"cov": None if problem.whitened else chosen(problem.cov), "cross": chosen(problem.cross)}
+    return Problem(in_dim=problem.in_dim, out_dim=problem.out_dim, whitened=problem.whitened, **parts)  # type: ignore[arg-type]

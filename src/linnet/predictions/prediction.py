@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +17,9 @@ from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+SMALL = 1e-8  # differences below it are those of two integrations
 
 
 class NoFormulaError(ValueError):
@@ -33,7 +38,14 @@ class NoFormulaError(ValueError):
 
 
 class Assumption(NamedTuple):
-    """One assumption of a formula: what it requires, what was found, and whether it is met."""
+    """One assumption of a formula: what it requires, what was found, and whether it is met.
+
+    **Example:**
+
+        >>> from linnet.predictions import Assumption
+        >>> print(Assumption("layers", "2", "3", False))
+        layers: 2, found 3 (not met)
+    """
 
     name: str
     required: str
@@ -61,29 +73,51 @@ class Formula:
     **Attributes:**
 
     - `name`: what `ln.predict(..., formula=name)` asks for
-    - `reference`: where it stands, with the number of the equation
-    - `function`: the public function of `linnet.theories` that computes it
+    - `function`: the public function of `linnet.theories` that computes it, to go on from there
+    - `solve`: what `ln.predict` calls
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> formula = ln.predictions.FORMULAS[0]
+        >>> formula.name, formula.function.__name__, formula.reference.split(" for ")[0]
+        ('self-consistent', 'self_consistent', 'Tu et al. 2024, eq. (1)')
     """
 
     name: str
-    reference: str
     function: Callable[..., Any]
-    solve: Callable[[Any], Answer]
+    solve: Callable[[Any], Answer] = field(repr=False)
 
-    def __repr__(self) -> str:
-        where = f"{self.function.__module__.removeprefix('linnet.')}.{self.function.__name__}"
-        return f"Formula({self.name!r}, {where}, {self.reference})"
+    @property
+    def reference(self) -> str:
+        """Where the formula stands, with the number of its equation, as its function says."""
+        found = re.search(r"\*\*Reference:\*\*(.*?)(\n\n|\Z)", inspect.getdoc(self.function) or "", re.DOTALL)
+        return " ".join(found[1].split()).rstrip(".") if found else "ours"
 
 
 class Difference(NamedTuple):
-    """The largest difference between a prediction and a run, over its largest entry, and where and when it occurs.
+    """The largest difference between a prediction and a run, over the run's largest entry, and where it occurs.
 
-    `index` is the entry, ([batch,] output, input); `covered` whether the uncertainty was at least as large.
+    **Attributes:**
+
+    - `value`: the difference
+    - `time`: when it is largest
+    - `entry`: of the products, ([batch,] output, input)
+    - `covered`: whether the uncertainty of the prediction is at least as large
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem, weights = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+        >>> run = ln.gradient_flow(problem, weights, times=[0.0, 1.0])
+        >>> difference = ln.predict(problem, weights, run.times).difference(run)
+        >>> difference.value < 1e-8, difference.covered
+        (True, True)
     """
 
     value: float
     time: float
-    index: tuple[int, ...]
+    entry: tuple[int, ...]
     covered: bool
 
 
@@ -149,9 +183,9 @@ class Prediction:
             )
         apart = np.abs(self.products - run.products)
         largest = float(np.abs(run.products).max())
-        time, *index = (int(i) for i in np.unravel_index(int(np.argmax(apart)), apart.shape))
+        time, *entry = (int(i) for i in np.unravel_index(int(np.argmax(apart)), apart.shape))
         value = float(apart.max()) / (largest if largest > 0 else 1.0)
-        return Difference(value, float(self.times[time]), tuple(index), value <= self.uncertainty)
+        return Difference(value, float(self.times[time]), tuple(entry), value <= max(self.uncertainty, SMALL))
 
     def to_dataset(self) -> xr.Dataset:
         """The prediction as an xarray dataset with the names of a trajectory's (docs/schema.md)."""
@@ -173,7 +207,7 @@ class Prediction:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.formula.name}: {self.formula.reference}",
+            f"{self.formula.name} ({self.formula.reference})",
             *(f"  {one}" for one in self.assumptions[:5]),
             f"uncertainty {self.uncertainty:.2g} of the largest entry, from {self.uncertainty_from}",
         ]
