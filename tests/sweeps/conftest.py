@@ -47,13 +47,14 @@ def make() -> Callable[..., sweeps.Sweep]:
 SCRIPT = """
 import json, os, sys
 from linnet import sweeps
+from linnet._workers import ENVIRONMENT
 if __name__ == "__main__":
-    before = dict(os.environ)
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
     try:
         sweeps.run(sweeps.Sweep(**json.loads(sys.argv[1])), sys.argv[2], **json.loads(sys.argv[3]))
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {error}")
-    sys.exit(0 if dict(os.environ) == before else "the environment has changed")
+    sys.exit(0 if {name: os.environ.get(name) for name in ENVIRONMENT} == before else "the environment has changed")
 """
 
 

@@ -75,8 +75,13 @@ def undisturbed(config: Path, folder: Path, contents) -> dict[str, bytes]:
     return contents(folder)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("kills", [3, pytest.param(9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("kills", "workers"),
+    [
+        (3, "0"),
+        *(pytest.param(kills, workers, marks=pytest.mark.slow) for kills, workers in ((3, "2"), (9, "0"), (9, "2"))),
+    ],
+)
 def test_kills_lose_nothing_and_change_nothing(described, begin, contents, tmp_path, wait_for, kills, workers):
     config, log, gate = described
     store = tmp_path / "store"
@@ -107,6 +112,7 @@ def test_kills_lose_nothing_and_change_nothing(described, begin, contents, tmp_p
     assert contents(store) == undisturbed(config, tmp_path / "whole", contents)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced_while_the_sweep_goes_on(described, begin, contents, tmp_path, wait_for):
     config, log, gate = described
     gate.unlink()
@@ -130,6 +136,7 @@ def test_parts_started_together_need_no_driver(described, begin, contents, tmp_p
     assert contents(tmp_path / "store") == undisturbed(config, tmp_path / "whole", contents)
 
 
+@pytest.mark.slow
 def test_processes_without_parts_share_a_store(described, begin, contents, tmp_path):
     config, log, gate = described
     gate.unlink()
@@ -139,7 +146,7 @@ def test_processes_without_parts_share_a_store(described, begin, contents, tmp_p
     assert contents(tmp_path / "store") == undisturbed(config, tmp_path / "whole", contents)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
 def test_an_interrupt_leaves_by_the_door(described, begin, tmp_path, wait_for, workers):
     _, log, _ = described
     process = begin("--workers", workers)

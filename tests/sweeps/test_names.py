@@ -110,7 +110,7 @@ def test_functions_of_linnet_and_of_allowed_modules_are_taken(traps, monkeypatch
         (traps / "h.toml").write_text(PLACES["fixed"].format(name) + "dim = 3\n")
         assert sweeps.run(sweeps.load(traps / "h.toml", code=["allowed"]))["cell_status"].values.tolist() == [1]
     with pytest.raises(
-        sweeps.ConfigurationError, match="h.toml: the file names the function `allowed:make`.*--code al"
+        sweeps.ConfigurationError, match=r"h.toml: the file names the function `allowed:make`.*--code al"
     ):
         sweeps.load(traps / "h.toml")
 

@@ -21,7 +21,10 @@ def package(tmp_path, monkeypatch):
     for name in ("__init__.py", "cells.py", "other.py", "claims/words.py"):
         (beside / name).parent.mkdir(exist_ok=True)
         (beside / name).write_text("x = 1\n")
-    code = "import importlib, sys; from linnet.sweeps.provenance import fingerprint; importlib.import_module(sys.argv[1]); print(fingerprint(sys.argv[1]))"
+    code = (
+        "import importlib, sys; from linnet.sweeps.provenance import fingerprint; "
+        "importlib.import_module(sys.argv[1]); print(fingerprint(sys.argv[1]))"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     def fingerprint(module, changed=None):

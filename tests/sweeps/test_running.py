@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from linnet import sweeps
 from linnet.sweeps.grid import cell_seeds
@@ -61,7 +60,7 @@ def test_a_part_of_a_store_is_read_from_the_blocks_that_hold_it(make, tmp_path):
     whole = sweeps.run(make(), tmp_path / "store").load()
     for key in ({"x": 2}, {"x": [4, 0], "seed": 1}, {"y": slice(None, None, -1)}, {"x": slice(1, 4, 2), "time": -1}):
         lazy = sweeps.open(tmp_path / "store", cache=False)
-        part = lazy["path"].isel({name: at for name, at in key.items()})
+        part = lazy["path"].isel(key)
         np.testing.assert_array_equal(part.values, whole["path"].isel(key).values)
     (tmp_path / "store" / "0000009.npz").unlink()
     part = sweeps.open(tmp_path / "store", chunks={})
@@ -96,7 +95,7 @@ def test_failed_cells_are_kept_and_retried_only_on_request(make, assert_same, co
     sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3]}, fixed=fixed)
     sweeps.run(sweep, store, throw=False)
     allow.touch()
-    with pytest.raises(sweeps.FailedCellsError, match="2 of 8 .*x=2, seed=0: ArithmeticError: two is not to be had"):
+    with pytest.raises(sweeps.FailedCellsError, match=r"2 of 8 .*x=2, seed=0: ArithmeticError: two is not to be had"):
         sweeps.run(sweep, store)
     log.write_text("")
     assert_same(sweeps.run(sweep, store, retry_failed=True), sweeps.run(sweep))

@@ -219,7 +219,7 @@ def test_results_are_not_handed_to_another_sweep_nor_overwritten_by_it(finished,
     (path / "manifest.json").unlink()
     before = contents(path)
     with pytest.raises(
-        sweeps.StoreError, match="holds blocks and no manifest.json, and none of them is .* of this swe"
+        sweeps.StoreError, match=r"holds blocks and no manifest.json, and none of them is .* of this swe"
     ):
         sweeps.run(make(seeds=3), path)
     assert contents(path) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -59,7 +60,7 @@ def sweep(
         described = _load(config, code or [])
         interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
         with nullcontext() if scheduler is None else _dask(scheduler) as executor:
-            linnet.sweeps.run(
+            linnet.sweeps.running.fill(
                 described,
                 store,
                 resume=resume,
@@ -68,7 +69,6 @@ def sweep(
                 part=_part(part),
                 workers=workers,
                 executor=executor,
-                throw=False,
             )
     found = linnet.sweeps.status(store)
     if found.failed:
@@ -99,6 +99,8 @@ def _part(text: str) -> tuple[int, int]:
 def _dask(address: str) -> Iterator[Executor]:
     """Connect to a Dask scheduler, and yield its workers as an executor, as soon as there is one."""
     distributed = extras.need("distributed", "--scheduler")
+    for name in ("distributed", "distributed.client"):  # failures are raised: Dask's own log is for its authors
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     client = distributed.Client.__new__(distributed.Client)
     try:
         # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.

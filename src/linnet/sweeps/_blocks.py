@@ -44,7 +44,7 @@ class Block:
     @property
     def variables(self) -> dict[str, Any]:
         """For each variable the names of its further dimensions, their lengths, and its type, as JSON has them."""
-        fields = {name: self.cells.dtype[name] for name in self.dims}
+        fields = {name: self.cells.dtype[name] for name in self.cells.dtype.names or () if name in self.dims}
         return {name: [list(self.dims[name]), list(kind.shape), kind.base.str] for name, kind in fields.items()}
 
     def merged(self, positions: Sequence[int], again: Block) -> Block:

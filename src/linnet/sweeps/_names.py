@@ -58,7 +58,7 @@ def check(name: object) -> tuple[str, str]:
 
 
 def find(name: object) -> Callable[..., Any]:
-    """Import a function by its name. Where not all are allowed, an allowed module must define it, not just import it."""
+    """Import a function by its name. Where not all are allowed, it must be defined in an allowed module."""
     module, attribute = check(name)
     allowed = _allowed.get()
     try:

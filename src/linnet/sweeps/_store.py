@@ -164,8 +164,8 @@ class Store:
     def begin(cls, folder: Path, sweep: Sweep, code: dict[str, str], *, changed_code: bool = False) -> Store:
         """The store of `sweep`, made or joined. Of processes that begin together one makes the manifest."""
         wanted = described(sweep, Grid.of(sweep).tile, code)
-        _refuse_foreign(folder)
         with _errors(folder):
+            _refuse_foreign(folder)
             if not (folder / MANIFEST).exists():
                 folder.mkdir(parents=True, exist_ok=True)
                 fresh = cls(folder, wanted, code)

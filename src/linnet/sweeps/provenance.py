@@ -45,15 +45,6 @@ ENGINE = (
     "trainers",
     "trajectories",
 )
-# What the papers of `linnet_papers` compute with, beside what lies in their own folders.
-SHARED_BY_PAPERS = (
-    "reproduction/cells",
-    "reproduction/datasets",
-    "reproduction/fits",
-    "reproduction/numbers",
-    "tu/plane",
-    "tu/published",
-)
 # Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
 READERS = ("claims", "statements", "paper", "__init__")
 MAX_NAME_CHARACTERS = 250  # of a file's name; longer literals are text
@@ -211,12 +202,13 @@ def _python_files(place: Path) -> list[Path]:
 def _files_of_package(module: str, own: Path) -> tuple[str, list[Path]]:
     """The paper or package that `module` belongs to, and its files, but for those that only read its results."""
     parts = module.split(".")
-    depth = 2 if parts[0] == "linnet_papers" else 1
+    common = getattr(sys.modules.get(parts[0]), "SHARED_BY_PAPERS", ())  # of a package with a folder for each paper
+    depth = 2 if common else 1
     package = ".".join(parts[:depth])
     if len(parts) <= depth:  # a script, or a module on its own
         return package, []
-    folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
-    shared = [path for name in SHARED_BY_PAPERS for path in _python_files(folder.parent / name)] if depth == 2 else []
+    folder = own.parents[len(parts) - depth - (own.name != "__init__.py")]
+    shared = [path for name in common for path in _python_files(folder.parent / name)]
     own_files = [
         path for path in _python_files(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS
     ]

@@ -136,30 +136,16 @@ def run(
         >>> results.loss.dims, results.cell_status.values.tolist()
         (('width',), [1, 1])
     """
-    of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
-    part = _checked_part(part)
-    task = Task.of(sweep)
-    _check_workers(task, workers, executor)
-    path, kept = None if store is None else path_of("store", store), _folder.get() if store is None else None
-    if kept is not None:
-        path, retry_failed = kept / f"{sweep.name}-{digest([sweep.plain(), task.code])}", True
-    target: Store | _Memory
-    if path is None:
-        target = _Memory(sweep, task.code)
-    else:
-        target = Store.begin(path, sweep, task.code, changed_code=flag("changed_code", changed_code))
-    mine = range(part[0] - 1, target.grid.blocks, part[1])
-    missing = target.missing(mine, retry_failed=flag("retry_failed", retry_failed))
-    if not flag("resume", resume) and len(missing) < len(mine):
-        raise StoreError(
-            f"{path} already holds this sweep, {len(mine) - len(missing)} of its blocks finished. "
-            f"Resume it (--resume, or resume=True), or choose another folder."
-        )
-    if missing:
-        _compute(
-            target, task, missing, Given(executor) if executor is not None else Pool(workers) if workers else Here()
-        )
-    found = target.status(mine)
+    target, found = fill(
+        sweep,
+        store,
+        resume=resume,
+        retry_failed=retry_failed,
+        changed_code=changed_code,
+        part=part,
+        workers=workers,
+        executor=executor,
+    )
     if found.unfinished or found.other_code:
         warnings.warn(str(found), stacklevel=2)
     if throw and found.failed:
@@ -167,9 +153,45 @@ def run(
             f"{found.failed} of {found.cells} cells of {sweep.name} failed, e.g. {found.example}. "
             f"Try them again with retry_failed=True, or take the others with throw=False."
         )
-    if path is None:
+    if isinstance(target, _Memory):
         return target.dataset()
-    return open(path) if kept is None else open(path).load()
+    return open(target.folder) if store is not None else open(target.folder).load()
+
+
+def fill(
+    sweep: Sweep,
+    store: str | Path | None,
+    *,
+    resume: bool,
+    retry_failed: bool,
+    changed_code: bool,
+    part: tuple[int, int],
+    workers: int,
+    executor: Executor | None,
+) -> tuple[Store | _Memory, Status]:
+    """Compute what is missing of a part; return where the results are, and how far the part is."""
+    of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
+    resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
+    number, parts = _checked_part(part)
+    task = Task.of(sweep)
+    _check_workers(task, workers, executor)
+    path = None if store is None else path_of("store", store)
+    if path is None and (kept := _folder.get()) is not None:
+        path, retry_failed = kept / f"{sweep.name}-{digest([sweep.plain(), task.code])}", True
+    target: Store | _Memory = _Memory(sweep, task.code)
+    if path is not None:
+        target = Store.begin(path, sweep, task.code, changed_code=flag("changed_code", changed_code))
+    mine = range(number - 1, target.grid.blocks, parts)
+    missing = target.missing(mine, retry_failed=retry_failed)
+    if not resume and len(missing) < len(mine):
+        raise StoreError(
+            f"{path} already holds this sweep, {len(mine) - len(missing)} of its blocks finished. "
+            f"Resume it (--resume, or resume=True), or choose another folder."
+        )
+    if missing:
+        chosen = Given(executor) if executor is not None else Pool(workers) if workers else Here()
+        _compute(target, task, missing, chosen)
+    return target, target.status(mine)
 
 
 class _Memory:
