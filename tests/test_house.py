@@ -31,6 +31,8 @@ ORDER = {
     "theories": 4,
     "trainers": 4,
     "observables": 5,
+    "predictions": 5.5,
+    "draw": 5.5,
     "forecasts": 6,
     "sweeps": 6,
     "estimators": 7,
