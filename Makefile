@@ -19,12 +19,13 @@ RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 
-.PHONY: help reproduce reproduce-full verify test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
+.PHONY: help reproduce reproduce-full verify baseline test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (less than a minute and a half)"
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
+	@echo "make baseline        figures and claims compared with version 0.3.0, number by number (about four minutes)"
 	@echo "make test            the test suite"
 	@echo "make fuzz            every public function with wrong arguments: about 65 000 calls; wrong command lines, broken pipes, interrupts, kills"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error (PART=3/8: an eighth)"
@@ -58,6 +59,11 @@ reproduce-full: $(READY)
 verify: $(READY)
 	$(BIN)/linnet verify
 
+# What `linnet reproduce` itself finds wrong does not keep it from being compared.
+baseline: $(READY)
+	-$(SINGLE) $(BIN)/linnet reproduce --quick --out build/baseline
+	PYTHONPATH=tests $(BIN)/python -m baseline build/baseline
+
 test: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(FAST) --ignore tests/pytorch
 
@@ -75,6 +81,8 @@ test-claims: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load -m slow --part $(PART)
 
 test-browser: $(READY)
+	@test -d $(VENV)/node_modules/axe-core || npm install --silent --no-audit --no-fund --prefix $(VENV) typescript axe-core || \
+	echo "npm could not install TypeScript and axe: their two tests will be left out"
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup -m browser
 
 test-plugins: $(READY)

@@ -32,12 +32,24 @@ for case in {cases!r}:
 """
 CASES = [
     ("sklearn", "import linnet.estimators", "linnet.estimators needs sklearn"),
-    ("sklearn", "import linnet as ln; ln.problems.load_images('digits')", "the set of digits needs sklearn"),
-    ("sklearn", "import linnet as ln; ln.problems.load_images('photographs')", "the set of photographs needs sklearn"),
-    ("foolbox", "import linnet as ln; ln.problems.load_images('cifar10-sample')", "the set of cifar10-sample needs"),
+    (
+        "sklearn",
+        "from linnet_papers.huang import images; images.load_images('digits')",
+        "the set of digits needs sklearn",
+    ),
+    (
+        "sklearn",
+        "from linnet_papers.huang import images; images.load_images('photographs')",
+        "the set of photographs needs sklearn",
+    ),
+    (
+        "foolbox",
+        "from linnet_papers.huang import images; images.load_images('cifar10-sample')",
+        "the set of cifar10-sample needs",
+    ),
     (
         "PIL",
-        "from linnet.problems.images import _packaged as p; p._read_picture('photographs', p.Path('x'))",
+        "from linnet_papers.huang.images import _packaged as p; p._read_picture('photographs', p.Path('x'))",
         "needs PIL",
     ),
     (

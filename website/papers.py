@@ -6,7 +6,7 @@ import re
 
 from linnet_papers.reproduction import Paper, papers
 
-OWN = "linnet"
+OWN = "own"
 
 
 def number(name: str) -> int | None:

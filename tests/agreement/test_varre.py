@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.theories import spectral_bias as sb
+from linnet_papers.varre.training.first_layer import first_layer_values
 
 SHAPE = {"in_dim": 10, "out_dim": 3, "width": 200}
 
@@ -37,7 +38,7 @@ def test_limits_of_both_layers(flow):
     problem, gammas, _, run = flow
     solution = problem.min_norm_solution()
     assert_allclose(run.products[-1], solution, atol=1e-8)
-    values = ln.observables.first_layer_values(run)[-1]
+    values = first_layer_values(run)[-1]
     for i, gamma in enumerate(gammas):
         first, second = sb.final_singular_values(np.linalg.svd(solution[i], compute_uv=False), gamma, 10)
         assert_allclose(values[i], first, atol=1e-8)
@@ -76,9 +77,7 @@ def test_descent_reaches_the_limit_at_first_order():
     errors = []
     for rate, steps in ((0.02, 4000), (0.01, 8000)):
         run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=ln.trajectories.last())
-        errors.append(
-            np.abs(ln.observables.first_layer_values(run)[-1, 0] - sb.final_singular_values(modes, 0.1, 10)[0]).max()
-        )
+        errors.append(np.abs(first_layer_values(run)[-1, 0] - sb.final_singular_values(modes, 0.1, 10)[0]).max())
     assert errors[1] < 0.05
     assert 1.7 < errors[0] / errors[1] < 2.4
 

@@ -72,18 +72,6 @@ def test_whitened_inputs_have_the_closed_form_and_stein():
         assert errors[at] < 1.15 * errors.min()
 
 
-def test_names_of_before_warn_and_return_what_the_new_ones_do(linnerud):
-    for owner, old, new in (
-        (linnerud, "rivals", linnerud.comparison.baselines),
-        (linnerud, "samples", linnerud.comparison.learning_curve),
-        (linnerud.regimes.regimes, "words", linnerud.regimes.labels),
-        (linnerud.curves, "restless", linnerud.curves.loss_rises),
-        (linnerud.curves, "honest_error", linnerud.curves.out_of_fold_error),
-    ):
-        with pytest.warns(DeprecationWarning, match=rf"`\w+.{old}` is deprecated and goes in 0.4.0: write `"):
-            assert getattr(owner, old) == new
-
-
 def test_an_exact_map_is_no_victory():
     X = np.random.default_rng(0).standard_normal((40, 3))
     diagnosis = ln.diagnose(X, X[:, 0], seeds=1, steps=2000)
@@ -95,7 +83,7 @@ def test_an_exact_map_is_no_victory():
     [
         ({"init": "torch"}, "`init` must be one of pytorch, gaussian"),
         ({"learning_rate": "fast"}, "`learning_rate` must be 'stable' or a number"),
-        ({"scale": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
+        ({"preprocess": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
         ({"folds": 11}, "at least 2 rows for each of the 11 folds .`folds`., 22: got 20"),
         ({"width": 0}, "`width` must be at least 1"),
     ],

@@ -6,7 +6,6 @@ from __future__ import annotations
 NOT_FINITE = {
     "observables.crossing_time": "NaN where the level is never reached",
     "observables.commutator": "the sine of an angle with a zero vector is NaN",
-    "observables.feature_history": "ratios are NaN where a magnitude is zero",
     "theories.lazy_active.crossing_times": "infinite where the level is never reached",
     "theories.lazy_active.task_spectrum": "overlaps and the truth's power are NaN without a truth",
     "theories.lazy_active.predicted_diagram": "best times are NaN on plateaus, errors and scatter where nothing was "
@@ -36,9 +35,6 @@ NOT_FINITE = {
     "torch.PairMonitor.scalars": "the alignment is NaN before the first gradient",
     "torch.PairMonitor.summary": "the alignment is NaN before the first gradient",
     "torch.PairMonitor.to_dataset": "NaN before the first gradient, and where a pair has fewer modes",
-    "reproduction.Outcome.to_json": "the measured value of a toy is infinite",
-    "reproduction.Claim.measurement": "the measured value of a toy is infinite",
-    "reproduction.verify": "the measured value of a toy is infinite",
 }
 # Calls that may warn, with the reason.
 WARNS = {

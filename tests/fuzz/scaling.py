@@ -30,12 +30,9 @@ LAWS: dict[str, list[Law]] = {
     "observables.singular_values": [Law({"matrix": 1}, (1,))],
     "observables.singular_vectors": [Law({"matrix": 1}, (0, 1, 0))],
     "observables.numerical_rank": [Law({"values": 1}, (0,))],
-    "observables.kernel_alignment": [Law({"kernel": 1}, (0,)), Law({"other": 1}, (0,))],
-    "observables.mode_alignment": [Law({"left": 1}, (0,)), Law({"right": 1}, (0,))],
     "observables.crossing_time": [Law({"times": 1}, (1,)), Law({"values": 1, "level": 1}, (0,))],
     "theories.lazy_active.mode_values": [Law({"values": 1, "threshold": 1, "times": -1}, (1,))],
     "theories.lazy_active.mode_slopes": [Law({"values": 1, "threshold": 1, "times": -1}, (0,))],
-    "theories.lazy_active.spectral_flow": [Law({"target": 1, "threshold": 1, "times": -1}, (1,))],
     "theories.lazy_active.lazy_flow": [
         Law({"target": 1, "initial_product": 1}, (1,)),
         Law({"threshold": 1, "times": -1}, (0,)),
@@ -55,22 +52,18 @@ LAWS: dict[str, list[Law]] = {
         Law({"target": 1, "initial_product": 1, "threshold": 1, "times": -1}, (1,))
     ],
     "theories.lazy_active.spectrum_constant": [Law({"spectrum": 1}, (1,))],
-    "theories.lazy_active.projection_gap": [Law({"first": 1, "second": 1, "threshold": 2}, (2,))],
     "theories.lazy_active.gram_cubic": [
         Law({"own": 1, "other": 1, "product": 1, "threshold": 1}, (3,), (2.0**-300, 2.0**300))
     ],
     "theories.lazy_active.asymptotic_spectrum": [Law({"strengths": 1, "noise_std": 1}, (1, 1, 0, 2))],
     "theories.spectral_bias.singular_values": [Law({"values": 1, "gamma": 1, "times": -1}, (1,))],
-    "theories.spectral_bias.alpha_values": [Law({"values": 1, "gamma": 1, "times": -1}, (0,))],
     "theories.spectral_bias.alpha": [Law({"product": 1, "gamma": 1}, (0,))],
     "theories.spectral_bias.predictor": [Law({"gamma": 1}, (1,))],
     "theories.spectral_bias.mirror": [Law({"values": 1, "gamma": 1}, (0,))],
-    "theories.spectral_bias.inverse_mirror": [Law({"gamma": 1}, (1,))],
     "theories.spectral_bias.potential": [Law({"values": 1, "gamma": 1}, (1,))],
     "theories.spectral_bias.bregman": [Law({"values": 1, "reference": 1, "gamma": 1}, (1,))],
     "theories.spectral_bias.predictor_mirror": [Law({"beta": 2, "gamma": 2}, (1,), SMALL)],
     "theories.spectral_bias.predictor_warp": [Law({"beta": 2, "gamma": 2}, (1,), SMALL)],
-    "theories.spectral_bias.predictor_potential": [Law({"beta": 2, "gamma": 2}, (3,), SMALL)],
     "theories.spectral_bias.predictor_bregman": [Law({"beta": 2, "reference": 2, "gamma": 2}, (3,), SMALL)],
     "theories.spectral_bias.final_singular_values": [Law({"values": 2, "gamma": 2, "second_gamma": 2}, (1, 1), SMALL)],
     "theories.spectral_bias.half_times": [Law({"values": 1, "gamma": 1}, (-1,))],
@@ -78,7 +71,6 @@ LAWS: dict[str, list[Law]] = {
     "theories.spiked.adapted_basis": [Law({"covariance": 1}, (0,)), Law({"target": 1}, (0,))],
     "theories.spiked.generalization_error": [Law({"variance": 1}, (0,))],
     "theories.aligned_flow.integrate": [Law({"cov": 1, "cross": 1, "times": -1}, (0,))],
-    "theories.ridge.effective_ridge": [Law({"eigenvalues": 1, "ridge": 1}, (1,))],
     "theories.ridge.risk": [
         Law({"eigenvalues": 1, "ridge": 1, "overlaps": -1}, (0,)),
         Law({"overlaps": 1, "noise_variance": 1}, (1,)),

@@ -17,7 +17,7 @@ def losses(layers):
     return 0.5 * ((products - TARGET) ** 2).sum(axis=(-1, -2))
 
 
-@pytest.mark.parametrize(("depth", "order"), [(3, 6), pytest.param(4, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("depth", "order"), [(2, 0), (3, 6), pytest.param(4, 5, marks=pytest.mark.slow)])
 def test_the_law_is_that_of_full_networks(depth, order):
     stds = np.full(depth, 0.8 / np.sqrt(40))
     full = losses(ln.inits.gaussian(**SIZES, depth=depth, stds=stds, key=1, batch=1000))
@@ -31,19 +31,12 @@ def test_the_law_is_that_of_full_networks(depth, order):
 
 @pytest.mark.parametrize("depth", [2, 3, 4, 6])
 def test_any_width(depth):
-    start = ln.inits.reduced_gaussian(
-        in_dim=3, out_dim=2, width=10**15, depth=depth, stds="ntk", key=0, order=3 if depth > 2 else None
-    )
+    start = ln.inits.reduced_gaussian(in_dim=3, out_dim=2, width=10**15, depth=depth, stds="ntk", key=0, order=3)
     assert start.full_width == 10**15
     assert all(np.isfinite(layer).all() for layer in start.layers)
     # the images of the inputs are orthonormal up to 1/sqrt(w): |W2 W1 e|^2 is |e|^2/d times the width
     gram = start.first.T @ start.first * 3 / 1e15
     assert np.abs(gram - np.eye(3)).max() < 1e-6
-
-
-def test_two_layers_take_no_order():
-    with pytest.raises(ValueError, match="`order` must be left out for two layers"):
-        ln.inits.reduced_gaussian(in_dim=3, out_dim=2, width=7, stds=1.0, key=0, order=3)
 
 
 def test_narrow_networks_are_drawn_whole():

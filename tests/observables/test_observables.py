@@ -35,13 +35,6 @@ def test_the_operator_is_the_velocity_of_the_product():
     assert np.allclose((ahead - WEIGHTS.product) / step, ln.observables.ntk_operator(WEIGHTS, R), atol=1e-4)
 
 
-def test_kernel_alignment_is_a_cosine():
-    K = np.random.default_rng(0).standard_normal((4, 4))
-    assert ln.observables.kernel_alignment(K, 3 * K) == pytest.approx(1)
-    assert ln.observables.kernel_alignment(K, -K) == pytest.approx(-1)
-    assert ln.observables.kernel_alignment(np.diag([1.0, 0]), np.diag([0, 1.0])) == 0
-
-
 def test_ranks_of_known_matrices():
     assert ln.observables.stable_rank(np.eye(4)) == pytest.approx(4)
     assert ln.observables.stable_rank(np.diag([2.0, 1.0])) == pytest.approx(1.25)
@@ -60,19 +53,6 @@ def test_singular_vectors_rebuild_the_matrix():
     assert np.allclose(values, ln.observables.singular_values(A))
 
 
-def test_alignment_is_one_for_balanced_layers_and_zero_for_a_layer_that_is_zero():
-    A = np.random.default_rng(0).standard_normal((3, 5))
-    left, _, right = ln.observables.singular_vectors(A)
-    assert np.allclose(ln.observables.mode_alignment(ln.inits.balanced(A), left, right), 1)
-    g = 0.7
-    mixed = ln.inits.balanced(A, -2 * g)
-    assert np.allclose(
-        ln.observables.mode_alignment(mixed, left, right), 1
-    )  # width min(k, d): nothing else to align with
-    orthogonal = ln.inits.orthogonal(key=0, in_dim=5, out_dim=3, width=9, scale=g)
-    assert np.allclose(ln.observables.mode_alignment(orthogonal, left, right), 0)
-
-
 def test_losses_of_weights():
     problem = ln.Problem.from_target(np.ones((3, 5)), truth=np.zeros((3, 5)))
     assert ln.observables.loss(problem, WEIGHTS) == pytest.approx(0.5 * np.sum((WEIGHTS.product - 1) ** 2))
@@ -85,9 +65,7 @@ def test_losses_of_weights():
     [
         (lambda: ln.observables.ntk(WEIGHTS, np.ones((2, 4))), "`X` must have 5 columns"),
         (lambda: ln.observables.ntk_operator(WEIGHTS, np.ones((5, 3))), "`residual` must be"),
-        (lambda: ln.observables.kernel_alignment(np.eye(2), np.eye(3)), "must be matrices of one shape"),
         (lambda: ln.observables.singular_values([1.0, 2.0]), "`matrix` must have at least two axes"),
-        (lambda: ln.observables.mode_alignment(WEIGHTS, np.eye(3), np.eye(5)), "`left` must be"),
     ],
 )
 def test_nonsense_is_refused(call, message):

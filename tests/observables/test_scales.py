@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet import observables
+from linnet_papers.varre.training.first_layer import first_layer_values
 
 MATRIX = np.random.default_rng(0).standard_normal((4, 3))
 
@@ -14,17 +15,10 @@ MATRIX = np.random.default_rng(0).standard_normal((4, 3))
 def test_ratios_do_not_depend_on_the_unit(unit: float) -> None:
     assert_allclose(observables.stable_rank(unit * MATRIX), observables.stable_rank(MATRIX), rtol=1e-13)
     assert_allclose(observables.stable_rank(unit * np.eye(3)), 3.0)
-    gram = MATRIX @ MATRIX.T
-    assert_allclose(observables.kernel_alignment(unit * gram, gram), 1.0)
-    weights = ln.Weights(unit * MATRIX, unit * MATRIX.T)
-    left = np.linalg.qr(MATRIX.T @ MATRIX)[0]
-    expected = observables.mode_alignment(ln.Weights(MATRIX, MATRIX.T), left, left)
-    assert_allclose(observables.mode_alignment(weights, left, left), expected, rtol=1e-12)
 
 
 def test_zeros_have_no_direction() -> None:
     assert observables.stable_rank(np.zeros((2, 2))) == 0.0
-    assert observables.kernel_alignment(np.zeros((2, 2)), np.eye(2)) == 0.0
 
 
 @pytest.mark.parametrize("wrong", [MATRIX, None, "weights"])
@@ -34,7 +28,6 @@ def test_zeros_have_no_direction() -> None:
         observables.imbalance,
         lambda w: observables.ntk(w, MATRIX),
         lambda w: observables.ntk_operator(w, MATRIX),
-        lambda w: observables.mode_alignment(w, MATRIX, MATRIX),
         observables.commutator,
         lambda w: observables.loss(ln.Problem.from_target(MATRIX), w),
     ],
@@ -50,7 +43,7 @@ def test_a_trajectory_is_told_how_to_give_its_weights() -> None:
     with pytest.raises(ValueError, match=r"got Trajectory. Take one of its states: `trajectory.weights\[-1\]`"):
         observables.imbalance(run)
     with pytest.raises(ValueError, match="`trajectory` must be what a trainer returns"):
-        observables.first_layer_values(run.weights)
+        first_layer_values(run.weights)
 
 
 def test_masked_numbers_are_refused() -> None:

@@ -8,8 +8,6 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet._deprecation import Renamed
-
 FLAT_CHANGE = 1e-3  # of the held-out error, relative: less is no change
 MAX_RISE = 1e-6  # of a training loss from one saved state to the next, relative: rounding rises less
 
@@ -41,8 +39,6 @@ class CrossValidationCurves:
     training: Float[np.ndarray, "time fold seed"]
     errors: Float[np.ndarray, "time fold seed"]
     learning_rate: float
-    honest_error = Renamed("out_of_fold_error", removed_in="0.4.0")
-    restless = Renamed("loss_rises", removed_in="0.4.0")
 
     @cached_property
     def mean(self) -> Float[np.ndarray, " time"]:

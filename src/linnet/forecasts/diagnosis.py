@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import path_of
-from linnet._deprecation import Renamed
 from linnet.forecasts.comparison import Comparison
 from linnet.forecasts.curves import CrossValidationCurves, mean_and_standard_error
 from linnet.forecasts.forecasting import Forecast, forecast
@@ -69,8 +68,6 @@ class Diagnosis:
     stein: SteinStop | None = field(repr=False)
     stds: tuple[float, float]
     settings: dict[str, Any]
-    rivals = Renamed("comparison.baselines", removed_in="0.4.0")
-    samples = Renamed("comparison.learning_curve", removed_in="0.4.0")
 
     @property
     def stop(self) -> int:

@@ -102,8 +102,8 @@ def reduced_gaussian(
     - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
     - `key`: an integer seed or a JAX key
     - `depth`: number of layers $L$
-    - `order`: length of the longest word kept, beyond two layers; by default 8 at depth 3, 6 at depth 4, 5 beyond (more
-      from depth 14 on). To see what it leaves out, draw with a longer one
+    - `order`: length of the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond (more from depth 14 on).
+      To see what it leaves out, draw with a longer one. Nothing is left out of two layers, whatever the order
     - `batch`: number of networks, as a leading axis; none by default
 
     **Returns** `Weights` of width $\min(h, d + k)$ for two layers, and of hidden widths of at most $h$ for more.
@@ -120,10 +120,8 @@ def reduced_gaussian(
     sizes = shapes(in_dim, out_dim, count("width", width), depth)
     each = layer_sizes("stds", stds, sizes=sizes)
     lead = () if batch is None else (count("batch", batch),)
-    if len(sizes) > 3:
+    if len(sizes) > 3 or order is not None:
         layers = draw_reduced_layers(sizes, generator(key), lead, order)
-    elif order is not None:
-        raise ValueError("`order` must be left out for two layers, which reduce exactly at every width.")
     else:
         layers = _draw_two_layers(sizes, generator(key), lead)
     layers = [std * layer for std, layer in zip(each, layers, strict=True)]

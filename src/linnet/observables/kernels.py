@@ -96,34 +96,6 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
 
 
-@representable
-def kernel_alignment(kernel: ArrayLike, other: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""The cosine between two kernels, $\langle K, K'\rangle/(|K| |K'|)$.
-
-    **Arguments:**
-
-    - `kernel`: $K$, (..., row, column)
-    - `other`: $K'$, (..., row, column)
-
-    **Returns** a number, or (...) over the leading axes.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.observables import kernel_alignment
-        >>> round(kernel_alignment(np.eye(2), 3 * np.eye(2)), 6), round(kernel_alignment(np.eye(2), np.ones((2, 2))), 4)
-        (1.0, 0.7071)
-    """
-    a, b = real_array("kernel", kernel), real_array("other", other)
-    if a.ndim < 2 or a.shape[-2:] != b.shape[-2:]:
-        raise ValueError(f"`kernel` and `other` must be matrices of one shape: got {a.shape} and {b.shape}.")
-    broadcast(kernel=a[..., 0, 0], other=b[..., 0, 0])
-    a, b = _unit_scale(a), _unit_scale(b)
-    norms = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(b, axis=(-2, -1))
-    cosine = np.divide((a * b).sum(axis=(-2, -1)), norms, out=np.zeros_like(norms), where=norms > 0)
-    return float(cosine) if np.ndim(cosine) == 0 else cosine
-
-
 def _unit_scale(kernels: np.ndarray) -> np.ndarray:
     """Each kernel over its largest entry, so that no square overflows or vanishes."""
     largest = np.abs(kernels).max(axis=(-2, -1), keepdims=True)

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable, real_array, representable
-from linnet._deprecation import Renamed
 from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
@@ -57,7 +56,6 @@ class Regimes:
     uncertainties: Float[np.ndarray, " mode"]
     kernel: Float[np.ndarray, " mode"]
     movement: Float[np.ndarray, " mode"]
-    words = Renamed("labels", removed_in="0.4.0")
 
     @property
     def labels(self) -> list[str]:

@@ -1,7 +1,6 @@
-"""What is to be learned: moments of data, costs, generators, real data sets."""
+"""What is to be learned: moments of data, costs and generators."""
 
 from linnet.problems.costs import logistic, matrix_completion
-from linnet.problems.images import Images, load_images
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes, power_law, spectrum
@@ -10,12 +9,10 @@ from linnet.problems.subgaussian import Regression, gaussian_teacher, subgaussia
 from linnet.problems.synthetic import gaussian_regression, orthogonal_regression, relu_teacher
 
 __all__ = [
-    "Images",
     "Problem",
     "Regression",
     "gaussian_regression",
     "gaussian_teacher",
-    "load_images",
     "logistic",
     "low_rank_plus_noise",
     "many_spikes",

@@ -42,7 +42,8 @@ class Reduction:
 
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
-    where c is 1 unless weight decay shrinks the part that the data never touch.
+    where c is 1 unless weight decay shrinks the part that the data never touch. For an update that reads the weights,
+    such as decay of one's own, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
 
     **Attributes:**
 
@@ -78,7 +79,7 @@ class Reduction:
         full = self.full_problem
         if self.basis is None:
             return full
-        f = full.factor
+        f = self.factor
         exact = f.rank == full.in_dim or not full.has_own_test_cov
         truth = full.truth @ self.basis if full.truth is not None and exact else None
         test_cov = None
@@ -96,6 +97,18 @@ class Reduction:
         )
         reduced.factor = Factor(f.scales, None, f.target, f.floor)
         return reduced
+
+    @cached_property
+    def factor(self) -> Factor:
+        """The square loss in the basis V: that of the full problem, and zero for inputs that are kept besides its."""
+        f = self.full_problem.factor
+        besides = 0 if self.basis is None else self.basis.shape[-1] - f.rank
+        if not besides:
+            return f
+        scales, target = (
+            np.concatenate([part, np.zeros((*part.shape[:-1], besides))], axis=-1) for part in (f.scales, f.target)
+        )
+        return Factor(scales, self.basis, target, f.floor)
 
     @cached_property
     def untouched(self) -> np.ndarray | None:
@@ -258,10 +271,17 @@ def reduce(
         raise ValueError(
             "`order`, `rtol` and `learning_rate` must be left out for two layers, which reduce exactly at every width."
         )
-    weights = check_weights(weights)  # the float32 result of another run is reduced in float64
+    return reduced_two_layers(problem, check_weights(weights))  # a float32 result is reduced in float64
+
+
+def reduced_two_layers(problem: Problem, weights: Weights, *, whole_first: bool = False) -> Reduction:
+    """`reduce` of two layers that were checked to fit the problem. `whole_first` keeps the part of the first layer that
+    the data never touch among what is stepped, for updates that read the weights."""
     basis = None
     if problem.cost is None:
         basis = problem.factor.basis
+    if whole_first and basis is not None:
+        basis = _with_untouched(basis, weights.first)
     first = weights.first if basis is None else weights.first @ basis
     second = weights.second
     if first.ndim > second.ndim:  # one start on a batch of problems: the basis differs from problem to problem
@@ -272,6 +292,18 @@ def reduce(
     frame, triangle = np.linalg.qr(np.concatenate([first, np.swapaxes(second, -1, -2)], axis=-1))
     small = Weights(triangle[..., :rank], np.swapaxes(triangle[..., rank:], -1, -2), full_width=weights.full_width)
     return Reduction(problem, weights, small, basis, frame)
+
+
+def _with_untouched(basis: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the basis with orthonormal columns besides, which span the rows of a first layer outside of it."""
+    dim, rank = basis.shape[-2:]
+    if rank == dim:
+        return basis
+    outside = np.linalg.qr(basis, mode="complete")[0][..., rank:]
+    if first.shape[-2] < dim - rank:
+        outside = outside @ np.swapaxes(np.linalg.svd(first @ outside, full_matrices=False)[2], -1, -2)
+    lead = np.broadcast_shapes(basis.shape[:-2], outside.shape[:-2])
+    return np.concatenate([np.broadcast_to(part, (*lead, *part.shape[-2:])) for part in (basis, outside)], axis=-1)
 
 
 def refuse_diverged(name: str, weights: Weights) -> None:

@@ -1,29 +1,5 @@
-"""What is predicted without training."""
+"""What is predicted without training. The names are listed in `__init__.pyi`; each loads on first use."""
 
-import importlib
-from typing import Any
+import lazy_loader
 
-__all__ = [
-    "aligned_flow",
-    "deep",
-    "denoising",
-    "feature_learning",
-    "label_noise",
-    "lazy_active",
-    "noise_bulk",
-    "noise_process",
-    "one_output",
-    "ridge",
-    "spectral_bias",
-    "spiked",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return importlib.import_module(f"linnet.theories.{name}")
-    raise AttributeError(f"module 'linnet.theories' has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -36,7 +36,8 @@ def risk(
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
        \kappa' = \frac{d\kappa}{d\lambda} = \frac{1}{1 - \frac1n\sum_i l_i^2/(\kappa + l_i)^2} $$
 
-    with $\kappa$ of `effective_ridge`. The test error of noisy labels is this plus $s^2$.
+    The effective ridge $\kappa$ is the ridge that would shrink as much if the covariance were known:
+    $1 = \lambda/\kappa + \sum_i l_i/(\kappa + l_i)/n$. The test error of noisy labels is this plus $s^2$.
 
     **Arguments:**
 
@@ -161,41 +162,6 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)
     rank = int((scales > scales[0] * max(inputs.shape) * np.finfo(float).eps).sum())
     return RidgeSpectrum(*spectrum_from_svd(left[:, :rank], scales[:rank], outputs))
-
-
-@representable
-def effective_ridge(
-    eigenvalues: ArrayLike, samples: float, *, ridge: float = 0.0, multiplicities: ArrayLike | None = None
-) -> float:
-    r"""The effective ridge $\kappa$ of a sample: the ridge that would shrink as much if the covariance were known.
-
-    $$ 1 = \frac{\lambda}{\kappa} + \frac1n \sum_i \frac{l_i}{\kappa + l_i} $$
-
-    There is none without ridge on at least as many samples as non-zero eigenvalues.
-
-    **Arguments:**
-
-    - `eigenvalues`: the different $l_i \ge 0$ of the inputs' covariance, (mode,)
-    - `samples`: $n$
-    - `ridge`: $\lambda$
-    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,)
-
-    **Returns** the positive root $\kappa$; zero where there is none.
-
-    **Reference:** Watanabe et al., (24).
-
-    **Example:**
-
-        >>> from linnet.theories.ridge import effective_ridge
-        >>> round(float(effective_ridge([1.0], 50, multiplicities=[100])), 6)  # without ridge it is d/n - 1
-        1.0
-    """
-    values, counts = _check_spectrum(eigenvalues, multiplicities)
-    n, ridge = positive("samples", samples), non_negative("ridge", ridge)
-    if ridge == 0 and n >= counts[values > 0].sum():
-        return 0.0
-    kappa, unit = _effective_ridge(values, counts, n, ridge)
-    return kappa * unit
 
 
 def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: float) -> tuple[float, float]:

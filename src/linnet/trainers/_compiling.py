@@ -19,7 +19,7 @@ _TRIED = jax.__version_info__ < (0, 11)
 # XLA cuts a program into parts that threads compile side by side; with one thread that takes a quarter longer.
 ONE_PART_COMPILATION: Options = {"xla_cpu_parallel_codegen_split_count": "1"} if _TRIED and cores() == 1 else {}
 # XLA's newer way to write the loops of a CPU program takes twice as long as the older one for a descent, a third longer
-# for a flow; the steps take as long. Not so those of `function_flow`, which take twice as long by the older way.
+# for a flow; the steps take as long.
 QUICK_COMPILATION: Options = {"xla_cpu_use_fusion_emitters": False, **ONE_PART_COMPILATION} if _TRIED else {}
 # Most of the time of compiling a generator of random numbers goes into optimizing it, for a tenth of its steps' time.
 _LIGHT_COMPILATION: Options = {**QUICK_COMPILATION, "xla_backend_optimization_level": "1"} if _TRIED else {}

@@ -93,8 +93,15 @@ class DiscreteRun:
         - `optimized`: compile the loop for longer, for runs of many steps
         """
         rates = self.rates
-        numbers = {**rates.hyper(), **self._rates_by_layer(decays=bool(hyper.get("weight_decay"))), **hyper}
-        reduction = coordinates_of_run(self.problem, self.weights, self.reduce, step_sizes=step_sizes)
+        decays = bool(hyper.get("weight_decay")) or bool(getattr(update, "decays", False))
+        numbers = {**rates.hyper(), **self._rates_by_layer(decays=decays), **hyper}
+        reduction = coordinates_of_run(
+            self.problem,
+            self.weights,
+            self.reduce,
+            step_sizes=step_sizes,
+            reads_weights=bool(getattr(update, "reads_weights", False)),
+        )
         with computing(self.dtype, self.device) as run_dtype:
             padded = pad_width(reduction) if self.reduce else reduction
             params = initial_params(padded, run_dtype, velocity=bool(hyper.get("momentum")))

@@ -77,9 +77,22 @@ def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array,
 @dataclass(frozen=True)
 class UserUpdate:
     """An update of the user's own as a loop takes it. Its memory travels with the parameters, which `start` puts there
-    before the first step."""
+    before the first step.
+
+    An update with a method `remaining(rate)` shrinks what the data never touch by this factor, as decay does.
+    """
 
     rule: updates.Update
+
+    @property
+    def reads_weights(self) -> bool:
+        """Return whether the step of a layer depends on its weights: unless the update says that it does not."""
+        return bool(getattr(self.rule, "reads_weights", True))
+
+    @property
+    def decays(self) -> bool:
+        """Return whether the update shrinks what the data never touch."""
+        return hasattr(self.rule, "remaining") and bool(getattr(self.rule, "weight_decay", 1.0))
 
     def start(self, params: Params) -> Params:
         """Return the parameters of a run, or of each of a batch, with what the update remembers as "memory"."""
@@ -99,6 +112,9 @@ class UserUpdate:
         moves = hyper["learning_rate"] != 0  # a run that has ended stands still, whatever the update does then
         after = {**{name: new[name] for name in names}, "memory": memory}
         before = {**layers, "memory": params["memory"]}
+        if hasattr(self.rule, "remaining"):
+            before["rest"] = params["rest"]
+            after["rest"] = params["rest"] * self.rule.remaining(rates["first"])
         return {**params, **jax.tree.map(lambda a, b: jnp.where(moves, a, b), after, before)}
 
 

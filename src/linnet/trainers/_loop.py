@@ -227,6 +227,9 @@ def run(
     used = np.minimum(wanted[:length], int(taken.max()))
     reasons = plan.reasons[codes]
     status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
+    uncertain = kept.pop("uncertain_from", None)
+    if uncertain is not None and (uncertain[-1] >= 0).any():
+        status = replace(status, uncertain_from=uncertain[-1] if batched else int(uncertain[-1]))
     loss, rest = kept.pop("loss"), kept.pop("rest")
     return Trajectory(_canonical_times(hyper, used), used, loss, status, reduction, kept, rest, attributes)
 
@@ -325,6 +328,9 @@ def _kept_of_state(objective: Objective, test: TestLosses | None, params: Params
     elif plan.keep == "products":
         layers = layers_of(params)
         kept |= {"product": product_of(layers), "second": product_of(layers[1:])}
+    memory = params.get("memory")
+    if isinstance(memory, dict) and "uncertain_from" in memory:
+        kept["uncertain_from"] = memory["uncertain_from"]
     return kept
 
 

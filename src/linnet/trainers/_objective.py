@@ -208,7 +208,7 @@ def training_objective(problem: Problem, reduction: Reduction, dtype: np.dtype) 
     if problem.whitened:
         return SpectralObjective(None, cast(problem.cross), cast(problem.factor.floor))
     if reduction.basis is not None:
-        f = problem.factor
+        f = reduction.factor
         return SpectralObjective(cast(f.scales), cast(f.target), cast(f.floor))
     if problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
         return SamplesObjective(cast(problem.inputs), cast(problem.outputs))
@@ -247,7 +247,7 @@ def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
         return TestLoss(cast(truth), None, None)
     elif basis is not None:
         # The training covariance is diagonal here, and zero where training never touches anything.
-        scales = problem.factor.scales[..., None, :]
+        scales = reduction.factor.scales[..., None, :]
         return TestLoss(cast((truth @ basis) * scales), cast(scales), None)
     elif problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
         root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])

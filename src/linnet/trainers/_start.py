@@ -19,8 +19,7 @@ from linnet._arguments import flag
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.deep import DeepReduction, reduced_layers
-from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
-from linnet.reductions.reduction import reduce as reduction_of
+from linnet.reductions.reduction import Reduction, check_match, reduced_two_layers, refuse_diverged
 from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers._states import Params, layer_names_at_depth
 
@@ -29,20 +28,28 @@ RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the
 
 
 def coordinates_of_run(
-    problem: Problem, weights: Weights, reduced: bool, *, step_sizes: Sequence[StepSizes] | None = ()
+    problem: Problem,
+    weights: Weights,
+    reduced: bool,
+    *,
+    step_sizes: Sequence[StepSizes] | None = (),
+    reads_weights: bool = False,
 ) -> Reduction:
     """Return the coordinates a run is carried out in; the problem's own with `reduced=False`. Check all three.
 
     `step_sizes` are those of the descents by which a deep network is reduced, one for each member of a batch: none for
-    a flow, and None where they are not known (`reductions.deep.reduced_layers`).
+    a flow, and None where they are not known (`reductions.deep.reduced_layers`). An update that `reads_weights` must
+    see the whole first layer; deeper networks are not reduced for it, because it must see all layers whole.
     """
     reduced = flag("reduce", reduced)
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
     deep = weights.depth > 2
-    if not reduced:
+    if not reduced or (deep and reads_weights):
         return (DeepReduction if deep else Reduction)(problem, weights, weights, None, None)
-    return reduced_layers(problem, check_weights(weights), paths=step_sizes) if deep else reduction_of(problem, weights)
+    if deep:
+        return reduced_layers(problem, check_weights(weights), paths=step_sizes)
+    return reduced_two_layers(problem, check_weights(weights), whole_first=reads_weights)
 
 
 def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
@@ -53,6 +60,12 @@ def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = Fa
     if batch and layers[0].ndim == 2:
         layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
     names = layer_names_at_depth(len(layers))
+    for layer in layers:
+        if np.finfo(dtype).tiny > np.abs(layer).max(initial=0.0) > 0:
+            raise ValueError(
+                f"`weights` of size {np.abs(layer).max():.3g} vanish in {np.dtype(dtype).name}: take "
+                "`dtype='float64'`, or a larger initialization."
+            )
     params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, layers, strict=True)}
     params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
     if velocity:

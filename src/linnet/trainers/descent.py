@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
@@ -11,7 +13,7 @@ from linnet.problems.problem import Problem
 from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._layer_steps import UPDATES, UserUpdate
-from linnet.trainers._states import StepFunction
+from linnet.trainers._states import StepFunction, layer_names_at_depth
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trainers.updates import Update
@@ -55,8 +57,8 @@ def gradient_descent(
     - `weight_decay`: $\lambda$
     - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
     - `update`: `"simultaneous"`; `"sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual
-      of the old one); or one
-      of your own (`linnet.trainers.updates`)
+      of the old one); `Muon()`, `SpectralDescent()` or `NormalizedDescent()` of `linnet.trainers.updates`, which have
+      momentum and decay of their own; or an update of your own
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
@@ -96,7 +98,7 @@ def gradient_descent(
     hyper = {"weight_decay": non_negative("weight_decay", weight_decay), "momentum": non_negative("momentum", momentum)}
     if hyper["momentum"] >= 1:
         raise ValueError(f"`momentum` must be below 1: got {hyper['momentum']}.")
-    step = _resolve_update(update, plain=not any(hyper.values()), reduced=reduce)
+    step = _resolve_update(update, weights, plain=not any(hyper.values()), reduced=reduce)
     return run.train(
         "gradient_descent",
         step,
@@ -108,7 +110,7 @@ def gradient_descent(
     )
 
 
-def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> StepFunction:
+def _resolve_update(update: str | Update, weights: Weights, *, plain: bool, reduced: bool) -> StepFunction:
     """Return the update of the loop that `update` names, or that wraps the user's own; refuse what a run cannot use."""
     if isinstance(update, str) and update in UPDATES:
         return UPDATES[update]
@@ -119,12 +121,26 @@ def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> Step
             "(docs/scope.md)."
         )
     if not plain:
-        raise ValueError("`weight_decay` and `momentum` are those of linnet's own updates: write them into yours.")
+        raise ValueError(
+            "`weight_decay` and `momentum` are those of plain descent: give them to `update`, as in "
+            "`updates.Muon(momentum=0.9, weight_decay=0.1)`, or write them into an update of your own."
+        )
     if reduced and not update.equivariant:
         raise ValueError(
             f"`update` {type(update).__name__} does not commute with rotations (`equivariant`): give `reduce=False`."
         )
+    if hasattr(update, "with_shapes"):
+        layers = layer_names_at_depth(weights.depth)
+        return UserUpdate(update.with_shapes(dict(zip(layers, _full_shapes(weights), strict=True))))
     return UserUpdate(update)
+
+
+def _full_shapes(weights: Weights) -> list[tuple[int, int]]:
+    """Return the shapes of the layers of the network that the weights represent, wider than they may be."""
+    sides = [weights.in_dim, *weights.widths, weights.out_dim]
+    if weights.full_width != weights.width:  # of a network that was drawn in reduced form
+        sides[1:-1] = [weights.full_width] * len(weights.widths)
+    return [(above, below) for below, above in itertools.pairwise(sides)]
 
 
 def _step_sizes(run: DiscreteRun, hyper: dict[str, float]) -> list[StepSizes]:

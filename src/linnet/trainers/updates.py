@@ -1,11 +1,20 @@
-"""Updates of one's own, as stopping rules of one's own: how the layers move for given gradients."""
+"""How the layers move for given gradients: Muon, spectral and normalized descent, and updates of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol, runtime_checkable
 
+import jax.numpy as jnp
+import numpy as np
+
+from linnet._arguments import count, flag, non_negative, positive, shown
+from linnet.trainers._polar_factors import near_cutoff, newton_schulz, polar_factor
 from linnet.trainers._states import Array, Remembered
+
+SCALINGS = ("original", "match_rms_adamw", None)
+NEVER = -1  # in place of the step at which a singular value came near the cutoff
 
 
 @runtime_checkable
@@ -14,7 +23,19 @@ class Update(Protocol):
 
     It is compiled into the loop and applied to each member of a batch on its own. `equivariant` says whether it
     commutes with rotations of inputs, outputs and hidden units, as descent with momentum does and Adam does not: only
-    then can a run be reduced. A layer by its name is `"first"` (hidden, input) or `"second"` (output, hidden).
+    then can a run be reduced. A layer by its name is `"first"` (hidden, input) or `"second"` (output, hidden), and
+    `"inner_2"` and so on between them. Layers of a reduced run are smaller than those of the network, with the same
+    singular values.
+
+    Three more attributes may be left out:
+
+    - `reads_weights`: False if a step depends on gradients and memory alone. True by default: then a run of two layers
+      keeps the whole first layer, inputs that the data never touch included, and a deeper one is not reduced.
+    - `with_shapes(shapes)`: returns the update for a network whose layers have these shapes, by name; for steps that
+      depend on the shape. What it adds must be left out of comparisons (`field(compare=False)`), and only `init` may
+      read it.
+    - `remaining(rate)`: the factor by which one step shrinks weights whose gradient is zero; for decoupled weight
+      decay, with `reads_weights = False`.
 
     **Example:**
 
@@ -54,3 +75,212 @@ class Update(Protocol):
     ) -> tuple[Mapping[str, Array], Remembered]:
         """Return the moved layers, and what the update remembers after step `index`."""
         ...
+
+
+@dataclass(frozen=True)
+class _ByLayer:
+    """What the updates below share: each layer steps along a function of its own gradient, with decoupled decay."""
+
+    equivariant: ClassVar[bool] = True
+    reads_weights: ClassVar[bool] = False  # but for decay, which `remaining` describes
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight_decay", non_negative("weight_decay", self.weight_decay))
+
+    def remaining(self, rate: Array) -> Array:
+        """Return the factor by which decay shrinks all weights in one step."""
+        return 1 - rate * self.weight_decay
+
+    def init(self, layers: Mapping[str, Array]) -> Remembered:
+        """Return nothing: there is no momentum."""
+        return {}
+
+    def step(
+        self,
+        layers: Mapping[str, Array],
+        gradients: Mapping[str, Array],
+        memory: Remembered,
+        rates: Mapping[str, Array],
+        index: Array,
+    ) -> tuple[Mapping[str, Array], Remembered]:
+        """Return the layers after one step."""
+        directions, memory = self._directions(gradients, memory, index)
+        return {
+            name: layer * self.remaining(rates[name]) - rates[name] * directions[name] for name, layer in layers.items()
+        }, memory
+
+    def _directions(
+        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
+    ) -> tuple[Mapping[str, Array], Remembered]:
+        """Return minus the step of each layer at a rate of 1, without decay."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NormalizedDescent(_ByLayer):
+    r"""Descent whose steps have one length: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, G_l/|G_l|_F$.
+
+    Each layer's gradient $G_l$ is divided by its own Frobenius norm.
+
+    **Arguments:**
+
+    - `weight_decay`: decoupled decay $\lambda$
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+        >>> update = ln.trainers.updates.NormalizedDescent()
+        >>> run = ln.gradient_descent(problem, start, learning_rate=0.1, steps=2, update=update)
+        >>> run.products[-1].round(12).tolist()
+        [[0.49]]
+    """
+
+    def _directions(
+        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
+    ) -> tuple[Mapping[str, Array], Remembered]:
+        return {name: _over_length(gradient) for name, gradient in gradients.items()}, memory
+
+
+@dataclass(frozen=True)
+class SpectralDescent(_ByLayer):
+    r"""Descent along the polar factor of each gradient: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, U_l V_l^T$.
+
+    For the gradient $G_l = U_l S_l V_l^T$ all singular values are replaced by 1: the steepest descent in the operator
+    norm, and Muon without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the
+    largest, 1.5e-8 in float64, count as zero. When one comes within a factor of 100 of that, the status of the run
+    holds the step (`run.status.uncertain_from`): from there on rounding may decide where the run goes.
+
+    **Arguments:**
+
+    - `weight_decay`: decoupled decay $\lambda$
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem = ln.Problem.from_target([[3.0, 0.0], [0.0, 0.5]])
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=1000, stds=0.01)
+        >>> update = ln.trainers.updates.SpectralDescent()
+        >>> run = ln.gradient_descent(problem, start, learning_rate=0.01, steps=100, update=update)
+        >>> run.singular_values[-1].round(1).tolist()
+        [1.4, 0.5]
+    """
+
+    def init(self, layers: Mapping[str, Array]) -> Remembered:
+        """Return the step at which a singular value first came near the cutoff: none yet."""
+        return {"uncertain_from": jnp.asarray(NEVER)}
+
+    def _directions(
+        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
+    ) -> tuple[Mapping[str, Array], Remembered]:
+        return _polar_factors(gradients, memory, index)
+
+
+@dataclass(frozen=True)
+class Muon(_ByLayer):
+    r"""Muon: momentum, then the polar factor of each layer's update by Newton-Schulz iterations.
+
+    $$ B_l \leftarrow \mu B_l + (1 - \mu) G_l, \qquad
+       W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, c_l\, \mathrm{NS}(\mu B_l + (1 - \mu) G_l) $$
+
+    as in `torch.optim.Muon`, in the precision of the run and not in bfloat16. It applies to all layers, also to those
+    for which practitioners use AdamW. Runs are reduced at any width; $c_l$ depends on the shapes of the full network.
+
+    **Arguments:**
+
+    - `momentum`: $\mu$
+    - `nesterov`: whether the step looks ahead as in the formula; if False it is NS($B_l$)
+    - `newton_schulz_steps`: number of iterations, whose results have singular values between about 0.7 and 1.2;
+      None for the exact polar factor, with the cutoff of `SpectralDescent`
+    - `weight_decay`: decoupled decay $\lambda$ (PyTorch's default is 0.1)
+    - `scaling`: $c_l$ of a layer with r rows and c columns: `"original"` for $\sqrt{\max(1, r/c)}$,
+      `"match_rms_adamw"` for $0.2\sqrt{\max(r, c)}$, None for 1
+    - `eps`: smallest norm by which a gradient is divided before the iterations
+
+    **Reference:** Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks".
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem = ln.Problem.from_target([[3.0, 0.0], [0.0, 0.5]])
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=1000, stds=0.01)
+        >>> update = ln.trainers.updates.Muon(scaling=None)
+        >>> run = ln.gradient_descent(problem, start, learning_rate=0.01, steps=300, update=update)
+        >>> run.singular_values[-1].round(1).tolist()
+        [3.0, 0.5]
+    """
+
+    momentum: float = 0.95
+    nesterov: bool = True
+    newton_schulz_steps: int | None = 5
+    weight_decay: float = 0.0
+    scaling: str | None = "original"
+    eps: float = 1e-7
+    _shape_factors: Mapping[str, float] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if non_negative("momentum", self.momentum) >= 1:
+            raise ValueError(f"`momentum` must be below 1: got {self.momentum}.")
+        flag("nesterov", self.nesterov)
+        if self.newton_schulz_steps is not None:
+            count("newton_schulz_steps", self.newton_schulz_steps)
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"`scaling` must be one of {', '.join(map(repr, SCALINGS))}: got {shown(self.scaling)}.")
+        positive("eps", self.eps)
+
+    def with_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> Muon:
+        """Return the update with the factors of a network whose layers have these shapes."""
+        muon = replace(self)
+        object.__setattr__(
+            muon, "_shape_factors", {name: _shape_factor(self.scaling, *shapes[name]) for name in shapes}
+        )
+        return muon
+
+    def init(self, layers: Mapping[str, Array]) -> Remembered:
+        """Return the momentum of each layer, zero, and its factor."""
+        factors = self._shape_factors or self.with_shapes({name: layers[name].shape for name in layers})._shape_factors
+        assert factors is not None
+        memory = {
+            "momentum": {name: jnp.zeros_like(layer) for name, layer in layers.items()},
+            "factor": {name: jnp.asarray(factors[name], layer.dtype) for name, layer in layers.items()},
+        }
+        return memory if self.newton_schulz_steps else {**memory, "uncertain_from": jnp.asarray(NEVER)}
+
+    def _directions(
+        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
+    ) -> tuple[Mapping[str, Array], Remembered]:
+        mu, held = self.momentum, {}
+        for name, gradient in gradients.items():
+            held[name] = mu * memory["momentum"][name] + (1 - mu) * gradient
+        ahead = {name: mu * held[name] + (1 - mu) * gradients[name] if self.nesterov else held[name] for name in held}
+        memory = {**memory, "momentum": held}
+        if self.newton_schulz_steps is None:
+            polar, memory = _polar_factors(ahead, memory, index)
+        else:
+            polar = {name: newton_schulz(one, self.newton_schulz_steps, self.eps) for name, one in ahead.items()}
+        return {name: memory["factor"][name] * polar[name] for name in polar}, memory
+
+
+def _shape_factor(scaling: str | None, rows: int, columns: int) -> float:
+    """Return the factor of a layer's step, computed from the shape of the full layer."""
+    if scaling is None:
+        return 1.0
+    return float(np.sqrt(max(1.0, rows / columns)) if scaling == "original" else 0.2 * np.sqrt(max(rows, columns)))
+
+
+def _over_length(gradient: Array) -> Array:
+    """Return a gradient over its Frobenius norm; zero stays zero."""
+    length = jnp.linalg.norm(gradient)
+    return gradient / jnp.where(length > 0, length, 1.0)
+
+
+def _polar_factors(
+    gradients: Mapping[str, Array], memory: Remembered, index: Array
+) -> tuple[Mapping[str, Array], Remembered]:
+    """Return the polar factor of each, and the memory, which notes when a singular value comes near the cutoff."""
+    pairs = {name: polar_factor(gradient) for name, gradient in gradients.items()}
+    near = jnp.any(jnp.stack([near_cutoff(values) for _, values in pairs.values()]))
+    first = jnp.where(near & (memory["uncertain_from"] == NEVER), index, memory["uncertain_from"])
+    return {name: polar for name, (polar, _) in pairs.items()}, {**memory, "uncertain_from": first}

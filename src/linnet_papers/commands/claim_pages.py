@@ -15,7 +15,7 @@ from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.typeset import typeset
 
 FOLDER = "claims"
-OWN = "linnet"  # the name of our own results, which stand behind the papers
+OWN = "own"  # the name of our own results, which stand behind the papers
 _PLURAL = {
     Verdict.HOLDS: "hold",
     Verdict.CORRECTED: "hold with the correction",

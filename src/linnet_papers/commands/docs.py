@@ -138,7 +138,7 @@ def _figure_entry(figure: Figure) -> str:
         f"| `{name}` | {_value_text(value)} | {_value_text(quick[name]) if quick[name] != value else ''} |\n"
         for name, value in usual.items()
     )
-    options = "".join(f"`--{name}` chooses {words}.\n\n" for name, words in figure.options.items())
+    options = "".join(f"`--{name.replace('_', '-')}` chooses {words}.\n\n" for name, words in figure.options.items())
     return f"""
 ### {figure.name}{letters}
 

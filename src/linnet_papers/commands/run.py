@@ -76,10 +76,9 @@ def _given_options(figure: Figure, given: dict[str, object]) -> dict[str, object
     changes = {}
     for option, value in given.items():
         if value is not None:
-            field = {"data_dir": "path"}.get(option, option)
-            if field not in figure.settings.model_fields:
+            if option not in figure.settings.model_fields:
                 raise failures.WrongCallError(f"{figure.name} takes no --{option.replace('_', '-')}.")
-            changes[field] = value
+            changes[option] = value
     return changes
 
 

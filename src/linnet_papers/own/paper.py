@@ -21,7 +21,7 @@ from linnet_papers.own.tables import cells, dimensions
 from linnet_papers.reproduction import Paper
 
 PAPER = Paper(
-    name="linnet",
+    name="own",
     title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",

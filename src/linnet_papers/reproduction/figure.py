@@ -122,7 +122,7 @@ class Figure:
 
     **Example:**
 
-        >>> import linnet as ln
+        >>> import linnet_papers.reproduction
         >>> figure = linnet_papers.reproduction.figures()["watanabe-fig1"]
         >>> figure.paper, sorted(figure.quick) == sorted(set(figure.quick) & set(figure.settings.model_fields))
         ('watanabe', True)

@@ -40,7 +40,7 @@ class Table:
 
     **Example:**
 
-        >>> import linnet as ln
+        >>> import linnet_papers.reproduction
         >>> linnet_papers.reproduction.tables()["watanabe-phase-times"].paper
         'watanabe'
     """

@@ -28,7 +28,7 @@ class Outcome:
 
     **Example:**
 
-        >>> import linnet as ln
+        >>> import linnet_papers.reproduction
         >>> from linnet_papers.reproduction import Outcome
         >>> claim = linnet_papers.reproduction.claims()["watanabe-normalized-error"]
         >>> Outcome(claim, None, 0.1, error="out of memory").measurement is None

@@ -206,11 +206,6 @@ def fresh_adapter() -> Any:
 
 
 @made
-def images() -> Any:
-    return ln.problems.load_images("digits")
-
-
-@made
 def spectrum() -> Any:
     return ln.theories.lazy_active.task_spectrum(target_problem())
 

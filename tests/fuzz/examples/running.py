@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.trainers import stopping
+from linnet import precision
+from linnet.trainers import stopping, updates
 
 instance("trajectories.Trajectory", m.run, received=True)
 instance("trajectories.Status", m.made(lambda: m.run().status), received=True)
@@ -72,17 +75,6 @@ example(
 example("trainers.decreasing", first=0.25)
 example("trainers.stable_learning_rate", problem=m.data_problem, weights=m.weights)
 example(
-    "trainers.interpolating_network",
-    inputs=m.array(3, 6),
-    labels=np.array([1.0, -1.0, 0.5]),
-    key=0,
-    width=9,
-    stds=0.25,
-    loss=1e-3,
-    tolerance=1e-2,
-    slow=True,
-)
-example(
     "trainers.gaussian_diagram",
     problems=m.made(lambda: [m.target_problem()]),
     keys=[0],
@@ -102,6 +94,30 @@ example(
     long=("steps",),
 )
 example("trainers.stopping.rule_of", stop=0.5)
+
+# Their methods are called inside compiled loops, with what the trainers hand them.
+LAYERS = {"first": m.FIRST, "second": m.SECOND}
+
+
+def one_step(update: Any, layers: Any, rate: Any) -> Any:
+    with precision.computing():
+        rates = {name: rate * update.remaining(rate) for name in layers}
+        return update.step(layers, layers, update.init(layers), rates, 0)
+
+
+for kind in ("Muon", "NormalizedDescent", "SpectralDescent"):
+    U, update = f"trainers.updates.{kind}", m.made(lambda kind=kind: getattr(updates, kind)())
+    instance(U, update, received=True)
+    example(U, weight_decay=0.5)
+    for method in ("init", "remaining", "step"):
+        example(
+            f"{U}.{method}",
+            call=lambda layers, rate, update=update: one_step(update(), layers, rate),
+            layers=LAYERS,
+            rate=0.5,
+            frozen=("layers", "rate"),
+        )
+example(U.replace(kind, "Muon.with_shapes"), on=m.made(updates.Muon), shapes={"first": (4, 3)}, frozen=("shapes",))
 example(
     "trainers.stopping.first_of",
     call=lambda rule: stopping.first_of(stopping.LossBelow(0.5), rule),
@@ -128,14 +144,9 @@ example("observables.stable_rank", matrix=m.TARGET)
 example("observables.singular_values", matrix=m.TARGET)
 example("observables.singular_vectors", matrix=m.TARGET)
 example("observables.numerical_rank", values=m.VALUES, share=0.25)
-example("observables.feature_history", trajectory=m.scalar_run, activation="linear")
-example("observables.first_layer_values", trajectory=m.run)
 example("observables.imbalance", **W)
-example("observables.imbalance_drift", trajectory=m.run)
-example("observables.kernel_alignment", kernel=m.COV, other=np.eye(3))
 example("observables.loss", problem=m.data_problem, weights=m.weights)
 example("observables.test_loss", problem=m.data_problem, weights=m.weights)
-example("observables.mode_alignment", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.mode_kernel", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.ntk", **W, X=m.X, X2=m.X[:2])
 example("observables.ntk_operator", **W, residual=m.TARGET)

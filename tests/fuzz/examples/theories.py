@@ -14,7 +14,6 @@ from linnet.theories import lazy_active as x
 S = "theories.spectral_bias."
 example(S + "activation_times", values=m.VALUES, gamma=0.25)
 example(S + "alpha", product=m.TARGET, gamma=0.25)
-example(S + "alpha_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
 example(S + "alpha_velocity", alpha=m.START / 4, cov=m.COV, cross=m.TARGET, gamma=0.25)
 example(S + "bregman", values=m.VALUES, reference=[1.0, 0.5, 0.25], gamma=0.25)
 example(S + "convergence_bound", beta=[3.0, 4.0], gamma=1.0, times=[0.5, 1.0])
@@ -23,14 +22,13 @@ example(S + "kkt_residual", first=m.FIRST, second=m.SECOND, cov=m.COV, cross=m.T
 example(S + "variational_potential", first=m.FIRST, second=m.SECOND, gamma=0.25)
 example(S + "final_singular_values", values=m.VALUES, gamma=0.25, dim=4, second_gamma=0.125)
 example(S + "half_times", values=m.VALUES, gamma=0.25)
-example(S + "inverse_mirror", dual=m.VALUES, gamma=0.25)
 example(S + "jump_process", values=m.VALUES, gamma=0.25, times=m.TIMES)
 example(S + "loss_rate", cov=m.COV, gamma=0.25)
 example(S + "mirror", values=m.VALUES, gamma=0.25)
 example(S + "potential", values=m.VALUES, gamma=0.25)
 example(S + "predictor", alpha=m.START / 4, gamma=0.25)
 example(S + "predictor_bregman", beta=[3.0, 4.0], reference=[1.0, 0.5], gamma=0.25)
-for name in ("predictor_mirror", "predictor_potential", "predictor_warp"):
+for name in ("predictor_mirror", "predictor_warp"):
     example(S + name, beta=[3.0, 4.0], gamma=0.25)
 example(S + "singular_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
 
@@ -114,10 +112,8 @@ example(
     key=0,
     nan=("times",),
 )
-example(M + "projection_gap", first=m.FIRST, second=m.SECOND, threshold=0.25)
 example(M + "self_consistent", **FLOW, times=m.TIMES)
 example(M + "self_consistent_solution", **FLOW, times=m.TIMES)
-example(M + "spectral_flow", target=m.TARGET, threshold=0.25, times=m.TIMES, nan=("times",))
 example(M + "spectrum_constant", spectrum=[1.0, 0.5])
 example(M + "split_flow", problem=m.target_problem, weights=m.weights, times=m.TIMES, steps=2)
 example(M + "stage_lengths", spectrum=[1.0, 0.5], **PLANE)
@@ -196,7 +192,6 @@ R = "theories.ridge."
 SPECTRUM = {"eigenvalues": m.VALUES, "samples": 2.0, "ridge": 0.25, "multiplicities": [1, 2, 3]}
 instance(R + "RidgeSpectrum", m.made(lambda: ln.theories.ridge.estimate(m.X, m.Y)), received=True)
 example(R + "risk", **SPECTRUM, overlaps=[0.5, 0.25, 1.0], noise_variance=0.25)
-example(R + "effective_ridge", **SPECTRUM)
 example(R + "estimate", X=m.X, Y=m.Y)
 example("theories.aligned_flow.aligned_flow", problem=m.spiked_problem, u0=0.25, times=m.TIMES)
 example("theories.aligned_flow.aligned_flow", problem=m.spiked_problem, u0=[0.25, 0.5, 0.0, 0.0], times=m.TIMES)
@@ -242,9 +237,6 @@ example(D + "balanced_times", values=[2.0, 0.5], initial_values=0.125, reached=0
 example(D + "gaussian_modes", **DEEP_MODES, coupling=0.5, order=3, slow=True)
 example(D + "gaussian_modes", **DEEP_MODES, coupling=0.5, rtol=1e-2, slow=True)
 example(D + "orthogonal_modes", **DEEP_MODES, scales=0.5, slow=True)
-example(D + "lazy_modes", **DEEP_MODES, coupling=0.5)
-example(D + "lazy_rate", coupling=0.5, depth=3)
-example(D + "regime_ratio", values=[2.0, 0.5], coupling=0.5, depth=3)
 example(D + "threshold", coupling=0.5, depth=3)
 example(
     D + "deep_diagram",

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[3] / "docs"
 
 
 PAGES = ["figures.md", "tables.md", "coverage.md", "claims.md"]
-PAGES += [f"claims/{paper}.md" for paper in ("watanabe", "varre", "huang", "tu", "linnet")]
+PAGES += [f"claims/{paper}.md" for paper in ("watanabe", "varre", "huang", "tu", "own")]
 
 
 def test_these_are_all_pages() -> None:

@@ -93,7 +93,7 @@ def test_the_paper_that_took_longest_begins_first(monkeypatch: pytest.MonkeyPatc
 
 def test_the_last_worker_ends_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = select_claims(["watanabe-eq6", "varre-lemma-3.3", "huang-eq3", "tu-eq2", "own-printed"])
-    seconds = {"linnet": 3.0, "varre": 3.0, "tu": 2.0, "huang": 2.0, "watanabe": 2.0}
+    seconds = {"own": 3.0, "varre": 3.0, "tu": 2.0, "huang": 2.0, "watanabe": 2.0}
     known = {claim.name: record.Recorded("holds", "", seconds[claim.paper]) for claim in chosen}
     monkeypatch.setattr(record, "last_measured", lambda: known)
     for workers, ends in ((1, [12.0]), (2, [6.0, 6.0]), (5, [2.0, 2.0, 2.0, 3.0, 3.0])):  # longest first: 7 of two

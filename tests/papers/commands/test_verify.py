@@ -128,7 +128,7 @@ def test_a_killed_worker_takes_no_outcome_with_it(
 
     monkeypatch.setattr(verify, "_print_outcome", kill)
     with pytest.raises(SystemExit, match="1"):
-        main(["verify", "watanabe", "linnet", "--quick", "--workers", "2", "--json", str(tmp_path / "claims.json")])
+        main(["verify", "watanabe", "own", "--quick", "--workers", "2", "--json", str(tmp_path / "claims.json")])
     assert "a process that measured claims was killed" in capsys.readouterr().err
     kept = [outcome["name"] for outcome in json.loads((tmp_path / "claims.json").read_text())]
     assert kept and sorted(kept) == sorted(told)

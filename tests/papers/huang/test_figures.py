@@ -71,8 +71,8 @@ def test_images_come_from_the_folder_asked_for(tmp_path):
         header = struct.pack(f">{1 + array.ndim}I", 0x0800 + array.ndim, *array.shape)
         (tmp_path / name).write_bytes(header + array.astype(np.uint8).tobytes())
     figure = figures()["huang-fig2"]
-    assert set(figure.options) == {"data", "path"}
-    settings = figure.configure(data="fashion-mnist", path=str(tmp_path), samples=20, width=10, steps=8)
+    assert set(figure.options) == {"data", "data_dir"}
+    settings = figure.configure(data="fashion-mnist", data_dir=str(tmp_path), samples=20, width=10, steps=8)
     ds = figure.compute(settings.model_copy(update={"conventions": False}), ("a",))
     assert ds.attrs["data"] == "20 images of fashion-mnist (dress and bag)" and ds.attrs["panels"] == "a"
     assert "fashion-mnist" in ds.attrs["subtitle"]

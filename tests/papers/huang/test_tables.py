@@ -13,6 +13,7 @@ import linnet as ln
 from linnet.sweeps import Sweep
 from linnet.theories.feature_learning import Stages, assumptions
 from linnet_papers.huang.tables import convergence, equations, lemmas, neurons, region, scalings
+from linnet_papers.huang.training import features
 from linnet_papers.huang.training.cells.equations import equations_cells, train_to_share
 from linnet_papers.huang.training.cells.inside import LAWS, convergence_cells, law_data, neurons_cells
 from linnet_papers.huang.training.cells.scalings import (
@@ -190,7 +191,7 @@ def test_errors_read_with_their_range():
 
 
 def test_a_loss_that_comes_back_above_its_goal_is_seen(monkeypatch):
-    right = ln.observables.feature_history
+    right = features.feature_history
 
     def back_at_the_end(*arguments: Any, **named: Any) -> Any:
         history = right(*arguments, **named)
@@ -198,7 +199,7 @@ def test_a_loss_that_comes_back_above_its_goal_is_seen(monkeypatch):
 
     points = {"law": np.array(["normal"]), "smaller": np.array([1.0])}
     assert convergence_cells(points, np.array([5]), **SMALL)["highest_after"][1][0] <= 0.04
-    monkeypatch.setattr(ln.observables, "feature_history", back_at_the_end)
+    monkeypatch.setattr(features, "feature_history", back_at_the_end)
     assert convergence_cells(points, np.array([5]), **SMALL)["highest_after"][1][0] == 0.5
 
 

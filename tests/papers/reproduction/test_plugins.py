@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from dataclasses import replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,7 +57,8 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Any:
             )
             for name, entry in entries.items()
         ]
-        monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "linnet.papers" else [])
+        own = [entry for entry in entry_points(group="linnet.papers") if entry.value.startswith("linnet_papers.")]
+        monkeypatch.setattr(registry, "entry_points", lambda group: own + points if group == "linnet.papers" else [])
         return registry.load_papers()
 
     return found

@@ -12,7 +12,7 @@ def test_the_record_is_of_claims_there_are_with_their_expected_verdicts():
     assert set(record.shares()) <= set(known) and set(record.last_measured()) <= set(known)
     wrong = [name for name, found in record.last_measured().items() if found.verdict != known[name].expected]
     assert not wrong, "measure them by `linnet verify --quick --json FILE`, and record that by `linnet docs --record`"
-    own = [claim for claim in known.values() if claim.measure.__module__.startswith("linnet.")]
+    own = [claim for claim in known.values() if claim.measure.__module__.startswith("linnet_papers.")]
     without = [claim.name for claim in own if claim.name not in record.last_measured()]
     assert len(without) < 0.1 * len(own), f"not measured yet: {without}"
 

@@ -2,7 +2,7 @@
 
 from linnet.theories.deep.balanced import balanced_modes, balanced_times
 from linnet.theories.deep.diagram import DeepDiagram, deep_diagram
-from linnet.theories.deep.limits import lazy_modes, lazy_rate, regime_ratio, threshold
+from linnet.theories.deep.limits import threshold
 from linnet.theories.deep.modes import gaussian_modes, orthogonal_modes
 
 __all__ = [
@@ -11,9 +11,6 @@ __all__ = [
     "balanced_times",
     "deep_diagram",
     "gaussian_modes",
-    "lazy_modes",
-    "lazy_rate",
     "orthogonal_modes",
-    "regime_ratio",
     "threshold",
 ]

@@ -15,9 +15,9 @@ from linnet.theories.lazy_active.gram import (
     gram_cubic,
     gram_gap,
     gram_matrices,
-    projection_gap,
 )
 from linnet.theories.lazy_active.integrated import integrate
+from linnet.theories.lazy_active.lambda_balanced import BalancedSolution, balanced_solution
 from linnet.theories.lazy_active.limits import (
     aligned_modes,
     balanced_modes,
@@ -39,11 +39,12 @@ from linnet.theories.lazy_active.phase_diagram import (
 )
 from linnet.theories.lazy_active.predicted_diagrams import PredictedDiagram, predicted_diagram
 from linnet.theories.lazy_active.predicted_runs import PredictedRun, predicted_run
-from linnet.theories.lazy_active.spectral_flows import mode_slopes, mode_values, spectral_flow
+from linnet.theories.lazy_active.spectral_flows import mode_slopes, mode_values
 from linnet.theories.lazy_active.splitting import split_flow
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
 
 __all__ = [
+    "BalancedSolution",
     "GramGap",
     "PredictedDiagram",
     "PredictedRun",
@@ -55,6 +56,7 @@ __all__ = [
     "alignment_defect",
     "asymptotic_spectrum",
     "balanced_modes",
+    "balanced_solution",
     "crossing_times",
     "cubic_residuals",
     "error_terms",
@@ -74,11 +76,9 @@ __all__ = [
     "predicted_alignment",
     "predicted_diagram",
     "predicted_run",
-    "projection_gap",
     "self_consistent",
     "self_consistent_layers",
     "self_consistent_solution",
-    "spectral_flow",
     "spectrum_constant",
     "split_flow",
     "stage_lengths",

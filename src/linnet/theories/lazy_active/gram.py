@@ -194,48 +194,6 @@ def _cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, g: float) ->
     return own @ own @ own - square @ own - own @ square - g**2 * own + turned @ other @ product
 
 
-@representable
-def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Float[np.ndarray, ""]:
-    r"""$|M - g (P_1 - P_2)|_{op}$ for the imbalance $M$ and the nearest orthogonal projections: Lemma B.3's distance.
-
-    The eigenvalues of $M$ on the weights' span should be $\pm g$; the distance is how far the farthest one is from it.
-    Lemma B.3 claims $O(\sigma^2 \sqrt{wd} \log d)$.
-
-    **Arguments:**
-
-    - `first`: $W_1$, (..., hidden, input)
-    - `second`: $W_2$, (..., output, hidden)
-    - `threshold`: $g$
-
-    **Returns** the distance, (...).
-
-    **Valid for** widths of at least the inputs and outputs together. **Reference:** Tu et al. 2024, Lemma B.3.
-
-    **Example:**
-
-        >>> import linnet as ln
-        >>> from linnet.theories.lazy_active import projection_gap
-        >>> gaps = []
-        >>> for width in (50, 800):
-        ...     std = width**-0.5
-        ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
-        ...     gaps.append(projection_gap(start.first, start.second, 1.0))
-        >>> bool(gaps[1] < gaps[0] / 3)  # it falls with the root of the width
-        True
-    """
-    one, two = layers(first=real_array("first", first, ndim=2), second=real_array("second", second, ndim=2))
-    g = non_negative("threshold", threshold)
-    positive_part, negative_part = one.shape[1], two.shape[0]
-    if one.shape[0] < positive_part + negative_part:
-        raise ValueError(
-            f"`first` must have at least {positive_part + negative_part} rows for two orthogonal projections: got "
-            f"{one.shape[0]}."
-        )
-    values = np.linalg.eigvalsh(one @ one.T - two.T @ two)
-    top, bottom = values[-positive_part:], values[:negative_part]
-    return np.maximum(np.abs(top - g).max(), np.abs(bottom + g).max())
-
-
 def _leading(**arrays: np.ndarray) -> None:
     """Refuses matrices whose leading axes do not go together."""
     broadcast(**{name: np.empty(array.shape[:-2]) for name, array in arrays.items()})

@@ -73,34 +73,6 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 
 @representable
-def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
-
-    **Arguments:**
-
-    - `dual`: $m$, any shape
-    - `gamma`: the scale of the start
-
-    **Returns** $D$, shaped like `dual`.
-
-    **Reference:** that of `mirror`.
-
-    **Example:**
-
-        >>> from linnet.theories.spectral_bias import inverse_mirror, mirror
-        >>> inverse_mirror(mirror([0.0, 1.0, 2.0], 0.1), 0.1).round(12).tolist()
-        [0.0, 1.0, 2.0]
-    """
-    gamma = positive("gamma", gamma)
-    doubled = 2 * real_array("dual", dual)
-    with np.errstate(over="ignore"):
-        # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
-        large = np.sign(doubled) * np.exp(np.abs(doubled) + (np.log(gamma) - np.log(2)))
-        values = np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
-    return _refuse_overflow("dual", values)
-
-
-@representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Bregman divergence of `potential`, summed over the last axis.
 
@@ -140,39 +112,11 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
 
 @representable
-def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Potential of the time-warped mirror flow on the predictor of a network with one output.
-
-    $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
-
-    **Arguments:**
-
-    - `beta`: (..., input)
-    - `gamma`: the scale of the start
-
-    **Returns** $\psi_\gamma(\beta)$, (...).
-
-    **Valid when** the start is `inits.orthogonal(scale=gamma)` and there is one output; for any data covariance.
-
-    **Reference:** Varre et al. 2023, Theorem 3.2(b), eq. (C.15).
-
-    **Example:**
-
-        >>> from linnet.theories.spectral_bias import predictor_potential
-        >>> float(predictor_potential([3.0, 0.0], 4.0))  # b = 9
-        -6.0
-    """
-    gamma = positive("gamma", gamma)
-    balance = _balance_of_norm(real_array("beta", beta), gamma)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _refuse_overflow("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
-
-
-@representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
-    r"""Gradient of `predictor_potential`.
+    r"""Gradient of the potential of the time-warped mirror flow, for a network with one output.
 
-    $$ \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
+    $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad
+    \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
 
     Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
 
@@ -221,7 +165,7 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    """Bregman divergence of `predictor_potential`, over the last axis.
+    """Bregman divergence of the potential of `predictor_mirror`, over the last axis.
 
     **Arguments:**
 
@@ -314,7 +258,7 @@ def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def _balance_of_norm(beta: np.ndarray, gamma: float) -> np.ndarray:
-    """b of `predictor_potential`, with a norm whose squares neither overflow nor underflow."""
+    """b of `predictor_mirror`, with a norm whose squares neither overflow nor underflow."""
     _check_has_axis("beta", beta)
     size = np.abs(beta).max(axis=-1)
     unit = np.where(size > 0, size, 1.0)

@@ -108,35 +108,6 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
 
 @representable
-def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Exact evolution of the singular values of $\alpha$ for whitened data: $s(1-E)/(w + vE)$, the solution of (C.31).
-
-    $$ \dot\sigma_\alpha = s (1 - \sigma_\alpha^2) - 2 \gamma \sigma_\alpha $$
-
-    **Arguments:**
-
-    - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the start
-    - `times`: canonical, (time,)
-
-    **Returns** $\sigma_\alpha(t)$, (time, mode).
-
-    **Valid when** `singular_values` is. **Reference:** Varre et al. 2023, Theorem C.12.
-
-    **Example:**
-
-        >>> from linnet.theories.spectral_bias import alpha_values
-        >>> alpha_values([2.0, 0.5], 1e-3, [0.0, 2.0, 20.0]).round(3)
-        array([[0.   , 0.   ],
-               [0.999, 0.76 ],
-               [1.   , 0.998]])
-    """
-    s, rho, w, v, _ = _riccati_constants(values, gamma)
-    exponent = _decay_exponent(rho, times)
-    return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
-
-
-@representable
 def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from itertools import islice
@@ -101,14 +101,18 @@ def _division_of_labor(operations: np.ndarray, steps: int, most: int, *, fixed: 
     return threads, False
 
 
-def _by_processes(starts: Iterator[tuple[int, RunStart]], settings: DiagramSettings, number: int) -> Iterator[Trained]:
+def _by_processes(
+    starts: Iterator[tuple[int, RunStart]], settings: DiagramSettings, number: int
+) -> Generator[Trained, None, None]:
     """Yield the results of all runs, trained by processes, as they come."""
     with environment_restored(ENVIRONMENT), joblib.parallel_config("loky", inner_max_num_threads=1):
         pool = joblib.Parallel(number, return_as="generator_unordered", batch_size=1)
         yield from pool(joblib.delayed(_train)(run, start, settings) for run, start in starts)
 
 
-def _by_threads(starts: Iterator[tuple[int, RunStart]], settings: DiagramSettings, number: int) -> Iterator[Trained]:
+def _by_threads(
+    starts: Iterator[tuple[int, RunStart]], settings: DiagramSettings, number: int
+) -> Generator[Trained, None, None]:
     """Yield the results of all runs, trained by threads, as they come; at most `number` starts wait for a thread."""
     canceled = threading.Event()
     with ONE_BLAS_THREAD, ThreadPoolExecutor(number) as pool:

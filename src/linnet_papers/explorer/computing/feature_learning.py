@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
+from linnet_papers.huang.training import features
 from linnet_papers.reproduction.datasets import labeled
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def feature_learning(
     steps = int(np.ceil((max(rise, 0.0) + TAIL) / np.log1p(growth)))
     problem = ln.Problem.from_data(inputs, data.outputs)
     run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // SAVES))
-    history = ln.observables.feature_history(run)
+    history = features.feature_history(run)
     neurons = run.weights.first[:, :SHOWN]
     cosines = neurons @ (feature / np.linalg.norm(feature)) / np.linalg.norm(neurons, axis=-1)
     angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))

@@ -10,6 +10,7 @@ import linnet as ln
 from linnet_papers.explorer.computing.padding import gradient_flow
 from linnet_papers.explorer.computing.train import MAX_STEPS, POINTS
 from linnet_papers.reproduction.datasets import labeled
+from linnet_papers.varre.training.first_layer import first_layer_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,8 +84,8 @@ def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) 
     decay = np.sqrt(2 * gamma) * np.exp(-learning_rate * noise**2 * clean.times / 2)
     of_values = ("time", "input")
     variables = {
-        "clean": (of_values, ln.observables.first_layer_values(clean), "singular values of W₁, clean labels"),
-        "noisy": (of_values, ln.observables.first_layer_values(noisy), "singular values of W₁, noisy labels"),
+        "clean": (of_values, first_layer_values(clean), "singular values of W₁, clean labels"),
+        "noisy": (of_values, first_layer_values(noisy), "singular values of W₁, noisy labels"),
         "final": ("input", final, "singular values of W₁ at the end with clean labels, predicted"),
         "decay": ("time", decay, "predicted decay of the small ones with noisy labels"),
     }

@@ -10,6 +10,7 @@ import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.tables import equations
 from linnet_papers.huang.tables.equations import INSIDE, SECTION_SIX, SETTINGS
+from linnet_papers.huang.training import features
 from linnet_papers.huang.training.runs import train_section_six
 from linnet_papers.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet_papers.reproduction.fits import first_index, highest, relative_distance
@@ -54,7 +55,7 @@ def kernel_equation(trial: Trial) -> Numbers:
     run = ln.gradient_descent(ln.Problem.from_data(data.inputs, data.outputs), start, learning_rate=step, steps=1)
     outputs = data.inputs @ run.products[:, 0].T
     rate = (outputs[:, 1] - outputs[:, 0]) / step
-    kernel = ln.observables.feature_history(run).kernels[0]
+    kernel = features.feature_history(run).kernels[0]
     slope = kernel @ (outputs[:, 0] - data.outputs) / data.samples  # Theta dL/df
     return {"value": relative_distance(-slope, rate), "printed": relative_distance(slope, rate)}
 

@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-import linnet as ln
 from linnet_papers.huang import settings
+from linnet_papers.huang.images import load_images
 from linnet_papers.huang.tables import synthetic
 from linnet_papers.huang.training.pictures import CONVENTIONS, MOMENTS, PictureRun, describe_convention, picture_network
 from linnet_papers.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
@@ -97,7 +97,7 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
     runs = {}
-    loaded = [ln.problems.load_images(name) for name in ("photographs", "digits")]
+    loaded = [load_images(name) for name in ("photographs", "digits")]
     for pictures, (centered, targets) in product(loaded, CONVENTIONS):
         X, y = pictures.two_classes(samples=samples, key=trial.seed, centered=centered, targets=targets)
         words = f"{pictures.name}, {describe_convention(centered, targets)}"

@@ -12,8 +12,8 @@ from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.fits import relative_distance
 
 if TYPE_CHECKING:
-    from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import Stages
+    from linnet_papers.huang.training.features import FeatureHistory
 
 
 def summary(history: FeatureHistory, stages: Stages) -> Dataset:

@@ -8,6 +8,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.figures import curves, panels
+from linnet_papers.huang.images import load_images
 from linnet_papers.huang.training.pictures import (
     CONVENTIONS,
     MOMENTS,
@@ -22,7 +23,7 @@ from linnet_papers.reproduction.numbers import by_name
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
     "fashion-mnist",
-    "path": "the folder with a local copy of cifar10 or fashion-mnist",
+    "data_dir": "the folder with a local copy of cifar10 or fashion-mnist",
 }
 
 
@@ -41,7 +42,7 @@ class ImageSettings(Settings):
     """
 
     data: str = "photographs"
-    path: str = ""
+    data_dir: str = ""
     samples: PositiveInt = settings.IMAGE_SAMPLES
     first_class: NonNegativeInt | None = None
     second_class: NonNegativeInt | None = None
@@ -60,7 +61,7 @@ class ImageSettings(Settings):
 def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, str, int]:
     """Draw images of the chosen set and train a network on them; return the run, the data set in words, and the number
     of inputs."""
-    loaded = ln.problems.load_images(chosen.data, chosen.path or None)
+    loaded = load_images(chosen.data, chosen.data_dir or None)
     pair = (chosen.first_class, chosen.second_class)
     X, y = loaded.two_classes(
         *pair, samples=chosen.samples, key=chosen.seed, centered=chosen.centered, targets=chosen.targets

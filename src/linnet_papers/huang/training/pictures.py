@@ -13,11 +13,12 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
+from linnet_papers.huang.training import features
 from linnet_papers.reproduction.fits import first_index, relative_distance
 
 if TYPE_CHECKING:
-    from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import FinalState, Stages
+    from linnet_papers.huang.training.features import FeatureHistory
 
 # (centered, targets): what is done to the pixels, and what is asked for
 CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
@@ -120,5 +121,5 @@ def picture_network(
         floor = 0.0 if relu else float(problem.factor.floor / run.loss[0])
         if remaining_share(run.loss, floor)[-1] <= until:
             break
-    history = ln.observables.feature_history(run, activation="relu" if relu else "linear")
+    history = features.feature_history(run, activation="relu" if relu else "linear")
     return PictureRun(history, theory, floor)

@@ -11,13 +11,14 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import Key, words
 from linnet_papers.huang import settings
+from linnet_papers.huang.training import features
 from linnet_papers.reproduction.cells import Block
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.fits import first_index
 
 if TYPE_CHECKING:
-    from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import Stages
+    from linnet_papers.huang.training.features import FeatureHistory
 
 
 class Scales(TypedDict):
@@ -202,7 +203,7 @@ def train(
 ) -> FeatureRun:
     """Train by descent from the signed start, and read the history of every neuron off it."""
     trajectory = descend(data, key, scales, steps=steps, save_every=save_every)
-    return FeatureRun(data, scales, trajectory, ln.observables.feature_history(trajectory))
+    return FeatureRun(data, scales, trajectory, features.feature_history(trajectory))
 
 
 def descend(data: ln.problems.Regression, key: Key, scales: Scales, **options: Any) -> ln.Trajectory:

@@ -12,6 +12,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.reproduction.cells import Block, cell_by_cell
 from linnet_papers.varre.settings import INPUTS, LEFT_LOSS, LONGEST_TIME, OUTPUTS, SAMPLES, SHORTEST_TIME, STATES, WIDTH
+from linnet_papers.varre.training.first_layer import first_layer_values
 from linnet_papers.varre.training.regression import draw_regression
 
 # states that are looked at in all inputs and hidden units: the first, the last, and two between them
@@ -39,7 +40,7 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
         "second": (("state", "output", "hidden"), run.reduced.second),
         "cov": (("direction", "other_direction"), np.diag(problem.factor.scales**2)),
         "cross": (("output", "direction"), problem.factor.target * problem.factor.scales),
-        "values": ("input", ln.observables.first_layer_values(run)[-1]),
+        "values": ("input", first_layer_values(run)[-1]),
         "whole_first": (("unit", "input"), end.first),
         "whole_second": (("output", "unit"), end.second),
         "whole_cov": (("input", "other_input"), problem.cov),

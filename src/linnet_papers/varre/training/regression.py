@@ -15,6 +15,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet_papers.reproduction.figure import Settings
 from linnet_papers.varre.settings import FIRST_VARIANCE, INPUTS, OUTPUTS, SAMPLES, SECOND_VARIANCES, WIDTH
+from linnet_papers.varre.training.first_layer import first_layer_values
 
 Layers = tuple[np.ndarray, np.ndarray]  # first and second
 
@@ -93,7 +94,7 @@ def flows_from(settings: Regression, starts: Callable[..., list[ln.Weights]], ti
 
     solution = problem.min_norm_solution()
     return Flows(
-        values=np.stack([by_seed(values) for values in ln.observables.first_layer_values(run)]),
+        values=np.stack([by_seed(values) for values in first_layer_values(run)]),
         loss=by_seed(run.loss[-1]),
         solution=by_seed(solution),
         off=by_seed(run.products[-1] - solution),

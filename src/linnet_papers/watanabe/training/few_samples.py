@@ -59,7 +59,7 @@ class FewSamples:
     def flow_end(self, seed: int) -> dict[str, float]:
         """Train one network by gradient flow: its test `error`, the share of the `loss` that is left, the `time` and
         `steps` of the integrator, and the `distance` from the minimum-norm solution."""
-        from linnet.trainers.interpolation import interpolating_network
+        from linnet_papers.watanabe.training.interpolation import interpolating_network
 
         inputs, beta = self.data(seed)
         run = interpolating_network(

@@ -1,6 +1,0 @@
-"""Real image sets, from local files in their published formats or from installed packages; nothing is downloaded."""
-
-from linnet.problems.images.collection import Images
-from linnet.problems.images.loading import load_images
-
-__all__ = ["Images", "load_images"]
