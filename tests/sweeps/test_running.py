@@ -63,10 +63,10 @@ def test_a_part_of_a_store_is_read_from_the_blocks_that_hold_it(make, tmp_path):
         part = lazy["path"].isel(key)
         np.testing.assert_array_equal(part.values, whole["path"].isel(key).values)
     (tmp_path / "store" / "0000009.npz").unlink()
-    part = sweeps.open(tmp_path / "store", chunks={})
-    assert part["path"].chunks is not None
-    assert (part["cell_status"].isel(x=4) == 0).sum() == 2
-    assert np.isnan(part["path"].values).sum() == 6 and (part["count"].isel(x=4, y=2) == 0).all()
+    rest = sweeps.open(tmp_path / "store", chunks={})
+    assert rest["path"].chunks is not None
+    assert (rest["cell_status"].isel(x=4) == 0).sum() == 2
+    assert np.isnan(rest["path"].values).sum() == 6 and (rest["count"].isel(x=4, y=2) == 0).all()
 
 
 def test_only_what_is_to_be_recorded_is_kept(make):

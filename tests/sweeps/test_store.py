@@ -230,7 +230,7 @@ def test_results_are_not_handed_to_another_sweep_nor_overwritten_by_it(finished,
 def test_a_block_that_appears_meanwhile_is_not_computed_again(make, tmp_path, assert_same):
     """Two processes on one store: the second one writes everything while the first is in its first block."""
     sweep, path, write = make(), tmp_path / "store", Store.write
-    written = []
+    written: list[object] = []
 
     def slow(self, job, block):
         if not written:

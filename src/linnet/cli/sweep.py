@@ -24,10 +24,10 @@ CONNECT_SECONDS = 10.0  # for a scheduler to answer
 
 
 def sweep(
+    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the results.")],
     config: Annotated[
         str | None, typer.Argument(metavar="[CONFIG]", help="TOML file of the sweep; none: say how far the store is.")
     ] = None,
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the results.")] = ...,
     part: Annotated[
         str, typer.Option("--part", metavar="I/N", help="Compute the I-th of N parts, for job arrays.")
     ] = "1/1",

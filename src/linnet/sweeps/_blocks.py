@@ -52,7 +52,7 @@ class Block:
         model = self if self.dims else again
         whole = filled(len(self.cells), model.cells.dtype)
         for cells, place in ((self.cells, slice(None)), (again.cells, list(positions))):
-            for name in cells.dtype.names:
+            for name in cells.dtype.names or ():
                 whole[name][place] = cells[name]
         failures = {positions[position]: reason for position, reason in again.failures.items()}
         others = [again, self] if (self.cells[STATUS] == DONE).any() else [again]
@@ -115,8 +115,7 @@ def unpacked(data: bytes) -> Block:
     about = unsealed(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         with archive.open("cells.npy") as member:
-            options = {"allow_pickle": False, "max_header_size": MAX_HEADER_CHARACTERS}
-            cells = np.lib.format.read_array(member, **options)
+            cells = np.lib.format.read_array(member, allow_pickle=False, max_header_size=MAX_HEADER_CHARACTERS)
         reasons = json.loads(archive.read("failures.json")) if about["failed"] else {}
     if cells.shape != (about["cells"],):
         raise ValueError(f"it holds {cells.shape} cells, and says {about['cells']}")

@@ -24,6 +24,8 @@ POLL_SECONDS = 1.0  # between looks whether workers are alive
 class Given:
     """An executor of the caller's, who starts and ends it."""
 
+    executor: Any
+
     def __init__(self, executor: Executor) -> None:
         self.executor, self.ahead = executor, AHEAD
 

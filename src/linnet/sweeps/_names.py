@@ -80,9 +80,9 @@ def texts(settings: object) -> list[str]:
     """The strings in settings, however deep in lists and tables they stand."""
     if isinstance(settings, str):
         return [settings]
-    deep = isinstance(settings, (list, tuple))
-    entries = settings.values() if isinstance(settings, Mapping) else settings if deep else ()
-    return [text for entry in entries for text in texts(entry)]
+    if isinstance(settings, Mapping):
+        settings = list(settings.values())
+    return [text for entry in settings for text in texts(entry)] if isinstance(settings, (list, tuple)) else []
 
 
 def named_functions(settings: object) -> list[str]:

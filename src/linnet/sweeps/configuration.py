@@ -122,8 +122,7 @@ class Sweep(Model):
         """Return the function as `module:name`; refuse what other processes could not import."""
         if callable(value):
             value = f"{value.__module__}:{getattr(value, '__qualname__', '<no name>')}"
-        names.parse(value)
-        return value
+        return ":".join(names.parse(value))
 
     @field_validator("dtype", mode="before")
     @classmethod
