@@ -3,7 +3,8 @@
     python benchmarks/sweep_overhead.py [CELLS]
 
 Prints seconds per cell of the bare loop and of the sweep in memory and in a store, seconds to resume and to load the
-finished store, and the number and size of its files. One core: set OMP_NUM_THREADS=1 and pin it with `taskset -c 0` where there is one.
+finished store, and the number and size of its files. One core: set OMP_NUM_THREADS=1 and pin it with `taskset -c 0`
+where there is one.
 """
 
 from __future__ import annotations
