@@ -28,9 +28,7 @@ def test_two_phases_are_those_of_python(numbers, spike, alignment, scale, sample
     problem = ln.problems.spiked_covariance(
         30, spike=spike, alignment=alignment, samples=count, key=None if count is None else seed
     )
-    weights = ln.inits.gaussian(
-        key=[seed, 1], in_dim=30, out_dim=1, width=50, stds=(scale / 30**0.5, scale / 50**0.5)
-    )
+    weights = ln.inits.gaussian(key=[seed, 1], in_dim=30, out_dim=1, width=50, stds=(scale / 30**0.5, scale / 50**0.5))
     start, direction = growth_direction(problem, weights)
     assert np.isclose(found["start"], start, rtol=1e-12)
     moments = ln.Problem.from_moments(problem.cov, problem.cross)
@@ -88,7 +86,10 @@ def test_label_noise_is_descent_with_noise_of_that_size(numbers):
     assert np.allclose(found["clean"], values, atol=1e-10)
     # NumPy draws this noise and JAX that of linnet: the small singular values decay at the same rate
     noisy = ln.label_noise_descent(problem, start, noise_std=0.8 * 5**0.5, key=3, **options)
-    decays = [np.log(v[60, 1:] / v[0, 1:]).mean() for v in (np.array(found["noisy"]), np.linalg.svd(noisy.weights.first, compute_uv=False))]
+    decays = [
+        np.log(v[60, 1:] / v[0, 1:]).mean()
+        for v in (np.array(found["noisy"]), np.linalg.svd(noisy.weights.first, compute_uv=False))
+    ]
     assert decays[0] < -0.3 and abs(decays[0] / decays[1] - 1) < 0.15
 
 

@@ -143,3 +143,18 @@ export function deep({ depth: L, coupling: c, width, values, seed }) {
   const predicted = S.map((x) => mode(x, c, L, time));
   return { values: S, time, trained: states.map((state) => Array.from(singularValues(deepProduct(state, sizes))).slice(0, S.length)), predicted: time.map((_, i) => predicted.map((row) => row[i])), widths: sizes.slice(1, -1), threshold: c ** L };
 }
+
+/**
+ * When a mode is half learned, from the table that Python wrote: logarithms of that time for S = 1 over evenly spaced
+ * logarithms of kappa = c S^(-1/L); below them the plateau grows as kappa^(2 - L), above them learning is lazy.
+ * @param {number} S @param {number} c @param {number} L @param {{ least: number, most: number, logs: number[] }} table
+ */
+export function halfTime(S, c, L, { least, most, logs }) {
+  const kappa = c * S ** (-1 / L), unit = S ** (2 / L - 2);
+  if (kappa >= most) return (Math.LN2 / (L * kappa ** (2 * L - 2))) * unit;
+  const held = Math.max(kappa, least), place = (Math.log(held / least) / Math.log(most / least)) * (logs.length - 1);
+  const i = Math.min(Math.max(Math.floor(place) - 1, 0), logs.length - 4), x = place - i;
+  const weights = [(-(x - 1) * (x - 2) * (x - 3)) / 6, (x * (x - 2) * (x - 3)) / 2, (-x * (x - 1) * (x - 3)) / 2, (x * (x - 1) * (x - 2)) / 6];
+  const log = weights.reduce((sum, w, k) => sum + w * logs[i + k], 0);
+  return Math.exp(log) * (held / kappa) ** (L - 2) * unit;
+}
