@@ -1,4 +1,7 @@
 from . import (
+    draw as draw,
+)
+from . import (
     estimators as estimators,
 )
 from . import (
@@ -15,6 +18,9 @@ from . import (
 )
 from . import (
     precision as precision,
+)
+from . import (
+    predictions as predictions,
 )
 from . import (
     problems as problems,
@@ -47,6 +53,11 @@ from .forecasts.diagnosis import Diagnosis as Diagnosis
 from .forecasts.forecasting import Forecast as Forecast
 from .forecasts.forecasting import forecast as forecast
 from .inits.weights import Weights as Weights
+from .predictions.diagrams import PhaseDiagram as PhaseDiagram
+from .predictions.diagrams import phase_diagram as phase_diagram
+from .predictions.predicting import predict as predict
+from .predictions.prediction import NoFormulaError as NoFormulaError
+from .predictions.prediction import Prediction as Prediction
 from .problems.problem import Problem as Problem
 from .reductions.reduction import Reduction as Reduction
 from .reductions.reduction import reduce as reduce
@@ -66,6 +77,9 @@ __all__ = [
     "Diagnosis",
     "DivergedError",
     "Forecast",
+    "NoFormulaError",
+    "PhaseDiagram",
+    "Prediction",
     "Problem",
     "Reduction",
     "Status",
@@ -73,6 +87,7 @@ __all__ = [
     "Weights",
     "denoise",
     "diagnose",
+    "draw",
     "estimators",
     "forecast",
     "forecasts",
@@ -83,7 +98,10 @@ __all__ = [
     "lora",
     "noise_sde",
     "observables",
+    "phase_diagram",
     "precision",
+    "predict",
+    "predictions",
     "problems",
     "reduce",
     "reductions",
