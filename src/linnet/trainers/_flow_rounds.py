@@ -42,13 +42,14 @@ class FlowSettings:
     """What all networks of a batch have in common: where to save, how exactly, and in how many steps.
 
     `own_share` of the hidden units are the network's, the others are padding (`_start`): an error is the mean over its
-    own entries.
+    own entries. `decay` is that of the weights.
     """
 
     times: Float[np.ndarray, " time"]
     rtol: float
     max_steps: int
     own_share: float
+    decay: float = 0.0
 
 
 @dataclass
@@ -210,7 +211,7 @@ def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int,
     for own_objective, group in groups:
         # Those that have ended stand at the last time, which costs no step.
         time = [run.time if run.pending else settings.times[-1] for run in group]
-        numbers = time, settings.times, settings.rtol, [run.atol for run in group], settings.own_share
+        numbers = time, settings.times, settings.rtol, [run.atol for run in group], settings.own_share, settings.decay
         result = _solve_round(
             own_objective,
             np.stack([run.state for run in group]),
@@ -239,6 +240,7 @@ def _solve_round(
     rtol: Array,
     atol: Array,
     own_share: Array,
+    decay: Array,
     *,
     shapes: Shapes,
     max_steps: int,
@@ -247,10 +249,10 @@ def _solve_round(
     steps."""
 
     def slope(objective: ProductObjective, entries: Array) -> Array:
-        """Return the time derivative of all entries: minus the gradient."""
+        """Return the time derivative of all entries: minus the gradient, and minus their decay."""
         layers = split_layers(entries, shapes)
         directions = negative_gradients(layers, objective.evaluate(product_of(layers))[1])
-        return jnp.concatenate([direction.reshape(-1) for direction in directions])
+        return jnp.concatenate([direction.reshape(-1) for direction in directions]) - decay * entries
 
     def norm(entries: Array) -> Array:
         """Return the root mean square over the network's own entries; of the others every error is zero."""

@@ -8,11 +8,12 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, positive, times_array, within_scope
+from linnet._arguments import count, non_negative, positive, times_array, within_scope
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
+from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder
@@ -38,6 +39,7 @@ def gradient_flow(
     weights: Weights,
     *,
     times: ArrayLike,
+    weight_decay: float = 0.0,
     rtol: float = 1e-10,
     atol: float | None = None,
     dtype: DTypeLike | None = None,
@@ -48,15 +50,16 @@ def gradient_flow(
 ) -> Trajectory:
     r"""Gradient flow of all layers on the canonical clock, to ten digits.
 
-    $$ \dot W_1 = W_2^T R, \qquad \dot W_2 = R W_1^T, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
+    $$ \dot W_1 = W_2^T R - \lambda W_1, \qquad \dot W_2 = R W_1^T - \lambda W_2, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
 
-    and of deeper networks $\dot W_l = (W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T$.
+    and of deeper networks $\dot W_l = (W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T - \lambda W_l$.
 
     **Arguments:**
 
     - `problem`: what is to be learned
     - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
     - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
+    - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
       each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1
@@ -72,10 +75,10 @@ def gradient_flow(
     that has converged is known in closed form, to rounding (`linnet.trainers._flow_remainder`), for up to 1500 entries
     of the product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
     (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
-    fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
-    own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
-    are run at one of a few (`_start.py`): only the first of them is compiled. So are numbers of `times` up
-    to 64.
+    fading modes. With weight decay only the implicit solver shortens long flows. Members of a batch end by themselves:
+    one that needs more than 2000 steps holds up the others by its own steps alone, at most `max_steps`, and a fiftieth
+    of them where it cannot arrive. Widths below `in_dim + out_dim` are run at one of a few (`_start.py`): only the
+    first of them is compiled. So are numbers of `times` up to 64.
 
     **Example:**
 
@@ -91,7 +94,8 @@ def gradient_flow(
     save_times = times_array("times", times)
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
-    reduction = coordinates_of_run(problem, weights, reduce)
+    decay = non_negative("weight_decay", weight_decay)
+    reduction = coordinates_of_run(problem, weights, reduce, step_sizes=[StepSizes(decay=decay)])
     with computing(dtype, device) as run_dtype:
         objective = training_objective(problem, reduction, run_dtype)
         padded = pad_width(reduction) if reduce else reduction
@@ -110,11 +114,12 @@ def gradient_flow(
         )
         padded_times = flow_rounds.pad_times(save_times, entries=sum(layer.size for layer in layers))
         own_share = reduction.weights.width / padded.weights.width
-        settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share)
-        remainder = FlowRemainder.from_problem(problem, reduction) if len(layers) == 2 else None
+        settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share, decay)
+        remainder = FlowRemainder.from_problem(problem, reduction, decay) if len(layers) == 2 else None
         states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, tolerance, remainder)
         named = dict(zip(layer_names_in(params), states, strict=True))
-        rest = np.ones(states[0].shape[:-2])  # a flow has no weight decay: what the data never touch stays as it was
+        shape = states[0].shape[:-2]
+        rest = np.broadcast_to(np.exp(-decay * padded_times).reshape(-1, *[1] * (len(shape) - 1)), shape)
         values = {**_losses_of_states(objective, test, {**named, "rest": rest}), **named}
         kept = {name: np.array(np.asarray(value)[: len(save_times)]) for name, value in values.items()}
         for value in kept.values():
@@ -122,6 +127,7 @@ def gradient_flow(
         kept = without_padding(kept, reduction)
         attributes = {
             "trainer": "gradient_flow",
+            "weight_decay": decay,
             "rtol": rtol,
             "atol": tolerance.tolist(),
             "dtype": run_dtype.name,
@@ -141,7 +147,7 @@ def gradient_flow(
             "finite."
         )
     loss = kept.pop("loss")
-    return Trajectory(save_times, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
+    return Trajectory(save_times, None, loss, status, reduction, kept, rest[: len(save_times)], attributes)
 
 
 def _absolute_tolerances(weights: Weights, rtol: float) -> np.ndarray:

@@ -19,6 +19,7 @@ _RANK = 1e-13
 _SPAN = 8.0
 # Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
 _MOST_STEPS = 20_000
+_DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
@@ -133,7 +134,13 @@ def whitened_target(target: ArrayLike) -> np.ndarray:
 
 
 def self_consistent(
-    target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike, *, throw: bool = True
+    target: ArrayLike,
+    initial_product: ArrayLike,
+    threshold: float,
+    times: ArrayLike,
+    *,
+    weight_decay: float = 0.0,
+    throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
 
@@ -145,13 +152,18 @@ def self_consistent(
     - `initial_product`: $A_0$, (output, input)
     - `threshold`: $g = \sigma^2 w \ge 0$, below which a mode is learned lazily and above which actively
     - `times`: canonical, increasing, (time,)
+    - `weight_decay`: $\lambda$, zero by default; the equation has $g e^{-2\lambda t}$ for $g$ then and one more term,
+      $-2\lambda A$, and is integrated, to 1e-9
     - `throw`: whether times that float64 cannot determine raise `UndeterminedError`, or are NaN
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid for** any shape, any start and any $t \ge 0$. At $g = 0$ the sign of $\det A$ is conserved: a square start
-    with the other sign than the target's ends in a saddle from which rounding escapes. Such times raise
-    `UndeterminedError` (`throw=False` returns NaN there; `self_consistent_solution` says which times are determined).
+    **Valid for** any shape, any start and any $t \ge 0$. As the flow of a network it is exact for one imbalance, $W_1
+    W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a good approximation
+    for wide Gaussian layers. A network of the other sign follows another equation. At $g = 0$ the sign of $\det A$ is
+    conserved: a square start with the other sign than the target's ends in a saddle from which rounding escapes. Such
+    times raise `UndeterminedError` (`throw=False` returns NaN there; `self_consistent_solution` says which times are
+    determined).
 
     **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
 
@@ -167,6 +179,7 @@ def self_consistent(
                [3.898, 0.103],
                [4.   , 0.5  ]])
     """
+    decay = non_negative("weight_decay", weight_decay)
     solution = self_consistent_solution(target, initial_product, threshold, times)
     if throw and not solution.determined.all():
         first = solution.times[int(np.argmin(solution.determined))]
@@ -175,6 +188,11 @@ def self_consistent(
             "Ask for earlier times, a positive `threshold`, or pass `throw=False` to get NaN there."
         )
     products = solution.products.copy()
+    if decay:
+        from linnet.theories.lazy_active.integrated import flow_of_layers
+
+        goal, layers = whitened_target(target), self_consistent_layers(np.asarray(initial_product, float), threshold)
+        products = flow_of_layers(lambda product: goal - product, layers, solution.times, decay, _DECAY_RTOL)
     products[~solution.determined] = np.nan
     return products
 
