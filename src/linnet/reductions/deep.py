@@ -31,6 +31,8 @@ FINE_STEP = 0.1  # of the size of a trial's steps: the other trial by which word
 MIDDLE_STEP = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
 MAX_GROWN_UNITS = 900  # units of all hidden layers together, from which on no longer words are tried
 MIN_TRIAL_UNITS = 64  # units of all hidden layers together: fewer are not worth a trial descent
+MAX_UNEVENNESS = 10  # times more inputs than outputs, or the reverse, up to which words by their length are tried first
+LIKELY_LETTERS = 5  # of the longest word, when words are kept by their length at depth 3
 MAX_KEPT_SHARE = 0.8  # of all units may be kept: a network that would keep more stays as it is
 
 
@@ -200,6 +202,7 @@ class _Bases:
         self.trial = TrialDescent(problem, paths[0] if paths else None)
         self.error: float | None = None
         self.order: int | None = order
+        self.products: dict[int, np.ndarray] = {}  # along the trial descent, by the length of the longest word
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
         self.gap = 2 - len(layers) % 2
         self.least = len(layers) - 2 + self.gap  # the first letters lead from the first hidden layer to the last
@@ -216,7 +219,8 @@ class _Bases:
             sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
         ):
             return
-        if not (self._by_length(rtol) if paths is None else self._by_weight(rtol, paths)):
+        kept = (paths is None or self._length_is_enough()) and self._by_length(rtol)
+        if not (kept or (paths is not None and self._by_weight(rtol, paths))):
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -228,11 +232,27 @@ class _Bases:
                 break
         self.order, self.exact, self.frames = words.order, words.closed, words.at(words.order)
 
+    def _length_is_enough(self) -> bool:
+        """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
+
+        They are found five to ten times sooner there than words by weight, and the spaces are no larger. From depth 4
+        on words branch, and where one side has many more dimensions than the other, most of its words are not used.
+        """
+        words = self.words
+        sides = words.layers[0].shape[1], words.layers[-1].shape[0]
+        if len(words.layers) != 3 or max(sides) > MAX_UNEVENNESS * min(sides):
+            return False
+        *_, before, now = (sum(widths) for widths in words.history)
+        likely = now + (LIKELY_LETTERS - words.order) * (now - before)
+        return likely <= MAX_KEPT_SHARE * sum(words.widths)
+
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs, whatever drives the descent; False where these are too many."""
         words, self.exact = self.words, False
         while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
+            if sum(words.history[-1]) > MAX_KEPT_SHARE * sum(words.widths):
+                return False
             if not words.closed and words.order >= self.least:
                 self.error = self._distance(words.order)
                 if self.error <= RTOL_SHARE * rtol:
@@ -291,7 +311,11 @@ class _Bases:
 
     def _max_distance(self, order: int, longer: int) -> float:
         """The largest distance between the products with words up to `order` and up to `longer`, relative."""
-        return self.trial.max_distance(*(self.words.projected(self.words.at(each)) for each in (order, longer)))
+        self.products = {known: self.products[known] for known in self.products if known >= order}
+        for each in (longer, order):  # the longer words choose the steps
+            if each not in self.products:
+                self.products[each] = self.trial.products(self.words.projected(self.words.at(each)))
+        return self.trial.distance(self.products[order], self.products[longer])
 
 
 def _is_narrow(layers: Sequence[np.ndarray]) -> bool:
