@@ -119,7 +119,7 @@ class _Start:
         return self.small[:, None] * self.right, self.left * self.big
 
 
-def whitened_target(target: ArrayLike) -> np.ndarray:
+def whitened_target(target: ArrayLike | Problem) -> np.ndarray:
     """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
     if isinstance(target, Problem):
         if target.cost is not None or target.batch is not None:
@@ -160,10 +160,10 @@ def self_consistent(
 
     **Valid for** any shape, any start and any $t \ge 0$. As the flow of a network it is exact for one imbalance, $W_1
     W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a good approximation
-    for wide Gaussian layers. A network of the other sign follows another equation. At $g = 0$ the sign of $\det A$ is
-    conserved: a square start with the other sign than the target's ends in a saddle from which rounding escapes. Such
-    times raise `UndeterminedError` (`throw=False` returns NaN there; `self_consistent_solution` says which times are
-    determined).
+    for wide Gaussian layers. A network of the other sign follows another equation; `balanced_solution` has both. At $g
+    = 0$ the sign of $\det A$ is conserved: a square start with the other sign than the target's ends in a saddle from
+    which rounding escapes. Such times raise `UndeterminedError` (`throw=False` returns NaN there;
+    `self_consistent_solution` says which times are determined).
 
     **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
 
@@ -379,7 +379,7 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
         while now < goal and not lost and taken < _MOST_STEPS:
             step = min(longest, goal - now)
             taken += 1
-            twins = np.stack([_step(state, rates, step) for state in twins])
+            twins = np.stack([one_step(state, rates, step) for state in twins])
             now += step
             first, second = (_product(basis @ state, modes.inputs) for state in twins)
             lost = bool(np.linalg.norm(first - second) > _TOLERANCE * np.linalg.norm(first))
@@ -396,7 +396,7 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
     return Solution(times, np.stack(products), np.array(determined), reason)
 
 
-def _step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
+def one_step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
     """One exact step of Q in the eigenbasis of F: e^{Ft} Q (I + Q' int e^{2Fs} Q)^(-1/2)."""
     gram = np.eye(state.shape[1]) + state.T @ (_integral(-rates, time)[:, None] * state)
     values, vectors = np.linalg.eigh(gram)

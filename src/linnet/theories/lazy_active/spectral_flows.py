@@ -56,7 +56,7 @@ def mode_values(
                [1.1788, 0.1026],
                [2.    , 0.5   ]])
         >>> mode_values([2.0, 0.5], 0.1, [1.0, float("inf")], weight_decay=0.3).round(4)
-        array([[0.6817, 0.067 ],
+        array([[0.8185, 0.0588],
                [1.7   , 0.2   ]])
     """
     S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)
