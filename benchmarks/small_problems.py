@@ -127,11 +127,11 @@ def warm_row(kind: str, dim: int, width: int, depth: int) -> float:
     theirs, expected = seconds(lambda: WAYS[f"naive {kind}"](target, layers))
     ours, found = seconds(lambda: WAYS[f"linnet {kind}"](target, layers))
     apart = float(np.abs(found - expected).max() / np.abs(expected).max())
-    reduction = ln.reduce(ln.Problem.from_target(target), ln.Weights(*layers))
-    widths = "-".join(map(str, reduction.weights.widths))
+    run = ln.gradient_descent(ln.Problem.from_target(target), ln.Weights(*layers), learning_rate=RATE, steps=STEPS)
+    widths = "-".join(map(str, run.reduction.weights.widths))
     print(
-        f"{kind:>8} d = {dim:3} width {width:4} depth {depth}: linnet {1e3 * ours:8.1f} ms, naive {1e3 * theirs:8.1f} ms, "
-        f"ratio {ours / theirs:5.2f}; reduced widths {widths}; apart {apart:.0e}",
+        f"{kind:>8} d = {dim:3} width {width:4} depth {depth}: linnet {1e3 * ours:8.1f} ms, naive {1e3 * theirs:8.1f} "
+        f"ms, ratio {ours / theirs:5.2f}; reduced widths {widths}; apart {apart:.0e}",
         flush=True,
     )
     if not apart < 1e-6:

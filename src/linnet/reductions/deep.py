@@ -33,6 +33,9 @@ MAX_GROWN_UNITS = 900  # units of all hidden layers together, from which on no l
 MIN_TRIAL_UNITS = 64  # units of all hidden layers together: fewer are not worth a trial descent
 MAX_UNEVENNESS = 10  # times more inputs than outputs, or the reverse, up to which words by their length are tried first
 LIKELY_LETTERS = 5  # of the longest word, when words are kept by their length at depth 3
+# What trial descents cost, in weights times steps of a run at full width: 0.1 s at depth 3, and some seconds beyond.
+WORK_OF_TRIALS_AT_DEPTH_3, WORK_OF_TRIALS = 1e7, 5e8
+COLUMNS_OF_TWICE_THE_WORK = 15  # columns carried, with which a step takes twice as long for each weight as with none
 MAX_KEPT_SHARE = 0.8  # of all units may be kept: a network that would keep more stays as it is
 
 
@@ -219,8 +222,9 @@ class _Bases:
             sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
         ):
             return
-        kept = (paths is None or self._length_is_enough()) and self._by_length(rtol)
-        if not (kept or (paths is not None and self._by_weight(rtol, paths))):
+        worth = paths is None or self._is_worth_trials(paths)
+        kept = worth and (paths is None or self._length_is_enough()) and self._by_length(rtol)
+        if not (kept or (worth and paths is not None and self._by_weight(rtol, paths))):
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -231,6 +235,14 @@ class _Bases:
             if words.order > self.least and not words.degenerate:
                 break
         self.order, self.exact, self.frames = words.order, words.closed, words.at(words.order)
+
+    def _is_worth_trials(self, paths: Sequence[StepSizes]) -> bool:
+        """Whether the run would take longer at full width than the trial descents that find a reduction."""
+        shapes = [layer.shape for layer in self.words.layers]
+        columns = min(shapes[0][1], shapes[-1][0])  # that are carried through the layers
+        work = sum(map(np.prod, shapes)) * (1 + columns / COLUMNS_OF_TWICE_THE_WORK)
+        steps = max((path.run_steps for path in paths), default=np.inf)
+        return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
 
     def _length_is_enough(self) -> bool:
         """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.

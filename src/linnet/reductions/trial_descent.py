@@ -26,6 +26,7 @@ class StepSizes:
     - `momentum`, `decay`: of the velocity, and of the weights
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
+    - `run_steps`: about as many steps as the run itself takes; infinite where it is worth any reduction
     """
 
     rates: np.ndarray | None = None
@@ -33,6 +34,7 @@ class StepSizes:
     decay: float = 0.0
     layers: np.ndarray | None = None
     step: float = STEP_OVER_CURVATURE
+    run_steps: float = np.inf
 
     @property
     def max_steps(self) -> int:
