@@ -202,10 +202,10 @@ class _Bases:
         paths: Sequence[StepSizes] | None,
     ) -> None:
         self.words, self.problem = Words(layers), problem
-        self.trial = TrialDescent(problem, paths[0] if paths else None)
+        self.trials = [TrialDescent(problem, paths[0] if paths else None)]
         self.error: float | None = None
         self.order: int | None = order
-        self.products: dict[int, np.ndarray] = {}  # along the trial descent, by the length of the longest word
+        self.products: dict[int, list[np.ndarray]] = {}  # along the trial descents, by the length of the longest word
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
         self.gap = 2 - len(layers) % 2
         self.least = len(layers) - 2 + self.gap  # the first letters lead from the first hidden layer to the last
@@ -223,8 +223,14 @@ class _Bases:
         ):
             return
         worth = paths is None or self._is_worth_trials(paths)
-        kept = worth and (paths is None or self._length_is_enough()) and self._by_length(rtol)
-        if not (kept or (worth and paths is not None and self._by_weight(rtol, paths))):
+        if worth and (paths is None or self._length_is_enough()):
+            if paths is not None:
+                self.trials = self._trials_of(paths)
+            if self._by_length(rtol):
+                if paths is not None and self.error is not None:
+                    self.error *= OTHER_STEPS_FACTOR
+                return
+        if not (worth and paths is not None and self._by_weight(rtol, paths)):
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -243,6 +249,15 @@ class _Bases:
         work = sum(map(np.prod, shapes)) * (1 + columns / COLUMNS_OF_TWICE_THE_WORK)
         steps = max((path.run_steps for path in paths), default=np.inf)
         return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
+
+    def _trials_of(self, paths: Sequence[StepSizes]) -> list[TrialDescent]:
+        """Return a descent in small steps, and the known ones that it does not stand for."""
+        known, small = _known_and_small(paths)
+        trials = [TrialDescent(self.problem, path) for path in small[:1]]
+        for trial in trials:  # the steps are chosen here
+            trial.products(self.words.projected(self.words.at(self.words.order)))
+            known = [path for path in known if not trial.stands_for(path)]
+        return trials + [TrialDescent(self.problem, path) for path in known]
 
     def _length_is_enough(self) -> bool:
         """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
@@ -274,14 +289,9 @@ class _Bases:
 
     def _by_weight(self, rtol: float, paths: Sequence[StepSizes]) -> bool:
         """The words that descents of the same problem use; False where these are too many."""
-        known = [path for path in paths if path.rates is not None]
-        small = not known or any(path.max_steps == MAX_STEPS for path in known)
         self.exact = False
-        decay = max((path.decay for path in paths if path.rates is None), default=0.0)
-        slow, fine, middle = (
-            StepSizes(decay=decay, step=step * StepSizes.step) for step in (1.0, FINE_STEP, MIDDLE_STEP)
-        )
-        followed, judged = [*known, *([slow, fine] if small else [])], [*known, *([middle] if small else [])]
+        known, small = _known_and_small(paths)
+        followed, judged = [*known, *small[:2]], [*known, *small[2:]]
         held = WordsByWeight(self.words.layers, COARSER_FACTOR * rtol, MAX_KEPT_SHARE * sum(self.words.widths))
         coarse: list[np.ndarray] | None = None
         while held.share >= ROUNDING:
@@ -326,8 +336,19 @@ class _Bases:
         self.products = {known: self.products[known] for known in self.products if known >= order}
         for each in (longer, order):  # the longer words choose the steps
             if each not in self.products:
-                self.products[each] = self.trial.products(self.words.projected(self.words.at(each)))
-        return self.trial.distance(self.products[order], self.products[longer])
+                layers = self.words.projected(self.words.at(each))
+                self.products[each] = [trial.products(layers) for trial in self.trials]
+        both = zip(self.trials, self.products[order], self.products[longer], strict=True)
+        return max(trial.distance(one, other) for trial, one, other in both)
+
+
+def _known_and_small(paths: Sequence[StepSizes]) -> tuple[list[StepSizes], list[StepSizes]]:
+    """Return the descents that are known, and three in small steps if a run may go on after those or has none."""
+    known = [path for path in paths if path.rates is not None]
+    if known and all(path.max_steps < MAX_STEPS for path in known):
+        return known, []
+    decay = max((path.decay for path in paths if path.rates is None), default=0.0)
+    return known, [StepSizes(decay=decay, step=step * StepSizes.step) for step in (1.0, FINE_STEP, MIDDLE_STEP)]
 
 
 def _is_narrow(layers: Sequence[np.ndarray]) -> bool:

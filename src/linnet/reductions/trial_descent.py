@@ -86,6 +86,12 @@ class TrialDescent:
             distance = float(np.abs(one - other).max() / largest) if largest > 0 else 0.0
         return distance if np.isfinite(distance) else np.inf
 
+    def stands_for(self, path: StepSizes) -> bool:
+        """Whether a known descent takes no larger steps than the chosen ones, and has nothing besides: it follows the
+        same flow."""
+        alone = path.momentum == 0 and path.layers is None and path.decay == self.path.decay
+        return alone and path.rates is not None and bool(self.rates) and float(path.rates.max()) <= min(self.rates)
+
     def rate(self, layers: Sequence[np.ndarray], sharpness: float) -> float:
         """A step that is stable here."""
         curvature = _curvature(self.problem, layers, sharpness) + self.path.decay
