@@ -225,20 +225,11 @@ class _Bases:
             sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
         ):
             return
-<<<<<<< HEAD
-        worth = paths is None or self._is_worth_trials(paths)
-        if worth and (paths is None or self._length_is_enough()):
-            if paths is not None:
-                self.trials = self._trials_of(paths)
-            if self._by_length(rtol):
-                if paths is not None and self.error is not None:
-                    self.error *= OTHER_STEPS_FACTOR
-                return
-        if not (worth and paths is not None and self._by_weight(rtol, paths)):
-=======
-        by_length = paths is None or self.trial.path.run is not None
-        if not (self._by_length(rtol) if by_length else self._by_weight(rtol, paths or ())):
->>>>>>> main
+        if paths is None or self.trials[0].path.run is not None:
+            kept = self._by_length(rtol)
+        else:
+            kept = self._is_worth_trials(paths) and (self._by_length_for(paths, rtol) or self._by_weight(rtol, paths))
+        if not kept:
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -258,14 +249,24 @@ class _Bases:
         steps = max((path.run_steps for path in paths), default=np.inf)
         return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
 
-    def _trials_of(self, paths: Sequence[StepSizes]) -> list[TrialDescent]:
-        """Return a descent in small steps, and the known ones that it does not stand for."""
+    def _by_length_for(self, paths: Sequence[StepSizes], rtol: float) -> bool:
+        """As many words by their length as plain descents need; False if words by their weight are likely to be fewer.
+
+        What is tried are small steps, and the known ones that these do not stand for.
+        """
+        if not self._length_is_enough():
+            return False
         known, small = _known_and_small(paths)
-        trials = [TrialDescent(self.problem, path) for path in small[:1]]
-        for trial in trials:  # the steps are chosen here
+        self.trials = [TrialDescent(self.problem, path) for path in small[:1]]
+        for trial in self.trials:  # the steps are chosen here
             trial.products(self.words.projected(self.words.at(self.words.order)))
             known = [path for path in known if not trial.stands_for(path)]
-        return trials + [TrialDescent(self.problem, path) for path in known]
+        self.trials += [TrialDescent(self.problem, path) for path in known]
+        if not self._by_length(rtol):
+            return False
+        assert self.error is not None
+        self.error *= OTHER_STEPS_FACTOR
+        return True
 
     def _length_is_enough(self) -> bool:
         """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
@@ -284,26 +285,24 @@ class _Bases:
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs for what drives the descent; False where these are too many."""
         words, self.exact, wanted = self.words, False, RTOL_SHARE * rtol
-        own, self.trial = self.trial, TrialDescent(self.problem)  # plain descent is tried first: that is cheaper
+        own = self.trials[0] if self.trials[0].path.run is not None else None
+        if own is not None:  # plain descent is tried first: that is cheaper
+            self.trials = [TrialDescent(self.problem)]
         next_order = self.least
         while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
-<<<<<<< HEAD
             if sum(words.history[-1]) > MAX_KEPT_SHARE * sum(words.widths):
                 return False
-            if not words.closed and words.order >= self.least:
-=======
             if words.closed or words.order < next_order:
                 continue
             self.error = self._distance(words.order)
-            if self.error <= wanted and self.trial.path.run is not own.path.run:
-                self.trial = own
->>>>>>> main
+            if self.error <= wanted and own is not None and own not in self.trials:
+                self.trials, self.products = [own], {}
                 self.error = self._distance(words.order)
             if self.error <= wanted:
                 self.order, self.frames = words.order, words.at(words.order)
                 return True
-            if self.trial.path.run is not None:  # each trial takes seconds: go on where it would be enough
+            if own in self.trials:  # each trial takes seconds: go on where it would be enough
                 if self.fall > MAX_FALL:
                     return False
                 next_order = words.order + self.gap * max(1, round(np.log(wanted / self.error) / np.log(self.fall)))
@@ -343,7 +342,7 @@ class _Bases:
                 self.words.grow()
             self.error = 2 * self._max_distance(self.order, longer)
         assert self.error is not None
-        return max(self.error, ROUNDING if self.trial.path.run is None else GROWN_ROUNDING)
+        return max(self.error, ROUNDING if self.trials[0].path.run is None else GROWN_ROUNDING)
 
     def _distance(self, order: int) -> float:
         """The distance to shorter words, times a cautious factor by which it falls from there on."""

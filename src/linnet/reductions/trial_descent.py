@@ -26,11 +26,8 @@ class StepSizes:
     - `momentum`, `decay`: of the velocity, and of the weights
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
-<<<<<<< HEAD
     - `run_steps`: about as many steps as the run itself takes; infinite where it is worth any reduction
-=======
     - `run`: what steps in place of descent: returns the products of a run, from the problem, the layers and the rates
->>>>>>> main
     """
 
     rates: np.ndarray | None = None
@@ -38,11 +35,8 @@ class StepSizes:
     decay: float = 0.0
     layers: np.ndarray | None = None
     step: float = STEP_OVER_CURVATURE
-<<<<<<< HEAD
     run_steps: float = np.inf
-=======
     run: Callable[[Problem, Sequence[np.ndarray], Sequence[float]], np.ndarray] | None = None
->>>>>>> main
 
     @property
     def max_steps(self) -> int:
@@ -97,7 +91,7 @@ class TrialDescent:
     def stands_for(self, path: StepSizes) -> bool:
         """Whether a known descent takes no larger steps than the chosen ones, and has nothing besides: it follows the
         same flow."""
-        alone = path.momentum == 0 and path.layers is None and path.decay == self.path.decay
+        alone = path.run is None and path.momentum == 0 and path.layers is None and path.decay == self.path.decay
         return alone and path.rates is not None and bool(self.rates) and float(path.rates.max()) <= min(self.rates)
 
     def rate(self, layers: Sequence[np.ndarray], sharpness: float) -> float:
@@ -115,16 +109,11 @@ class TrialDescent:
         return 3 * float(np.linalg.norm(turn) / np.linalg.norm(shift))
 
     def _products(self, layers: list[np.ndarray]) -> np.ndarray:
-<<<<<<< HEAD
         """Return the products along the chosen steps."""
-        products, every = [product_of(layers)], 1 + len(self.rates) // 200
-=======
-        """Return the products along a descent from the layers, about two hundred of its states."""
         every = 1 + len(self.rates) // 200
         if self.path.run is not None:
             return self.path.run(self.problem, layers, self.rates)[::every]
         products = [product_of(layers)]
->>>>>>> main
         velocity = [np.zeros_like(layer) for layer in layers]
         for step, rate in enumerate(self.rates):
             layers, velocity = self._stepped(layers, velocity, rate)
