@@ -16,7 +16,7 @@ from linnet.sweeps import Sweep
 from linnet.sweeps._store import Store
 from linnet.sweeps.grid import Grid
 from linnet_papers.reproduction.datasets import cells_of
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.registry import papers, tables
 from linnet_papers.reproduction.table import Table
 from linnet_papers.watanabe.training import phases
