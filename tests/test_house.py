@@ -31,11 +31,14 @@ ORDER = {
     "theories": 4,
     "trainers": 4,
     "observables": 5,
+    "predictions": 5.5,
+    "draw": 5.5,
     "forecasts": 6,
     "sweeps": 6,
     "estimators": 7,
     "lora": 7,
     "torch": 8,
+    "live": 9,
     "cli": 10,
 }
 GROUND = ("__init__", "__main__")  # names only, and the way to call the command
@@ -253,7 +256,7 @@ def test_every_promised_name_is_there():
     assert "torch" in dir(ln) and "torch" not in ln.__all__  # `from linnet import *` must not hide PyTorch
     for name in ln.__all__:
         assert getattr(ln, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match="No linnet attribute nonsense"):
         _ = ln.nonsense
 
 

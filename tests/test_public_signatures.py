@@ -24,8 +24,8 @@ from typing import Any
 import linnet
 
 LIST = Path(__file__).with_name("public_signatures.txt")
-# The explorer and the command line are programs; a paper's folders declare figures, tables and claims.
-PROGRAMS = ("linnet.cli",)
+# The command line and the live pages are programs; a paper's folders declare figures, tables and claims.
+PROGRAMS = ("linnet.cli", "linnet.live")
 # What is named in text and not imported: cell functions, in the files of sweeps.
 NAMED_IN_FILES = ("linnet.sweeps.cells",)
 # Papers import files of it by name: fits, tables of published cells, the plane of a diagram.
@@ -164,13 +164,15 @@ def test_no_public_name_hides_a_module() -> None:
 def test_a_module_without_an_underscore_holds_public_names() -> None:
     for folder in folders():
         package = importlib.import_module(folder)
-        text = Path(str(package.__file__)).read_text(encoding="utf-8")
+        files = (Path(str(package.__file__)).with_suffix(suffix) for suffix in (".py", ".pyi"))
+        text = "".join(file.read_text(encoding="utf-8") for file in files if file.exists())
         for module in pkgutil.iter_modules(package.__path__):
             name = f"{folder}.{module.name}"
             private = module.name.startswith("_") or name.startswith(PROGRAMS)
             if module.ispkg or private or name in NAMED_IN_FILES or name.startswith(MACHINERY):
                 continue
-            exported = module.name in package.__all__ or re.search(rf"\b{re.escape(name)}\b|\"{module.name}\"", text)
+            listed = re.search(rf"\b{re.escape(name)}\b|^from \.{module.name} ", text, re.MULTILINE)
+            exported = module.name in package.__all__ or listed
             assert exported or used_elsewhere(name), f"only {folder} uses {name}: give it a leading underscore"
 
 

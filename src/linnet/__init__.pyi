@@ -17,6 +17,9 @@ from . import (
     precision as precision,
 )
 from . import (
+    predictions as predictions,
+)
+from . import (
     problems as problems,
 )
 from . import (
@@ -47,6 +50,7 @@ from .forecasts.diagnosis import Diagnosis as Diagnosis
 from .forecasts.forecasting import Forecast as Forecast
 from .forecasts.forecasting import forecast as forecast
 from .inits.weights import Weights as Weights
+from .predictions.predicting import predict as predict
 from .problems.problem import Problem as Problem
 from .reductions.reduction import Reduction as Reduction
 from .reductions.reduction import reduce as reduce
@@ -84,6 +88,8 @@ __all__ = [
     "noise_sde",
     "observables",
     "precision",
+    "predict",
+    "predictions",
     "problems",
     "reduce",
     "reductions",

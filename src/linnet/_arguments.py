@@ -299,16 +299,10 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
                 raise
             cause = error
         given = signature.bind(*args, **kwargs).arguments
-        sized = {name: value for name, value in given.items() if name != "self" and _has_size(value)}
-        listed = ", ".join(f"`{name}`" for name in sized or _part_names(args[0]))  # of a property: what its object is
-        ranges = {name: _extent(value) for name, value in sized.items()}
-        if isinstance(cause, ArithmeticError) and ranges and all(map(_is_near_one, ranges.values())):
-            raise cause  # no size explains it
-        sizes = [f"`{name}` {_range_text(*extent)}" for name, extent in ranges.items() if extent is not None]
-        noted = f" ({', '.join(sizes)})" if sizes else ""
+        listed = ", ".join(f"`{name}`" for name, value in given.items() if name != "self" and _has_size(value))
         raise OutOfRangeError(
-            f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes"
-            f"{noted}. Give them in other units, nearer to 1."
+            f"`{function.__name__}`{f' of {listed}' if listed else ''} is beyond the range of float64 (1e-308 to "
+            "1e308). Give its arguments in other units, nearer to 1."
         ) from cause
 
     return checked
@@ -328,33 +322,6 @@ def refuse_infinite(*parts: object) -> None:
 def _has_size(value: object) -> bool:
     """Whether an argument may be too large or too small: choices, such as names and truth values, are not."""
     return value is not None and not isinstance(value, (str, bool, np.bool_))
-
-
-def _extent(value: object) -> tuple[float, float] | None:
-    """The smallest and the largest of the numbers in an argument, apart from zero; None where it is not of numbers."""
-    try:
-        sizes = np.abs(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError, OverflowError):
-        return None
-    sizes = sizes[sizes > 0]
-    return (float(sizes.min()), float(sizes.max())) if sizes.size else (0.0, 0.0)
-
-
-def _is_near_one(extent: tuple[float, float] | None) -> bool:
-    """Whether all numbers of an argument are near 1, or zero: 0.01 to 100."""
-    return extent is not None and (extent[1] == 0 or (extent[0] >= 0.01 and extent[1] <= 100))
-
-
-def _range_text(least: float, most: float) -> str:
-    """Write the smallest and the largest number of an argument, once where they are equal."""
-    return f"{most:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
-
-
-def _part_names(value: object) -> list[str]:
-    """What an object is made of, or its kind."""
-    if dataclasses.is_dataclass(value):
-        return [field.name for field in dataclasses.fields(value)]
-    return [type(value).__name__.lower()]
 
 
 def _all_finite(value: object) -> bool:

@@ -33,7 +33,7 @@ def test_findings_and_a_page(linnet, table, tmp_path):
         (["--target", "z"], "there is no 'z' among a, b, c, y"),
         (["--init", "0.1,x"], "--init takes pytorch, gaussian or two numbers"),
         (["--lr", "fast"], "--lr takes a number or 'stable'"),
-        (["--preprocess", "log"], "`scale` must be one of center, standardize, whiten"),
+        (["--preprocess", "log"], "`preprocess` must be one of center, standardize, whiten"),
         (["--folds", "30"], "at least 2 rows for each of the 30 folds"),
     ],
 )

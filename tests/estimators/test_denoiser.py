@@ -53,3 +53,12 @@ def test_new_rows_and_pandas_and_pipelines():
     assert ((told.to_numpy() - truth[50:]) ** 2).mean() < 0.5 * ((Y[50:] - truth[50:]) ** 2).mean()
     chain = make_pipeline(LowRankDenoiser(), Ridge()).fit(Y, truth[:, 0])
     assert chain.score(Y, truth[:, 0]) > 0.9
+
+
+def test_uneven_columns_are_weighed_as_denoise_does():
+    """Shares of the evened matrix were applied to directions of the plain one."""
+    _, Y = noisy()
+    Y = Y + np.geomspace(0.2, 6, 40) * np.random.default_rng(1).standard_normal(Y.shape)
+    wanted = ln.denoise(Y)
+    assert wanted.column_stds is not None
+    assert_allclose(LowRankDenoiser().fit(Y).transform(Y), wanted.matrix, atol=1e-8)

@@ -11,7 +11,7 @@ from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts._rows import Rows
 
 pytest.importorskip("sklearn")
-from benchmarks.advice import TABLES, Followed
+from benchmarks.studies.advice import TABLES, Followed
 from sklearn.linear_model import RidgeCV
 
 QUICK = ["diabetes", "linnerud", "low-rank", "few-rows"]  # with those below all ten but digits and breast cancer

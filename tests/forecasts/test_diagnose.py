@@ -83,7 +83,7 @@ def test_an_exact_map_is_no_victory():
     [
         ({"init": "torch"}, "`init` must be one of pytorch, gaussian"),
         ({"learning_rate": "fast"}, "`learning_rate` must be 'stable' or a number"),
-        ({"scale": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
+        ({"preprocess": "minmax"}, "`preprocess` must be one of center, standardize, whiten"),
         ({"folds": 11}, "at least 2 rows for each of the 11 folds .`folds`., 22: got 20"),
         ({"width": 0}, "`width` must be at least 1"),
     ],

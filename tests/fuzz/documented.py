@@ -35,9 +35,6 @@ NOT_FINITE = {
     "torch.PairMonitor.scalars": "the alignment is NaN before the first gradient",
     "torch.PairMonitor.summary": "the alignment is NaN before the first gradient",
     "torch.PairMonitor.to_dataset": "NaN before the first gradient, and where a pair has fewer modes",
-    "reproduction.Outcome.to_json": "the measured value of a toy is infinite",
-    "reproduction.Claim.measurement": "the measured value of a toy is infinite",
-    "reproduction.verify": "the measured value of a toy is infinite",
 }
 # Calls that may warn, with the reason.
 WARNS = {

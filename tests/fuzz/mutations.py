@@ -221,22 +221,23 @@ def _forms(value: np.ndarray) -> Iterator[Mutation]:
 
 
 def _weights(value: Any) -> Iterator[Mutation]:
-    first, second = value.first, value.second
-    yield from _others(
-        None, "a", 3, 1j, {}, first, (first, second), Nothing(), m.run(), m.data_problem(), [value, value]
-    )
+    layers, first, last = value.layers, value.first, value.last
+
+    def changed(**others: np.ndarray) -> Any:
+        return ln.Weights(others.get("first", first), *layers[1:-1], others.get("last", last))
+
+    yield from _others(None, "a", 3, 1j, {}, first, layers, Nothing(), m.run(), m.data_problem(), [value, value])
     for size in (0.0, 1e-8, 1e8, 1e100, 1e150, 1e-150, 1e160):
-        yield Mutation(f"weights times {size:g}", ODD, ln.Weights(first * size, second * size))
-    wider = np.concatenate([first, first[..., :1]], axis=-1)
-    taller = np.concatenate([second, second[..., :1, :]], axis=-2)
-    yield Mutation("an input more", ODD, ln.Weights(wider, second))
-    yield Mutation("an output more", ODD, ln.Weights(first, taller))
-    yield Mutation("a batch", ODD, ln.Weights(np.stack([first] * 2), np.stack([second] * 2)))
-    yield Mutation("a batch of batches", ODD, ln.Weights(np.stack([first] * 2)[None], np.stack([second] * 2)[None]))
-    yield Mutation("one hidden unit", ODD, ln.Weights(first[..., :1, :], second[..., :1]))
-    yield Mutation("computed, NaN", INFINITE, ln.Weights.computed(first * np.nan, second))
-    single = ln.Weights.computed(first.astype(np.float32), second.astype(np.float32))
-    yield Mutation("computed in float32", SAME, single, ln.Weights(single.first, single.second))
+        yield Mutation(f"weights times {size:g}", ODD, ln.Weights(*(layer * size for layer in layers)))
+    yield Mutation("an input more", ODD, changed(first=np.concatenate([first, first[..., :1]], axis=-1)))
+    yield Mutation("an output more", ODD, changed(last=np.concatenate([last, last[..., :1, :]], axis=-2)))
+    yield Mutation("a batch", ODD, ln.Weights(*(np.stack([layer] * 2) for layer in layers)))
+    yield Mutation("a batch of batches", ODD, ln.Weights(*(np.stack([layer] * 2)[None] for layer in layers)))
+    if len(layers) == 2:
+        yield Mutation("one hidden unit", ODD, ln.Weights(first[..., :1, :], last[..., :1]))
+    yield Mutation("computed, NaN", INFINITE, ln.Weights.computed(first * np.nan, *layers[1:]))
+    single = ln.Weights.computed(*(layer.astype(np.float32) for layer in layers))
+    yield Mutation("computed in float32", SAME, single, ln.Weights(*single.layers))
 
 
 def _problems(value: Any) -> Iterator[Mutation]:

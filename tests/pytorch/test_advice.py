@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.advice import TABLES
+from benchmarks.studies.advice import TABLES
 
 import linnet as ln
 

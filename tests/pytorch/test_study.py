@@ -1,4 +1,4 @@
-"""The study of adapters (benchmarks/adapter_study.py) at a small size: it measures what it says."""
+"""The study of adapters (benchmarks/studies/adapter_study.py) at a small size: it measures what it says."""
 
 import dataclasses
 import importlib.util

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.trajectories import with_new_names
+from linnet.trajectories.saving import with_new_names
 from linnet_papers.reproduction import datafile
 
 TODAY = {"min_test_loss": "best_test", "uncertainty": "error", "best_time_uncertainty": "best_time_error"}

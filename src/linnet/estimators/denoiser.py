@@ -21,8 +21,9 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     others.
 
     Fitted on $Y = U S V^T$ (sample, feature) it keeps the share $f(s_i)/s_i$ of direction $v_i$; rows are transformed
-    by $x \mapsto V \mathrm{diag}(f/s) V^T x$. Of the matrix it was fitted on this is `linnet.denoise`. Columns are not
-    centered: the mean is part of the matrix.
+    by $x \mapsto V \mathrm{diag}(f/s) V^T x$, with columns in units of their noise (`column_stds_`). Of the matrix it
+    was fitted on this is `linnet.denoise`, unless that had outliers. Columns are not centered: the mean is part of the
+    matrix.
 
     **Arguments:**
 
@@ -60,10 +61,14 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 stacklevel=2,
             )
         denoised = denoise(X, noise_std=level)
-        _, values, right = np.linalg.svd(X, full_matrices=False)
+        # uneven noise: columns are divided by theirs and multiplied back; that of the rows cancels
+        rows = np.ones(len(X)) if denoised.row_stds is None else denoised.row_stds
+        columns = np.ones(X.shape[1]) if denoised.column_stds is None else denoised.column_stds
+        _, _, right = np.linalg.svd(X / np.outer(rows, columns), full_matrices=False)
+        values = denoised.values
         shares = np.divide(denoised.filtered, values, out=np.zeros_like(values), where=values > 0)
         kept = shares > 0
-        self.components_, self.shares_ = right[kept], shares[kept]
+        self.components_, self.shares_, self.column_stds_ = right[kept], shares[kept], columns
         self.rank_, self.threshold_, self.time_ = denoised.rank, denoised.threshold, denoised.time
         self.risk_, self.noise_std_, self.path_ = denoised.risk, denoised.noise_std, denoised.path
         return self
@@ -72,4 +77,4 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The rows of `X`, filtered."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return (X @ self.components_.T * self.shares_) @ self.components_
+        return (X / self.column_stds_ @ self.components_.T * self.shares_) @ self.components_ * self.column_stds_

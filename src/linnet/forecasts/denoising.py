@@ -11,13 +11,10 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import non_negative, real_array
-from linnet.forecasts.noise_levels import (
-    bulk_misfit,
-    largest_noise_value,
-    level_by_largest_gap,
-    noise_level,
-    noise_profile,
-)
+from linnet._randomness import generator
+from linnet.forecasts._noise_models import noise_model
+from linnet.forecasts._random_streams import NOISE_OF_SEEN_ENTRIES
+from linnet.forecasts.noise_levels import MIN_SINGULAR_VALUES, largest_noise_value
 from linnet.theories.denoising import SpectralRisk
 from linnet.theories.lazy_active.spectral_flows import mode_slopes, mode_values
 from linnet.theories.spectral_bias import half_times
@@ -28,14 +25,9 @@ if TYPE_CHECKING:
 # Thresholds looked at, in units of the edge of the noise: below, the filter is a sharp step; above, it is linear.
 _THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
 _CUTS = 26  # singular values that are half learned at the times looked at
-MIN_SIDE = 40  # of a matrix whose bulk is tested
-# Of the bulk from the law of one noise, relative: 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075.
-MAX_MISFIT = 0.08
-MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
-# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
-# the profile can take all of a row, and its noise falls to nothing turn by turn.
-MIN_PROFILE = 0.01
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
+LESS_EACH_TURN = 0.65  # the noise assumed at first is so large that one mode is left; it falls by this factor
+SEARCHED_FIRST, SEARCH_EVERY = 10, 10  # the first of those turns, and every tenth: threshold and time are chosen anew
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
 
@@ -77,9 +69,11 @@ class Denoised:
     - `noise_std`, `noise_std_error`: the noise, and its standard error where it was estimated (else 0)
     - `values`, `filtered`: singular values of the data and of the estimate
     - `path`: a `DenoisingPath`, everything that was looked at
-    - `noise_misfit`: how far the bulk of singular values is from the law of one noise, relative; 0 where not tested
+    - `noise_misfit`: how far the tail of the singular values is from the law of noise, over what 95 of 100 matrices of
+      noise stay below; 0 where not tested
     - `row_stds`, `column_stds`: the noise of rows and of columns (their product is that of an entry) where they differ
     - `observed`: the share of entries that were not missing
+    - `clipped`: the share of entries that were outliers and were drawn in
 
     **Example:**
 
@@ -106,6 +100,7 @@ class Denoised:
     row_stds: Float[np.ndarray, " output"] | None = None
     column_stds: Float[np.ndarray, " input"] | None = None
     observed: float = 1.0
+    clipped: float = 0.0
 
     @property
     def risk_of_data(self) -> float:
@@ -178,14 +173,20 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **Returns** a `Denoised`. Pure noise, or a noise said to exceed the matrix, gives rank 0; no noise gives $Y$ back.
 
-    **Missing entries** are filled with the estimate itself, in turns, until it settles (soft-impute with this filter);
-    the noise is estimated from the entries that were seen. **Noise of more than one variance** is noticed by the shape
-    of the bulk (`noise_misfit`). Where rows or columns differ in their noise, they are divided by it, denoised and
-    multiplied back, if the bulk fits then and no rank is added (`row_stds`, `column_stds`); otherwise a warning says
-    so, and the noise is taken to reach up to the widest gap of the singular values.
+    **The noise**, if it is not given, is seen in the tail of the singular values (`noise_level`). Where rows or columns
+    differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`); outliers
+    are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the law of noise,
+    the noise cannot be told from the signal: a warning says so and `Y` is returned as it is, with a `noise_std_error`
+    as large as `noise_std`. If the singular values below a wide gap do not follow the law, as in correlated noise, all
+    of them are taken for noise, with a warning.
 
-    **Valid when** the noise is independent and Gaussian, with variances that rows and columns explain. Where the rank
-    is low, optimal shrinkage (Gavish and Donoho 2017) is better; docs/denoising.md has the table.
+    **Missing entries** are filled with the estimate itself, in turns, until it settles (soft-impute with this filter);
+    the noise is estimated from the entries that were seen, as of one variance.
+
+    **Valid when** the noise is independent and Gaussian, with variances that rows and columns explain, and reaches
+    above the signal's own smallest singular values. The fine structure of a photograph looks like noise: with noise of
+    12 of 255 grey levels the estimate was up to 16% too high. Where the rank is low, optimal shrinkage (Gavish and
+    Donoho 2017) is better; the guide "When to stop, from the data alone" has tables.
 
     **Reference:** ours; the filter is Varre et al. 2023, Theorem C.12.
 
@@ -219,31 +220,42 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
 
 def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
-    """Estimate a matrix without gaps, with rows and columns brought to one noise where theirs differ."""
-    plain = _apply_best_filter(data, noise_std)
-    if noise_std is not None or min(data.shape) < MIN_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
-        return plain
-    misfit = bulk_misfit(plain.values, data.shape)
-    most = max(MAX_MISFIT, MISFIT_TIMES_SIDE / min(data.shape))
-    if misfit <= most:
-        return replace(plain, noise_misfit=misfit)
-    # how far such noise reaches is seen in the widest gap of the spectrum, not in the law of the bulk
-    careful = _apply_best_filter(data, max(level_by_largest_gap(plain.values, data.shape), plain.noise_std))
-    rows, columns = noise_profile(data)
-    evened = _apply_best_filter(data / np.outer(rows, columns), None)
-    after = bulk_misfit(evened.values, data.shape)
-    collapsed = any((stds < MIN_PROFILE * np.median(stds)).any() for stds in (rows, columns))
-    # quiet rows or columns would pass for signal
-    if collapsed or after > most or not 0 < evened.rank <= careful.rank:
-        warnings.warn(
-            f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
-            "the law of such noise. A larger noise is taken, so that the rank is not overestimated; give `noise_std` "
-            "if you know it.",
-            stacklevel=3,  # the line that calls `denoise`
+    """Estimate a matrix without gaps: by the model of its noise that leaves the fewest signals."""
+    if noise_std is not None:
+        return _apply_best_filter(data, noise_std)
+    if min(data.shape) < MIN_SINGULAR_VALUES:
+        raise ValueError(
+            f"the noise cannot be told from {min(data.shape)} singular values: at least {MIN_SINGULAR_VALUES} are "
+            "needed. Give `noise_std`."
         )
-        return replace(careful, noise_misfit=misfit)
-    matrix = evened.matrix * np.outer(rows, columns)
-    return replace(evened, matrix=matrix, noise_misfit=misfit, row_stds=rows * evened.noise_std, column_stds=columns)
+    model = noise_model(data)
+    if model.warning:
+        warnings.warn(model.warning, stacklevel=3)  # the line that calls `denoise`
+    if not model.tail.found:
+        found = _apply_best_filter(data, 0.0)
+        return replace(
+            found,
+            matrix=data.copy(),
+            filtered=found.values,
+            rank=min(data.shape),
+            effective_rank=float(min(data.shape)),
+            risk=data.size * model.tail.noise_std**2,
+            noise_std=model.tail.noise_std,
+            noise_std_error=model.tail.standard_error,
+            noise_misfit=model.tail.misfit,
+        )
+    scales = model.scales
+    result = _apply_best_filter(model.data / scales, model.tail.noise_std)
+    result = replace(
+        result,
+        matrix=result.matrix * scales,
+        noise_std_error=model.tail.standard_error,
+        noise_misfit=model.tail.misfit,
+        clipped=model.clipped,
+    )
+    if model.rows is None:
+        return result
+    return replace(result, row_stds=model.rows * result.noise_std, column_stds=model.columns)
 
 
 def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | None) -> Denoised:
@@ -256,8 +268,12 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
     noise = noise_std
-    result = _apply_best_filter(filled, noise)
-    for turn in range(MAX_TURNS):
+    # Filled entries carry no noise of their own. What counts is how far the noise of the others reaches.
+    reach = _largest_value_of_masked_noise(seen) / largest_noise_value(1.0, data.shape)
+    # Modes come one after another: gaps filled with too many at first would be taken for signal ever after.
+    most = 0.5 * float(np.linalg.norm(filled, 2)) / largest_noise_value(1.0, data.shape)
+    result = _apply_best_filter(filled, most)
+    for turn in range(1, MAX_TURNS):
         before = np.asarray(result.matrix)
         residual = (data - before)[seen]
         if noise_std is None:  # what the filter leaves of the noise is not seen in the residuals: freedom is taken off
@@ -268,18 +284,44 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
             noise = level if noise is None else 0.5 * (noise + level)
             noise = min(noise, spread)
         filled = np.where(seen, data, before)
-        # filled entries carry no noise of their own: on average the noise of the whole is that of the entries seen
-        result = _apply_best_filter(filled, None if noise is None else noise * np.sqrt(share))
-        change = float(np.linalg.norm(result.matrix - before))
-        if turn > 1 and change <= TURN_CHANGE * float(np.linalg.norm(before)):
+        if turn > SEARCHED_FIRST and turn % SEARCH_EVERY:
+            result = _filtered_as(result, filled)
+        else:
+            result = _apply_best_filter(filled, max((noise or 0.0) * reach, most * LESS_EACH_TURN**turn))
+            continue
+        if float(np.linalg.norm(result.matrix - before)) <= TURN_CHANGE * float(np.linalg.norm(before)):
             break
-    return replace(result, noise_std=float(noise or 0.0), observed=share)
+    # the noise of as many entries as were seen, less what the rank takes
+    error = 0.0 if noise_std is not None or noise is None else noise / np.sqrt(2 * (seen.sum() - freedom))
+    return replace(result, noise_std=float(noise or 0.0), noise_std_error=float(error), observed=share)
 
 
-def _apply_best_filter(data: np.ndarray, noise_std: float | None) -> Denoised:
-    """Estimate a matrix by the filter of least estimated risk, for noise of one variance, given or estimated."""
+def _largest_value_of_masked_noise(seen: np.ndarray) -> float:
+    """Return the largest singular value of unit noise in the entries that were seen, the mean of a few draws."""
+    draws = generator(0, NOISE_OF_SEEN_ENTRIES).standard_normal((3, *seen.shape))
+    return float(np.mean([np.linalg.norm(np.where(seen, draw, 0.0), 2) for draw in draws]))
+
+
+def _filtered_as(found: Denoised, data: np.ndarray) -> Denoised:
+    """Return another matrix through the filter that was found."""
+    if not 0 < found.time < np.inf:
+        return replace(found, matrix=data.copy() if found.time else np.zeros_like(data))
     left, values, right = np.linalg.svd(data, full_matrices=False)
-    noise, error = noise_level(values, data.shape) if noise_std is None else (noise_std, 0.0)
+    filtered = mode_values(values, found.threshold, [found.time])[0]
+    shares = filtered / np.where(values > 0, values, 1.0)
+    return replace(
+        found,
+        matrix=(left * filtered) @ right,
+        values=values,
+        filtered=filtered,
+        rank=int((shares > 0.5).sum()),
+        effective_rank=float(shares.sum()),
+    )
+
+
+def _apply_best_filter(data: np.ndarray, noise: float) -> Denoised:
+    """Estimate a matrix by the filter of least estimated risk, for noise of one known variance."""
+    left, values, right = np.linalg.svd(data, full_matrices=False)
     if noise <= 1e-14 * values[0]:  # without noise the data are the truth: the network trained to its end
         path = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
         filtered = np.where(values > 1e-12 * values[0], values, 0.0)
@@ -302,7 +344,7 @@ def _apply_best_filter(data: np.ndarray, noise_std: float | None) -> Denoised:
         rank=int((shares > 0.5).sum()),
         effective_rank=float(shares.sum()),
         noise_std=noise,
-        noise_std_error=error,
+        noise_std_error=0.0,
         values=values,
         filtered=filtered,
         path=path,

@@ -1,39 +1,99 @@
-"""The noise of a matrix from its own singular values: the bulk follows a known law, whose scale is the noise."""
+"""The noise of a matrix from the tail of its singular values, which follow a known law if they are noise."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from linnet._arguments import matrix_shape, real_array, representable
-from linnet.theories.noise_bulk import bulk_edges, bulk_quantile, ratio_of
+from linnet.theories.noise_bulk import bulk_cdf, bulk_edges, ratio_of
 
-# Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
-_SHARES = np.linspace(0.1, 0.75, 14)
-_MISFIT_SHARES = np.linspace(0.2, 0.95, 16)  # at which its shape is compared with the law, nearly to its upper end
-# Sampling error of the estimate in units of 1/sqrt(entries of the matrix), measured on pure noise (docs/denoising.md).
-_SAMPLING = 1.5
-# A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
-_EDGE_WIDTHS = 2.0
+MIN_SINGULAR_VALUES = 4  # that are needed to tell noise from signal
+# A tail is noise if its root mean square distance from the law, in units of the noise, is below
+# (0.77 + 0.21 log n)/sqrt(n) with n values in it: 95 of 100 Gaussian matrices are, from 8 x 8 to 200 x 4000.
+MISFIT_CONSTANT, MISFIT_SLOPE = 0.77, 0.21
+MAX_MISFIT = 1.3  # over that limit, where nothing is below it: one of 20 matrices of noise alone is not
+EXACT = 1e-13  # of the largest singular value: a tail below is rounding
+MIN_TAIL_SHARE, MIN_TAIL = 1 / 3, 12  # of all singular values; shorter tails of smooth spectra look like noise
+# Of correlated noise: largest value over the median; the gap above it over all gaps within; values between gap and
+# tail, as a share of all.
+MAX_BULK_WIDTH, MIN_GAP, MIN_BETWEEN = 8.0, 3.0, 0.1
+MIN_FREE = 0.1  # of a row or column: what the signal's directions leave of its noise, at least
 PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
-_MIN_SINGULAR_VALUES = 4  # singular values that are needed to tell noise from signal
+
+
+@dataclass(frozen=True)
+class NoiseTail:
+    """The noise that the smallest singular values of a matrix show.
+
+    - `noise_std`: of the entries; where `found` is False, no more than an upper limit
+    - `standard_error`: of `noise_std`
+    - `removed`: the number of singular values above the tail
+    - `misfit`: how far the tail is from the law of noise, over what 95 of 100 matrices of noise stay below
+    - `found`: whether it is noise
+    """
+
+    noise_std: float
+    standard_error: float
+    removed: int
+    misfit: float
+    found: bool
+
+
+def noise_tail(values: np.ndarray, shape: tuple[int, int]) -> NoiseTail:
+    """Find the noise: remove as few large singular values as leave a tail that follows the law of noise."""
+    s = np.sort(values)[::-1]
+    shortest = max(MIN_SINGULAR_VALUES, min(MIN_TAIL, s.size // 2), int(np.ceil(MIN_TAIL_SHARE * s.size)))
+    if s[s.size - shortest] <= EXACT * s[0]:
+        return NoiseTail(0.0, 0.0, int((s > EXACT * s[0]).sum()), 0.0, True)
+    fits = [_fit(s, shape, removed) for removed in range(s.size - shortest + 1)]
+    for limit in (1.0, MAX_MISFIT):
+        for removed, (level, misfit) in enumerate(fits):
+            if misfit <= limit:
+                error = level / np.sqrt(2 * (shape[0] - removed) * (shape[1] - removed))
+                return NoiseTail(level, float(error), removed, misfit, True)
+    removed = int(np.argmin([misfit for _, misfit in fits]))
+    level, misfit = fits[removed]
+    return NoiseTail(level, level, removed, misfit, False)
+
+
+def _fit(s: np.ndarray, shape: tuple[int, int], removed: int) -> tuple[float, float]:
+    """Return the noise of a tail by least squares, and its misfit over the limit."""
+    tail = s[removed:]
+    law = _law(shape[0] - removed, shape[1] - removed)[: tail.size]
+    level = float(tail @ law / (law @ law))
+    limit = (MISFIT_CONSTANT + MISFIT_SLOPE * np.log(tail.size)) / np.sqrt(tail.size)
+    return level, float(np.sqrt(np.mean((tail / level - law) ** 2)) / limit)
+
+
+def _law(rows: int, columns: int) -> np.ndarray:
+    """Return the expected singular values of noise of standard deviation one, the largest first."""
+    number, ratio = min(rows, columns), ratio_of(rows, columns)
+    angles = np.linspace(np.pi, 0, 1025)
+    values = np.sqrt(np.maximum(1 + ratio + 2 * np.sqrt(ratio) * np.cos(angles), 0))
+    shares = (np.arange(number, 0, -1) - 0.5) / number
+    return np.interp(shares, bulk_cdf(values, ratio), values) * np.sqrt(float(max(rows, columns)))
 
 
 @representable
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
 
-    Singular values that stand out of the bulk are left aside; the rest are those of noise of the remaining size, so
-    every quantile of them over its place in the Marchenko-Pastur law is an estimate; the result is their mean. Its
-    error is the sampling error, $1.5/\sqrt{mn}$ of it, and half the difference between the lower and the upper
-    quantiles, which sees signals inside the bulk.
+    The smallest singular values of such a matrix are those of a smaller matrix of noise, which follow the law of
+    Marchenko and Pastur closely. As few of the largest are removed as leave a tail that does; a least-squares factor
+    between tail and law is the noise $s$. Its standard error is $s/\sqrt{2 m' n'}$ with $m' \times n'$ the size of the
+    smaller matrix.
 
     **Arguments:**
 
     - `values`: all singular values, (mode,)
     - `shape`: of the matrix
 
-    **Returns** the noise and its error. **Valid when** the noise is independent, of one variance, and the rank well
-    below half of the smaller side. Many signals at the edge of the bulk pass for noise.
+    **Returns** the noise and its standard error. Where no tail follows the law, the noise cannot be told from the
+    signal: then an upper limit is returned, with a standard error as large as itself.
+
+    **Valid when** the noise is independent, of one variance, and the rank below two thirds of the smaller side.
 
     **Example:**
 
@@ -41,32 +101,23 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         >>> from linnet.forecasts import noise_level
         >>> noise = np.random.default_rng(0).normal(size=(80, 120))
         >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
-        [0.994, 0.017]
+        [1.0, 0.007]
     """
-    s = np.sort(real_array("values", values, ndim=1))[::-1]
+    s = real_array("values", values, ndim=1)
     rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
         raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
-    rows, columns = float(rows), float(columns)  # type: ignore[assignment]  # NumPy takes no root of a huge integer
     if s.size > min(rows, columns):
         raise ValueError(
             f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
         )
-    if s.size < _MIN_SINGULAR_VALUES:
+    if s.size < MIN_SINGULAR_VALUES:
         raise ValueError(
-            f"the noise cannot be told from {s.size} singular values: at least {_MIN_SINGULAR_VALUES} are needed. "
+            f"the noise cannot be told from {s.size} singular values: at least {MIN_SINGULAR_VALUES} are needed. "
             "Give `noise_std`."
         )
-    aside, levels = 0, np.array([np.nan])
-    for _ in range(s.size):
-        levels = _levels_by_quantile(s, (rows, columns), aside, _SHARES)
-        standing = _number_beyond_bulk(s, (rows, columns), float(levels.mean()))
-        if standing <= aside or s.size - standing < _MIN_SINGULAR_VALUES:
-            break
-        aside = standing
-    estimate, half = float(levels.mean()), levels.size // 2
-    misfit = abs(float(levels[half:].mean() - levels[:half].mean())) / 2
-    return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))
+    tail = noise_tail(s, (rows, columns))
+    return tail.noise_std, tail.standard_error
 
 
 def largest_noise_value(noise: float, shape: tuple[int, int]) -> float:
@@ -75,28 +126,9 @@ def largest_noise_value(noise: float, shape: tuple[int, int]) -> float:
     return float(noise * np.sqrt(max(shape)) * bulk_edges(ratio_of(*shape))[1])
 
 
-def _number_beyond_bulk(s: np.ndarray, shape: tuple[int, int], noise: float) -> int:
-    """Return the number of singular values beyond the edge of the bulk."""
-    return int((s > largest_noise_value(noise, shape) * (1 + _EDGE_WIDTHS * s.size ** (-2 / 3) / 2)).sum())
-
-
-def _levels_by_quantile(s: np.ndarray, shape: tuple[int, int], aside: int, shares: np.ndarray) -> np.ndarray:
-    """Return the noise level by each quantile of the singular values, the `aside` largest left out."""
-    sides = (shape[0] - aside, shape[1] - aside)
-    places = np.array([bulk_quantile(share, ratio_of(*sides)) for share in shares]) * np.sqrt(max(sides))
-    return np.quantile(s[aside:], shares) / places
-
-
-def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """Return how far the bulk is from the law of one noise: half the relative spread of the noise by its quantiles."""
-    s = np.sort(values)[::-1]
-    aside = min(_number_beyond_bulk(s, shape, noise_level(s, shape)[0]), s.size - _MIN_SINGULAR_VALUES)
-    levels = _levels_by_quantile(s, shape, aside, _MISFIT_SHARES)
-    return float(np.ptp(levels) / (2 * levels.mean()))
-
-
-def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the noise of rows and of columns (these of mean square 1) from the residuals of the leading directions.
+def noise_profile(data: np.ndarray, outside: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the noise of rows and of columns (these of mean square 1) from the residuals of the `outside`
+    leading directions.
 
     It alternates between noise and directions, first with rows and columns of one size, signal included: then noisy
     rows do not pass for signal.
@@ -107,32 +139,40 @@ def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         sizes = np.sqrt((values**2).mean(axis=axis))
         return np.maximum(sizes, 1e-6 * np.sqrt((sizes**2).mean()) + np.finfo(float).tiny)
 
-    outside: int | None = None
     rows = root_mean_square(data, 1)
     columns = root_mean_square(data / rows[:, None], 0)
     for _ in range(PROFILE_TURNS):
         scaled = data / np.outer(rows, columns)
         left, values, right = np.linalg.svd(scaled, full_matrices=False)
-        if outside is None:  # once: a quiet column that is taken for signal would look quieter at every turn
-            level, _ = noise_level(values, data.shape)
-            beyond = int((values > 1.1 * largest_noise_value(level, data.shape)).sum())  # the edge itself fluctuates
-            outside = min(beyond, values.size // 3)  # enough must be left to see the noise in
         rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
-        factor = root_mean_square(rest, 1)
-        rows, columns = rows * factor, columns * root_mean_square(rest / factor[:, None], 0)
+        # of a row's noise the directions take its leverage: without this a quiet row looks quieter at every turn
+        free_rows = np.maximum(1 - (left[:, :outside] ** 2).sum(axis=1), MIN_FREE)
+        free_columns = np.maximum(1 - (right[:outside] ** 2).sum(axis=0), MIN_FREE)
+        factor = root_mean_square(rest, 1) / np.sqrt(free_rows)
+        rows = rows * factor
+        columns = columns * root_mean_square(rest / factor[:, None], 0) / np.sqrt(free_columns)
         unit = float(np.sqrt((columns**2).mean()))
         rows, columns = rows * unit, columns / unit
     return rows, columns
 
 
-def level_by_largest_gap(values: np.ndarray, shape: tuple[int, int]) -> float:
-    """Return the noise whose bulk would end below the largest relative gap among the first third of the spectrum.
+def level_below_gap(values: np.ndarray, shape: tuple[int, int], tail: NoiseTail) -> float | None:
+    """Return the noise whose largest singular value lies below a gap far above the tail, if there is one; None if not.
 
-    It is for noise that does not follow the law of the bulk and reaches beyond it. Below a gap deep in the spectrum it
-    is less than `noise_level`: who takes the larger of both errs high, and does not overestimate the rank.
+    It is for noise whose bulk does not follow the law, such as correlated noise: a gap divides signals from a bulk
+    whose values are close to each other and of one size. A gap below the first value alone does not count: the mean of
+    a matrix of positive numbers makes one.
     """
     s = np.sort(values)[::-1]
     top = s[: max(2, s.size // 3) + 1]
-    gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny)
+    gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny) - 1
     begins = int(np.argmax(gaps)) + 1
+    bulk = s[begins:]
+    if (
+        begins < 2
+        or tail.removed < begins + MIN_BETWEEN * s.size
+        or bulk[0] > MAX_BULK_WIDTH * np.median(bulk)
+        or gaps[begins - 1] < MIN_GAP * gaps[begins:].max(initial=0.0)
+    ):
+        return None
     return float(s[begins] / largest_noise_value(1.0, shape))

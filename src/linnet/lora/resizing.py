@@ -48,7 +48,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     - `what`: "kernel", "time_per_step", "threshold" or "adam"
 
     **Returns** alpha, under the adapter's own `scaling`. Whole runs still differ:
-    `benchmarks/adapter_study.py` measures by how much.
+    `benchmarks/studies/adapter_study.py` measures by how much.
 
     **Example:**
 

@@ -245,8 +245,11 @@ class _Bases:
         known = [path for path in paths if path.rates is not None]
         small = not known or any(path.max_steps == MAX_STEPS for path in known)
         self.exact = False
-        followed = [*known, *([StepSizes(), StepSizes(step=FINE_STEP * StepSizes.step)] if small else [])]
-        judged = [*known, *([StepSizes(step=MIDDLE_STEP * StepSizes.step)] if small else [])]
+        decay = max((path.decay for path in paths if path.rates is None), default=0.0)
+        slow, fine, middle = (
+            StepSizes(decay=decay, step=step * StepSizes.step) for step in (1.0, FINE_STEP, MIDDLE_STEP)
+        )
+        followed, judged = [*known, *([slow, fine] if small else [])], [*known, *([middle] if small else [])]
         held = WordsByWeight(self.words.layers, COARSER_FACTOR * rtol, MAX_KEPT_SHARE * sum(self.words.widths))
         coarse: list[np.ndarray] | None = None
         while held.share >= ROUNDING:

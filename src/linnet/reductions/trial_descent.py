@@ -76,7 +76,8 @@ class TrialDescent:
 
     def rate(self, layers: Sequence[np.ndarray], sharpness: float) -> float:
         """A step that is stable here."""
-        return self.path.step / max(_curvature(self.problem, layers, sharpness), np.finfo(float).tiny)
+        curvature = _curvature(self.problem, layers, sharpness) + self.path.decay
+        return self.path.step / max(curvature, np.finfo(float).tiny)
 
     def sharpness(self, product: np.ndarray) -> float:
         """The largest curvature of the loss in the product."""

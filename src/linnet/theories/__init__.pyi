@@ -32,6 +32,9 @@ from . import (
     spectral_bias as spectral_bias,
 )
 from . import (
+    spectral_descent as spectral_descent,
+)
+from . import (
     spiked as spiked,
 )
 
@@ -47,5 +50,6 @@ __all__ = [
     "one_output",
     "ridge",
     "spectral_bias",
+    "spectral_descent",
     "spiked",
 ]

@@ -46,24 +46,25 @@ class FlowRemainder:
     target: Float[np.ndarray, "*batch output input"]
     scales: Float[np.ndarray, "*batch input"]
     basis: Float[np.ndarray, "*batch coordinate input"] | None
+    decay: float = 0.0  # of the weights: then only the implicit solver is of use
     NDIM: ClassVar = {"target": 2, "scales": 1, "basis": 2}
 
     @classmethod
-    def from_problem(cls, problem: Problem, reduction: Reduction) -> FlowRemainder | None:
+    def from_problem(cls, problem: Problem, reduction: Reduction, decay: float = 0.0) -> FlowRemainder | None:
         """Return the solver for the rest of a flow on this problem; None for a cost that is not square."""
         if problem.cost is not None:
             return None
         if problem.whitened:
-            return cls(problem.cross, np.ones(problem.in_dim), None)
+            return cls(problem.cross, np.ones(problem.in_dim), None, decay)
         factor = problem.factor
-        return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
+        return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis, decay)
 
     def closed_form(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
     ) -> LaterLayers | None:
         """Return the layers at `times` in closed form; None while the state is too far from the end, and where the
-        product has too many entries or the layers are too large or NaN."""
-        if self._is_too_large(first, second):
+        product has too many entries, the layers are too large or NaN, or they decay."""
+        if self.decay or self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
         S = residual_integral(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
@@ -81,11 +82,12 @@ class FlowRemainder:
             return None
         inside = first if self.basis is None else first @ self.basis
         states = stiff.solve_implicitly(
-            inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, max_steps=max_steps
+            inside, second, self.target, self.scales, self.decay, times=times, rtol=rtol, atol=atol, max_steps=max_steps
         )
         if states is None or self.basis is None:
             return states
-        return first + (states[0] - inside) @ self.basis.T, *states[1:]
+        outside = np.exp(-self.decay * times)[:, None, None] * (first - inside @ self.basis.T)
+        return outside + states[0] @ self.basis.T, *states[1:]
 
     def _is_too_large(self, *layers: np.ndarray) -> bool:
         """Return whether an entry of the layers or of the problem is NaN, or beyond `MAX_MAGNITUDE`."""

@@ -42,13 +42,16 @@ class FlowSettings:
     """What all networks of a batch have in common: where to save, how exactly, and in how many steps.
 
     `own_share` of the hidden units are the network's, the others are padding (`_start`): an error is the mean over its
-    own entries.
+    own entries. `decay` is that of the weights. `by_mode` judges the errors of each mode by its own size
+    (`_mode_coordinates`).
     """
 
     times: Float[np.ndarray, " time"]
     rtol: float
     max_steps: int
     own_share: float
+    decay: float = 0.0
+    by_mode: bool = False
 
 
 @dataclass
@@ -210,13 +213,14 @@ def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int,
     for own_objective, group in groups:
         # Those that have ended stand at the last time, which costs no step.
         time = [run.time if run.pending else settings.times[-1] for run in group]
-        numbers = time, settings.times, settings.rtol, [run.atol for run in group], settings.own_share
+        numbers = time, settings.times, settings.rtol, [run.atol for run in group], settings.own_share, settings.decay
         result = _solve_round(
             own_objective,
             np.stack([run.state for run in group]),
             *(np.asarray(number, dtype) for number in numbers),
             shapes=group[0].shapes,
             max_steps=steps,
+            by_mode=settings.by_mode,
         )
         result = jax.tree.map(np.asarray, result)
         for position, run in enumerate(group):
@@ -230,7 +234,7 @@ def _steps_per_round(*layers: Array) -> int:
     return next((steps for steps in ROUND_STEPS if steps <= most), ROUND_STEPS[-1])
 
 
-@partial(jax.jit, static_argnames=("shapes", "max_steps"), compiler_options=QUICK_COMPILATION)
+@partial(jax.jit, static_argnames=("shapes", "max_steps", "by_mode"), compiler_options=QUICK_COMPILATION)
 def _solve_round(
     objective: ProductObjective,
     start: Array,
@@ -239,18 +243,20 @@ def _solve_round(
     rtol: Array,
     atol: Array,
     own_share: Array,
+    decay: Array,
     *,
     shapes: Shapes,
     max_steps: int,
+    by_mode: bool,
 ) -> SolverResult:
     """Integrate one round of a batch, from the state (batch, entry) and the time of each member, in at most `max_steps`
     steps."""
 
     def slope(objective: ProductObjective, entries: Array) -> Array:
-        """Return the time derivative of all entries: minus the gradient."""
+        """Return the time derivative of all entries: minus the gradient, and minus their decay."""
         layers = split_layers(entries, shapes)
         directions = negative_gradients(layers, objective.evaluate(product_of(layers))[1])
-        return jnp.concatenate([direction.reshape(-1) for direction in directions])
+        return jnp.concatenate([direction.reshape(-1) for direction in directions]) - decay * entries
 
     def norm(entries: Array) -> Array:
         """Return the root mean square over the network's own entries; of the others every error is zero."""
@@ -265,4 +271,17 @@ def _solve_round(
         atol=atol[:, None],
         norm=norm,
         max_steps=max_steps,
+        size=partial(_sizes_of_modes, shapes) if by_mode else None,
     )
+
+
+def _sizes_of_modes(shapes: Shapes, largest: Array) -> Array:
+    """Return the size of each entry's mode: the largest entry of its column of the first layer and its row of the
+    second. `largest` are absolute values, (batch, entry)."""
+    first, second = split_layers(largest, shapes)
+    of_columns, of_rows = jnp.max(first, axis=-2), jnp.max(second, axis=-1)
+    modes = min(of_columns.shape[-1], of_rows.shape[-1])
+    shared = jnp.maximum(of_columns[..., :modes], of_rows[..., :modes])
+    columns, rows = of_columns.at[..., :modes].set(shared), of_rows.at[..., :modes].set(shared)
+    sizes = jnp.broadcast_to(columns[..., None, :], first.shape), jnp.broadcast_to(rows[..., None], second.shape)
+    return jnp.concatenate([size.reshape(size.shape[0], -1) for size in sizes], axis=1)

@@ -17,6 +17,7 @@ from linnet.trainers._states import Array
 
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 10.0  # of the next step in units of this one, by the error of order 8
 FIRST_STEP = 0.01  # length of the first step that is tried; one that is too long is shortened
+ROUNDINGS = 2  # of the largest entry, below which no error of another one is judged
 STEP_STRETCH = 1e-12  # share of the way to the next time, by which a step may be longer to end there
 
 # Prince and Dormand (1981), RK8(7)13M: row i weighs the slopes before stage i + 1, the last row gives the new state.
@@ -89,11 +90,21 @@ def solve(
     atol: Array,
     norm: Callable[[Array], Array],
     max_steps: int,
+    size: Callable[[Array], Array] | None = None,
 ) -> SolverResult:
     """Integrate `slope` of the states (batch, entry) from `time` (batch,) to the last of `times`, in at most
-    `max_steps` steps. `norm` returns the norms (batch,) of errors over tolerances, which are to stay below one."""
+    `max_steps` steps. `norm` returns the norms (batch,) of errors over tolerances, which are to stay below one;
+    `rtol` is relative to the entries, or to the `size` (batch, entry) that is made of them."""
+    # Entries far below the largest one hold its rounding, unless they have a scale of their own.
+    rounding = ROUNDINGS * jnp.finfo(start.dtype).eps
     stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGE_WEIGHTS, ERROR_WEIGHTS))
     end, members = times[-1], jnp.arange(start.shape[0])
+
+    def tolerated(largest: Array) -> Array:
+        """Return the errors allowed by the size of the entries."""
+        if size is not None:
+            return rtol * size(largest)
+        return rtol * largest + rounding * jnp.max(largest, axis=1, keepdims=True)
 
     def time_at(index: Array) -> Array:
         """Return the given time of an index: the last one for a member that has none ahead."""
@@ -118,7 +129,7 @@ def solve(
         slopes, reached = jax.lax.fori_loop(1, 14, evaluate_stage, (slopes, walk.state))
         error = walk.length[:, None] * jnp.tensordot(error_weights, slopes, 1)
         largest = jnp.maximum(jnp.abs(walk.state), jnp.nan_to_num(jnp.abs(reached)))
-        scaled = norm(jnp.where(jnp.isnan(error), jnp.inf, error) / (atol + rtol * largest))
+        scaled = norm(jnp.where(jnp.isnan(error), jnp.inf, error) / (atol + tolerated(largest)))
         under_way = walk.time < end
         kept = (scaled < 1) & under_way
         factor = jnp.clip(SAFETY * scaled ** (-1 / 8), jnp.where(kept, 1.0, SMALLEST), jnp.where(kept, LARGEST, SAFETY))

@@ -60,6 +60,12 @@ def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = Fa
     if batch and layers[0].ndim == 2:
         layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
     names = layer_names_at_depth(len(layers))
+    for layer in layers:
+        if np.finfo(dtype).tiny > np.abs(layer).max(initial=0.0) > 0:
+            raise ValueError(
+                f"`weights` of size {np.abs(layer).max():.3g} vanish in {np.dtype(dtype).name}: take "
+                "`dtype='float64'`, or a larger initialization."
+            )
     params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, layers, strict=True)}
     params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
     if velocity:

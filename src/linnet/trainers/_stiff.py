@@ -36,6 +36,7 @@ class SquareFlow:
     target: Float[np.ndarray, "output input"]
     scales: Float[np.ndarray, " input"]
     width: int
+    decay: float = 0.0
 
     def layers(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Split a state into first and second layer."""
@@ -52,7 +53,7 @@ class SquareFlow:
         """Return the time derivative of a state: the negative gradient of the loss."""
         first, second = self.layers(state)
         residual = self.residual(state)
-        return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])
+        return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()]) - self.decay * state
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
         """Return the Jacobian J of the flow, by the equation above."""
@@ -65,6 +66,7 @@ class SquareFlow:
         mixed = np.einsum("oi,hg->hiog", self.residual(state), np.eye(self.width)).reshape(self.width * r, -1)
         J[: self.width * r, self.width * r :] += mixed
         J[self.width * r :, : self.width * r] += mixed.T
+        J[np.diag_indices_from(J)] -= self.decay
         return J
 
 
@@ -73,6 +75,7 @@ def solve_implicitly(
     second: np.ndarray,
     target: np.ndarray,
     scales: np.ndarray,
+    decay: float = 0.0,
     *,
     times: Float[np.ndarray, " time"],
     rtol: float,
@@ -85,6 +88,7 @@ def solve_implicitly(
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
+    - `decay`: of the weights
     - `times`: increasing, positive
     - `rtol`, `atol`: the tolerances of the explicit solver
     - `max_steps`: of the solver; never more than `MAX_STEPS`
@@ -92,7 +96,7 @@ def solve_implicitly(
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`_start`)
     if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:
         return None
-    flow = SquareFlow(target, scales, int(used.sum()))
+    flow = SquareFlow(target, scales, int(used.sum()), decay)
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
     solved = _bdf_states(
         flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(max_steps, MAX_STEPS)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, positive, times_array, within_scope
+from linnet._arguments import count, non_negative, positive, times_array, within_scope
 from linnet._memory import check_fits
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, product_of
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
+from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder
+from linnet.trainers._mode_coordinates import ModeCoordinates
 from linnet.trainers._objective import (
     ProductObjective,
     TestLosses,
@@ -25,11 +30,15 @@ from linnet.trainers._objective import (
     training_objective,
 )
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
-from linnet.trainers._states import Arrays, Params, layer_names_in, layers_of
-from linnet.trajectories.status import DivergedError, Status, StepLimitError
+from linnet.trainers._states import Array, Arrays, Params, layer_names_in, layers_of
+from linnet.trajectories.status import DivergedError, RoundingError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
 MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to less
+SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
+# Growth of the weights times a rounding, from which on a flow is run twice; the relative change of its initial weights
+# then, in roundings; and the relative difference of the products that is allowed.
+MIN_GROWTH, MOVED_BY, MAX_DIFFERENCE = 1e-3, 100.0, 1e-6
 
 
 @within_scope
@@ -38,6 +47,7 @@ def gradient_flow(
     weights: Weights,
     *,
     times: ArrayLike,
+    weight_decay: float = 0.0,
     rtol: float = 1e-10,
     atol: float | None = None,
     dtype: DTypeLike | None = None,
@@ -48,15 +58,16 @@ def gradient_flow(
 ) -> Trajectory:
     r"""Gradient flow of all layers on the canonical clock, to ten digits.
 
-    $$ \dot W_1 = W_2^T R, \qquad \dot W_2 = R W_1^T, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
+    $$ \dot W_1 = W_2^T R - \lambda W_1, \qquad \dot W_2 = R W_1^T - \lambda W_2, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
 
-    and of deeper networks $\dot W_l = (W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T$.
+    and of deeper networks $\dot W_l = (W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T - \lambda W_l$.
 
     **Arguments:**
 
     - `problem`: what is to be learned
     - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
     - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
+    - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
       each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1
@@ -64,18 +75,26 @@ def gradient_flow(
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width
     - `max_steps`: of the solver
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `StepLimitError` where `max_steps` did not suffice (after a fiftieth of them, where at
-      its pace a flow would need more than three times as many), and `DivergedError` where the loss is not finite (a
-      flow of the square loss does not diverge, that of a general cost may), or to say so in the status
+    - `throw`: whether to raise, or to say in the status: `StepLimitError` if `max_steps` did not suffice (after a
+      fiftieth of them, where at its pace a flow would need more than three times as many), `DivergedError` if the loss
+      is not finite (a flow of the square loss does not diverge, that of a general cost may), and `RoundingError` if
+      the flow depends on rounding
+
+    **Tiny initializations.** While a mode is learned, its rounding, $10^{-16}$, is added to modes that may still be at
+    $10^{-40}$. With whitened inputs (and `reduce=True`) weights below 1e-8 are therefore followed in the singular basis
+    of the target, each mode on its own scale: exactly, down to a standard deviation of 1e-150. With any other inputs
+    initializations down to 1e-12 are. Below, the flow is run twice from weights that differ by a few roundings; if the
+    products differ by more than a millionth, it raises `RoundingError`, and `status.trusted_until` is the last of
+    `times` to which they do not.
 
     **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
     that has converged is known in closed form, to rounding (`linnet.trainers._flow_remainder`), for up to 1500 entries
     of the product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
     (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
-    fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
-    own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
-    are run at one of a few (`_start.py`): only the first of them is compiled. So are numbers of `times` up
-    to 64.
+    fading modes. With weight decay only the implicit solver shortens long flows. Members of a batch end by themselves:
+    one that needs more than 2000 steps holds up the others by its own steps alone, at most `max_steps`, and a fiftieth
+    of them where it cannot arrive. Widths below `in_dim + out_dim` are run at one of a few (`_start.py`): only the
+    first of them is compiled. So are numbers of `times` up to 64.
 
     **Example:**
 
@@ -91,7 +110,8 @@ def gradient_flow(
     save_times = times_array("times", times)
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
-    reduction = coordinates_of_run(problem, weights, reduce)
+    decay = non_negative("weight_decay", weight_decay)
+    reduction = coordinates_of_run(problem, weights, reduce, step_sizes=[StepSizes(decay=decay)])
     with computing(dtype, device) as run_dtype:
         objective = training_objective(problem, reduction, run_dtype)
         padded = pad_width(reduction) if reduce else reduction
@@ -110,11 +130,14 @@ def gradient_flow(
         )
         padded_times = flow_rounds.pad_times(save_times, entries=sum(layer.size for layer in layers))
         own_share = reduction.weights.width / padded.weights.width
-        settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share)
-        remainder = FlowRemainder.from_problem(problem, reduction) if len(layers) == 2 else None
-        states, taken, failed = flow_rounds.integrate_flow(objective, layers, settings, tolerance, remainder)
+        settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share, decay)
+        remainder = FlowRemainder.from_problem(problem, reduction, decay) if len(layers) == 2 else None
+        integrate = partial(_integrate, objective, settings, tolerance, remainder)
+        states, taken, failed = integrate(layers)
+        trusted_until = _last_time_before_rounding(integrate, layers, states, padded_times, rtol, run_dtype)
         named = dict(zip(layer_names_in(params), states, strict=True))
-        rest = np.ones(states[0].shape[:-2])  # a flow has no weight decay: what the data never touch stays as it was
+        shape = states[0].shape[:-2]
+        rest = np.broadcast_to(np.exp(-decay * padded_times).reshape(-1, *[1] * (len(shape) - 1)), shape)
         values = {**_losses_of_states(objective, test, {**named, "rest": rest}), **named}
         kept = {name: np.array(np.asarray(value)[: len(save_times)]) for name, value in values.items()}
         for value in kept.values():
@@ -122,18 +145,30 @@ def gradient_flow(
         kept = without_padding(kept, reduction)
         attributes = {
             "trainer": "gradient_flow",
+            "weight_decay": decay,
             "rtol": rtol,
             "atol": tolerance.tolist(),
             "dtype": run_dtype.name,
             "device": device_name(),
         }
         lost = ~np.isfinite(kept["loss"]).all(axis=0)
-        reasons = np.where(np.asarray(failed), "step limit", np.where(lost, "not finite", "completed"))
-    status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
+        rounded = np.isfinite(trusted_until)
+        reasons = np.select(
+            [np.asarray(failed), lost, rounded], ["step limit", "not finite", "rounding"], default="completed"
+        )
+    status = (
+        Status(reasons, taken, trusted_until)
+        if reasons.ndim
+        else Status(str(reasons), int(taken), float(trusted_until))
+    )
     if throw and "step limit" in reasons:
-        raise StepLimitError(
-            f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {save_times[-1]:g}. "
-            "Allow more, ask for a shorter time or a larger `rtol`."
+        raise StepLimitError(_advice_on_steps(max_steps, save_times, tolerance, atol is None, problem, reduce))
+    if throw and "rounding" in reasons:
+        raise RoundingError(
+            f"the flow depends on rounding after t = {np.min(trusted_until):.6g}: a direction that grows there began "
+            "below the precision of the weights. Ask for `times` up to there, take a larger initialization, or write "
+            "the problem with whitened inputs and `reduce=True`, for which tiny initializations are followed exactly. "
+            "With `throw=False` the run is returned, and `status.trusted_until` is that time."
         )
     if throw and not status.ok:
         raise DivergedError(
@@ -141,7 +176,84 @@ def gradient_flow(
             "finite."
         )
     loss = kept.pop("loss")
-    return Trajectory(save_times, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
+    return Trajectory(save_times, None, loss, status, reduction, kept, rest[: len(save_times)], attributes)
+
+
+States = tuple[list[np.ndarray], np.ndarray, np.ndarray]  # layers at all times, steps, whether they did not suffice
+
+
+def _integrate(
+    objective: ProductObjective,
+    settings: flow_rounds.FlowSettings,
+    atol: np.ndarray,
+    remainder: FlowRemainder | None,
+    layers: tuple[Array, ...],
+) -> States:
+    """Return `flow_rounds.integrate_flow`, from tiny weights on whitened inputs in the coordinates of the modes."""
+    modes = ModeCoordinates.for_flow(objective, layers)
+    if modes is None:
+        return flow_rounds.integrate_flow(objective, layers, settings, atol, remainder)
+    dtype = np.dtype(layers[0].dtype)
+    entered = modes.enter(*(np.asarray(layer, dtype=float) for layer in layers))
+    inside = tuple(jnp.asarray(layer, dtype) for layer in entered)
+    own = replace(settings, times=settings.times * modes.scale, decay=settings.decay / modes.scale, by_mode=True)
+    states, taken, failed = flow_rounds.integrate_flow(
+        modes.objective(dtype), inside, own, atol, modes.remainder(own.decay)
+    )
+    left = [state.astype(dtype) for state in modes.leave(*states)]
+    for state, layer in zip(left, layers, strict=True):
+        state[settings.times == 0] = np.asarray(layer)
+    return left, taken, failed
+
+
+def _last_time_before_rounding(
+    integrate: Callable[[tuple[Array, ...]], States],
+    layers: tuple[Array, ...],
+    states: list[np.ndarray],
+    times: np.ndarray,
+    rtol: float,
+    dtype: np.dtype,
+) -> np.ndarray:
+    """Return the last time to which each flow does not depend on rounding; infinity if it never does.
+
+    While a large mode is learned, its rounding is added to directions that may still be far smaller, and grows with
+    them. Only weights that grow by more than `MIN_GROWTH` roundings can be lost so. These flows are run again from
+    weights that differ by a few roundings: where the products differ by more, rounding has decided.
+    """
+    epsilon = float(np.finfo(dtype).eps)
+    inside = (-1, -2)
+    first_sizes = np.max([np.abs(np.asarray(layer)).max(axis=inside) for layer in layers], axis=0)
+    sizes = np.max([np.nan_to_num(np.abs(state)).max(axis=(0, *inside)) for state in states], axis=0)
+    never = np.full(first_sizes.shape, np.inf)
+    if not (sizes * epsilon > MIN_GROWTH * np.where(first_sizes > 0, first_sizes, np.inf)).any():
+        return never
+    random = np.random.default_rng(0)
+    moved = tuple(
+        layer * jnp.asarray(1 + MOVED_BY * epsilon * random.uniform(0.5, 1, layer.shape), layer.dtype)
+        for layer in layers
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        here, there = product_of(states), product_of(integrate(moved)[0])
+        apart = np.abs(here - there).max(axis=inside)
+        largest = np.nan_to_num(np.abs(here)).max(axis=(0, *inside))
+    far = apart > np.maximum(MAX_DIFFERENCE, 1e3 * max(rtol, epsilon)) * largest
+    last = np.maximum(np.argmax(far, axis=0) - 1, 0)
+    return np.where(far.any(axis=0), np.where(far[0], 0.0, times[last]), never)
+
+
+def _advice_on_steps(
+    max_steps: int, times: np.ndarray, atol: np.ndarray, atol_by_default: bool, problem: Problem, reduced: bool
+) -> str:
+    """Return what a flow that needs too many steps should be told."""
+    advice = "Allow more, ask for a shorter time or a larger `rtol`"
+    if atol_by_default and np.min(atol) < SMALL_ATOL:
+        advice += (
+            f", or for a larger `atol`: by default it is {np.min(atol):.2g} here, from the tiny initial weights; "
+            f"`atol=1e-18` asks for no more than the precision of learned weights"
+        )
+        if problem.whitened and not reduced:
+            advice += ". With `reduce=True` tiny initializations on whitened inputs are followed in few steps"
+    return f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {times[-1]:g}. {advice}."
 
 
 def _absolute_tolerances(weights: Weights, rtol: float) -> np.ndarray:

@@ -86,7 +86,7 @@ class _ByLayer:
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        non_negative("weight_decay", self.weight_decay)
+        object.__setattr__(self, "weight_decay", non_negative("weight_decay", self.weight_decay))
 
     def remaining(self, rate: Array) -> Array:
         """Return the factor by which decay shrinks all weights in one step."""

@@ -177,7 +177,7 @@ def with_new_names(data: xr.Dataset) -> xr.Dataset:
     **Example:**
 
         >>> import xarray as xr
-        >>> from linnet.trajectories import with_new_names
+        >>> from linnet.trajectories.saving import with_new_names
         >>> list(with_new_names(xr.Dataset({"best_test": ("width", [0.5])})))
         ['min_test_loss']
     """

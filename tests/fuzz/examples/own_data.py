@@ -79,7 +79,7 @@ example(OWN + "scaler", values=m.X, choice="standardize", center=True, names=("s
 example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
 example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
 example(OWN + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
-example(OWN + "stein_stop", problem=m.whitened_data, forecast=m.whitened_forecast, scale="whiten")
+example(OWN + "stein_stop", problem=m.whitened_data, forecast=m.whitened_forecast, preprocess="whiten")
 example(OWN + "data_table", X=ROWS, Y=TARGETS, missing="error")
 example(OWN + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
 

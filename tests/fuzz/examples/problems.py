@@ -13,7 +13,6 @@ MASK = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 instance("problems.Problem", m.data_problem, received=True)  # by its classmethods
 instance("problems.Regression", m.regression, received=True)
 instance("inits.Weights", m.weights)
-instance("inits.Weights", m.layers)
 instance("inits.Scaling", m.made(lambda: ln.inits.scaling("ntk", in_dim=3, out_dim=2, width=5, depth=3)), received=True)
 instance("reductions.Reduction", m.reduction, received=True)
 instance("reductions.DeepReduction", m.deep_reduction, received=True)
@@ -81,28 +80,45 @@ example(
     entries="gaussian",
 )
 
-example("inits.Weights", first=m.FIRST, second=m.SECOND, full_width=7)
-example("inits.Weights.computed", first=m.FIRST, second=m.SECOND, frozen=("first", "second"))  # as they are, by design
+example(
+    "inits.Weights",
+    call=lambda first, second, full_width: ln.Weights(first, second, full_width=full_width),
+    names=("W1", "W2", "W3"),
+    first=m.FIRST,
+    second=m.SECOND,
+    full_width=7,
+)
 example("inits.Weights.stack", networks=[m.weights(), m.weights()])
 example("inits.Weights.__getitem__", on=m.batch_weights, index=1)
 example(
     "inits.Weights.product",
+    names=("W1", "W2", "imbalances"),
     call=lambda first, second: ln.Weights(first, second).product,
     first=m.FIRST,
     second=m.SECOND,
 )
 example(
     "inits.Weights.imbalance",
+    names=("W1", "W2", "imbalances"),
     call=lambda first, second: ln.Weights(first, second).imbalance,
     first=m.FIRST,
     second=m.SECOND,
 )
 LAYERS = [m.FIRST, m.array(4, m.FIRST.shape[0]), m.array(2, 4)]
 DEEP: dict = {"in_dim": 3, "out_dim": 2, "width": 5, "depth": 3}
-example("inits.Weights", layers=LAYERS, full_width=7)
-example("inits.Weights.computed", layers=LAYERS, frozen=("layers",))  # as they are, by design
-example("inits.Weights.from_weights", weights=m.weights)
-example("inits.Weights.to_weights", on=m.made(lambda: ln.Weights(m.FIRST, m.SECOND)))
+example(
+    "inits.Weights",
+    call=lambda first, middle, last: ln.Weights(first, middle, last),
+    names=("W1", "W2", "W3"),
+    **dict(zip(("first", "middle", "last"), LAYERS, strict=True)),
+)
+example(
+    "inits.Weights.computed",
+    call=lambda first, second: ln.Weights.computed(first, second),
+    frozen=("first", "second"),  # as they are, by design
+    first=m.FIRST,
+    second=m.SECOND,
+)
 example("inits.Weights.stack", networks=[m.layers(), m.layers()])
 example("inits.Weights.__getitem__", on=m.made(lambda: ln.Weights.stack([m.layers(), m.layers()])), index=1)
 example("inits.gaussian", **DEEP, stds=[0.5, 0.25, 0.5], key=0, batch=2)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.trainers import stopping
+from linnet import precision
+from linnet.trainers import stopping, updates
 
 instance("trajectories.Trajectory", m.run, received=True)
 instance("trajectories.Status", m.made(lambda: m.run().status), received=True)
@@ -91,6 +94,30 @@ example(
     long=("steps",),
 )
 example("trainers.stopping.rule_of", stop=0.5)
+
+# Their methods are called inside compiled loops, with what the trainers hand them.
+LAYERS = {"first": m.FIRST, "second": m.SECOND}
+
+
+def one_step(update: Any, layers: Any, rate: Any) -> Any:
+    with precision.computing():
+        rates = {name: rate * update.remaining(rate) for name in layers}
+        return update.step(layers, layers, update.init(layers), rates, 0)
+
+
+for kind in ("Muon", "NormalizedDescent", "SpectralDescent"):
+    U, update = f"trainers.updates.{kind}", m.made(lambda kind=kind: getattr(updates, kind)())
+    instance(U, update, received=True)
+    example(U, weight_decay=0.5)
+    for method in ("init", "remaining", "step"):
+        example(
+            f"{U}.{method}",
+            call=lambda layers, rate, update=update: one_step(update(), layers, rate),
+            layers=LAYERS,
+            rate=0.5,
+            frozen=("layers", "rate"),
+        )
+example(U.replace(kind, "Muon.with_shapes"), on=m.made(updates.Muon), shapes={"first": (4, 3)}, frozen=("shapes",))
 example(
     "trainers.stopping.first_of",
     call=lambda rule: stopping.first_of(stopping.LossBelow(0.5), rule),

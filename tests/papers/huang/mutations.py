@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.observables import features
 from linnet.theories.feature_learning import Stages
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.claims import appendix_a, appendix_b, lemma_5_2, theorem_4_1
 from linnet_papers.huang.claims import equations as equation_claims
 from linnet_papers.huang.images import Images
 from linnet_papers.huang.tables import convergence, lemmas
-from linnet_papers.huang.training import runs
+from linnet_papers.huang.training import features, runs
 from linnet_papers.huang.training.cells import equations
 from linnet_papers.reproduction import Trial
 from mutations import Error, always, argument, result, scaled, wrong

@@ -17,6 +17,7 @@ from linnet.theories.lazy_active.gram import (
     gram_matrices,
 )
 from linnet.theories.lazy_active.integrated import integrate
+from linnet.theories.lazy_active.lambda_balanced import BalancedSolution, balanced_solution
 from linnet.theories.lazy_active.limits import (
     aligned_modes,
     balanced_modes,
@@ -43,6 +44,7 @@ from linnet.theories.lazy_active.splitting import split_flow
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
 
 __all__ = [
+    "BalancedSolution",
     "GramGap",
     "PredictedDiagram",
     "PredictedRun",
@@ -54,6 +56,7 @@ __all__ = [
     "alignment_defect",
     "asymptotic_spectrum",
     "balanced_modes",
+    "balanced_solution",
     "crossing_times",
     "cubic_residuals",
     "error_terms",

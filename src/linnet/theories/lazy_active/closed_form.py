@@ -19,6 +19,7 @@ _RANK = 1e-13
 _SPAN = 8.0
 # Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
 _MOST_STEPS = 20_000
+_DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
@@ -118,7 +119,7 @@ class _Start:
         return self.small[:, None] * self.right, self.left * self.big
 
 
-def whitened_target(target: ArrayLike) -> np.ndarray:
+def whitened_target(target: ArrayLike | Problem) -> np.ndarray:
     """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
     if isinstance(target, Problem):
         if target.cost is not None or target.batch is not None:
@@ -133,7 +134,13 @@ def whitened_target(target: ArrayLike) -> np.ndarray:
 
 
 def self_consistent(
-    target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike, *, throw: bool = True
+    target: ArrayLike,
+    initial_product: ArrayLike,
+    threshold: float,
+    times: ArrayLike,
+    *,
+    weight_decay: float = 0.0,
+    throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
 
@@ -145,13 +152,18 @@ def self_consistent(
     - `initial_product`: $A_0$, (output, input)
     - `threshold`: $g = \sigma^2 w \ge 0$, below which a mode is learned lazily and above which actively
     - `times`: canonical, increasing, (time,)
+    - `weight_decay`: $\lambda$, zero by default; the equation has $g e^{-2\lambda t}$ for $g$ then and one more term,
+      $-2\lambda A$, and is integrated, to 1e-9
     - `throw`: whether times that float64 cannot determine raise `UndeterminedError`, or are NaN
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid for** any shape, any start and any $t \ge 0$. At $g = 0$ the sign of $\det A$ is conserved: a square start
-    with the other sign than the target's ends in a saddle from which rounding escapes. Such times raise
-    `UndeterminedError` (`throw=False` returns NaN there; `self_consistent_solution` says which times are determined).
+    **Valid for** any shape, any start and any $t \ge 0$. As the flow of a network it is exact for one imbalance, $W_1
+    W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a good approximation
+    for wide Gaussian layers. A network of the other sign follows another equation; `balanced_solution` has both. At $g
+    = 0$ the sign of $\det A$ is conserved: a square start with the other sign than the target's ends in a saddle from
+    which rounding escapes. Such times raise `UndeterminedError` (`throw=False` returns NaN there;
+    `self_consistent_solution` says which times are determined).
 
     **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
 
@@ -167,6 +179,7 @@ def self_consistent(
                [3.898, 0.103],
                [4.   , 0.5  ]])
     """
+    decay = non_negative("weight_decay", weight_decay)
     solution = self_consistent_solution(target, initial_product, threshold, times)
     if throw and not solution.determined.all():
         first = solution.times[int(np.argmin(solution.determined))]
@@ -175,6 +188,11 @@ def self_consistent(
             "Ask for earlier times, a positive `threshold`, or pass `throw=False` to get NaN there."
         )
     products = solution.products.copy()
+    if decay:
+        from linnet.theories.lazy_active.integrated import flow_of_layers
+
+        goal, layers = whitened_target(target), self_consistent_layers(np.asarray(initial_product, float), threshold)
+        products = flow_of_layers(lambda product: goal - product, layers, solution.times, decay, _DECAY_RTOL)
     products[~solution.determined] = np.nan
     return products
 
@@ -361,7 +379,7 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
         while now < goal and not lost and taken < _MOST_STEPS:
             step = min(longest, goal - now)
             taken += 1
-            twins = np.stack([_step(state, rates, step) for state in twins])
+            twins = np.stack([one_step(state, rates, step) for state in twins])
             now += step
             first, second = (_product(basis @ state, modes.inputs) for state in twins)
             lost = bool(np.linalg.norm(first - second) > _TOLERANCE * np.linalg.norm(first))
@@ -378,7 +396,7 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
     return Solution(times, np.stack(products), np.array(determined), reason)
 
 
-def _step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
+def one_step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
     """One exact step of Q in the eigenbasis of F: e^{Ft} Q (I + Q' int e^{2Fs} Q)^(-1/2)."""
     gram = np.eye(state.shape[1]) + state.T @ (_integral(-rates, time)[:, None] * state)
     values, vectors = np.linalg.eigh(gram)

@@ -27,6 +27,7 @@ def integrate(
     threshold: float,
     times: ArrayLike,
     *,
+    weight_decay: float = 0.0,
     rtol: float = 1e-9,
     atol: float | None = None,
 ) -> Float[np.ndarray, "time output input"]:
@@ -35,6 +36,7 @@ def integrate(
     $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$
 
     It is the flow of the network of width $\min(k, d)$ whose imbalance is $\pm 2g I$, so no square root is ever taken.
+    Under weight decay $\lambda$ the threshold is $g e^{-2\lambda t}$, and $-2\lambda A$ is added.
 
     **Arguments:**
 
@@ -42,6 +44,7 @@ def integrate(
     - `initial_product`: $A(0)$, (output, input)
     - `threshold`: $g = \sigma^2 w$
     - `times`: canonical, increasing, (time,)
+    - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance of the integration
     - `atol`: absolute tolerance; by default `rtol` times the scale of the start's weights
 
@@ -74,7 +77,8 @@ def integrate(
         raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
     floor = None if atol is None else positive("atol", atol)
     most = _MOST_EVALUATIONS if problem.cost is None else _MOST_OF_A_COST
-    return _flow(_descent_direction(problem), self_consistent_layers(first, g), clock, float(rtol), floor, most)
+    decay, weights = non_negative("weight_decay", weight_decay), self_consistent_layers(first, g)
+    return flow_of_layers(_descent_direction(problem), weights, clock, decay, float(rtol), floor, most)
 
 
 def _descent_direction(problem: Problem) -> Gradient:
@@ -95,14 +99,16 @@ def _descent_direction(problem: Problem) -> Gradient:
     return direction
 
 
-def _flow(
+def flow_of_layers(
     direction: Gradient,
     weights: tuple[np.ndarray, np.ndarray],
     times: np.ndarray,
+    decay: float,
     rtol: float,
-    atol: float | None,
-    most: int,
+    atol: float | None = None,
+    most: int = _MOST_EVALUATIONS,
 ) -> np.ndarray:
+    """Return the products at the times of the flow of two layers along `direction`, with weight decay."""
     from scipy.integrate import solve_ivp
 
     one, two = weights
@@ -125,7 +131,7 @@ def _flow(
             )
         w1, w2 = unpack(state)
         pull = direction(w2 @ w1)
-        return np.concatenate([(w2.T @ pull).ravel(), (pull @ w1.T).ravel()])
+        return np.concatenate([(w2.T @ pull).ravel(), (pull @ w1.T).ravel()]) - decay * state
 
     start = np.concatenate([one.ravel(), two.ravel()])
     floor = rtol * np.abs(start).max() if atol is None else atol

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import no_mask, non_negative, real_array, representable, shown
+from linnet.theories.lazy_active.decaying_threshold import decaying_modes
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
 _SPLIT = 134217729.0
@@ -14,7 +15,9 @@ _SPLITTABLE = 1e280
 
 
 @representable
-def mode_values(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
+def mode_values(
+    values: object, threshold: float, times: object, *, weight_decay: float = 0.0
+) -> Float[np.ndarray, "time mode"]:
     r"""How far each singular mode of the target is learned from a zero start, at any time.
 
     $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s),\quad s(0) = 0: \qquad
@@ -23,11 +26,20 @@ def mode_values(values: object, threshold: float, times: object) -> Float[np.nda
 
     Every bracket is positive and none cancels, so the result is accurate to 1e-13 for $g/S$ from 1e-300 to 1e300.
 
+    Under weight decay $\lambda$ the threshold decays too, so that modes which begin lazily become active, and modes
+    below $\lambda$ are removed:
+
+    $$ \dot s = 2\sqrt{s^2 + g(t)^2}\,(S - s) - 2\lambda s, \quad g(t) = g e^{-2\lambda t}, \quad
+       s(\infty) = \max(S - \lambda, 0). $$
+
+    That equation is integrated, to 1e-12.
+
     **Arguments:**
 
     - `values`: the singular values $S \ge 0$ of the target, (mode,)
     - `threshold`: $g = \sigma^2 w \ge 0$. At $g = 0$ nothing ever moves.
     - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+    - `weight_decay`: $\lambda$, zero by default
 
     **Returns** $s(t)$, (time, mode).
 
@@ -43,8 +55,13 @@ def mode_values(values: object, threshold: float, times: object) -> Float[np.nda
         array([[0.    , 0.    ],
                [1.1788, 0.1026],
                [2.    , 0.5   ]])
+        >>> mode_values([2.0, 0.5], 0.1, [1.0, float("inf")], weight_decay=0.3).round(4)
+        array([[0.8185, 0.0588],
+               [1.7   , 0.2   ]])
     """
-    return _flow(modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None])
+    S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)
+    decay = non_negative("weight_decay", weight_decay)
+    return decaying_modes(S, g, t, decay) if decay else _flow(S, g, t[:, None])
 
 
 @representable

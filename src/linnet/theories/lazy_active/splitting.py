@@ -80,33 +80,48 @@ class Layers:
 
     def stepped(self, durations: np.ndarray) -> Layers:
         """One step of each network, over its own duration, (batch,)."""
-        exponents = self.rates * (self.owed + durations)[:, None] / 4
-        tilt, back = (np.exp(one).astype(self.rows.dtype)[:, None, :] for one in (exponents, -exponents))
-        first, second = self.first * tilt, self.second * back
-        moved = np.empty_like(self.rows)
-        n = self.values.size
-        np.add(first, second, out=moved[:, :n])
-        np.subtract(first, second, out=moved[:, n : 2 * n])
-        np.multiply(self.spare, tilt if self.idle_inputs else back, out=moved[:, 2 * n :])
-        moved = self._balanced(moved, durations)
-        rows = np.empty_like(moved)
+        X, moved = self._grown(self.rows, self.owed + durations, durations)
+        moved = np.asarray(moved @ symmetric_inverse_root(X.swapaxes(1, 2) @ X, self.tolerance))
+        rows, n = np.empty_like(moved), self.values.size
         np.add(moved[:, :n], moved[:, n : 2 * n], out=rows[:, :n])
         np.subtract(moved[:, :n], moved[:, n : 2 * n], out=rows[:, n : 2 * n])
         rows[:, 2 * n :] = moved[:, 2 * n :]
         return self._with(rows, self.rates, durations)
 
-    def _balanced(self, rows: np.ndarray, durations: np.ndarray) -> np.ndarray:
-        """The balanced flow of sums and differences of the layers, which grow and decay, halved; and of spare rows."""
+    def products_after(self, durations: np.ndarray) -> np.ndarray:
+        """The products of a single network after steps of several durations, (duration, output, input), along the
+        singular vectors: the second tilt and the root cancel, so each costs one linear system."""
+        X, moved = self._grown(np.repeat(self.rows, durations.size, axis=0), self.owed + durations, durations)
+        n = self.values.size
+        inputs, outputs = moved[:, :n] + moved[:, n : 2 * n], moved[:, :n] - moved[:, n : 2 * n]
+        if self.idle_inputs:
+            inputs = np.concatenate([inputs, moved[:, 2 * n :]], axis=1)
+        else:
+            outputs = np.concatenate([outputs, moved[:, 2 * n :]], axis=1)
+        grams = X.swapaxes(1, 2) @ X
+        grams[:, np.arange(grams.shape[1]), np.arange(grams.shape[1])] += 1.0
+        return np.asarray(outputs @ np.linalg.solve(grams, inputs.swapaxes(1, 2)))
+
+    def _grown(self, rows: np.ndarray, tilts: np.ndarray, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factor of the Gram matrix of the balanced flow, and the sums and differences of the tilted layers, which
+        grow and decay, halved, with the spare rows."""
+        exponents = self.rates * tilts[:, None] / 4
+        tilt, back = (np.exp(one).astype(self.rows.dtype)[:, None, :] for one in (exponents, -exponents))
         S, t = self.values, durations[:, None]
+        n = S.size
+        first, second = rows[:, :n] * tilt, rows[:, n : 2 * n] * back
+        moved = np.empty_like(rows)
+        np.add(first, second, out=moved[:, :n])
+        np.subtract(first, second, out=moved[:, n : 2 * n])
+        np.multiply(rows[:, 2 * n :], tilt if self.idle_inputs else back, out=moved[:, 2 * n :])
         x = S * t
         with np.errstate(divide="ignore", invalid="ignore"):
             fallen = np.where(S > 0, -np.expm1(-2 * x) / (2 * S), t)  # (1 - e^{-2St})/2S
         growth, weight = np.exp(x), np.sqrt(fallen / 2)
-        idle = np.broadcast_to(np.sqrt(t), (len(x), rows.shape[1] - 2 * S.size))
-        X = rows * np.concatenate([weight * growth, weight, idle], axis=1).astype(rows.dtype)[..., None]
-        root = symmetric_inverse_root(X.swapaxes(1, 2) @ X, self.tolerance)
-        rows *= np.concatenate([0.5 * growth, 0.5 / growth, np.ones_like(idle)], axis=1).astype(rows.dtype)[..., None]
-        return np.asarray(rows @ root)
+        idle = np.broadcast_to(np.sqrt(t), (len(x), rows.shape[1] - 2 * n))
+        X = moved * np.concatenate([weight * growth, weight, idle], axis=1).astype(rows.dtype)[..., None]
+        moved *= np.concatenate([0.5 * growth, 0.5 / growth, np.ones_like(idle)], axis=1).astype(rows.dtype)[..., None]
+        return X, moved
 
 
 _FEWEST_UNITS = 10  # from which on a polynomial is faster than eigenvectors
@@ -267,28 +282,20 @@ def split_flow(
     left, values, right = np.linalg.svd(target)
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
     fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2)  # of the balanced flow, and of the tilt
-    most = min(clock[-1] / steps if clock[-1] > 0 else np.inf, MOST_GROWTH / max(fastest, 1e-300))
-    products, now = [], 0.0
-    for time in clock:
-        parts = int(np.ceil((time - now) / most * (1 - 1e-12))) if time > now else 0
-        if parts > _MOST_STEPS:
-            raise ValueError(
-                f"`times` must be at most {_MOST_STEPS * most:.3g} apart, {_MOST_STEPS} steps in which the fastest "
-                f"mode of `problem` or of the imbalance of `weights` grows by e^{MOST_GROWTH:g}: got {time - now:.3g}. "
-                "Use `trainers.gradient_flow`."
-            )
-        for _ in range(parts):
-            layers = layers.stepped(np.array([(time - now) / parts]))
-        now = time
-        products.append(_product(layers, left, right))
-    return np.stack(products)
-
-
-def _product(layers: Layers, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    inputs, outputs = layers.first[0], layers.second[0]
-    if layers.idle_inputs:
-        inputs = np.concatenate([inputs, layers.spare[0]])
-    else:
-        outputs = np.concatenate([outputs, layers.spare[0]])
-    product: np.ndarray = left @ (outputs @ inputs.T) @ right
-    return product
+    number = max(float(steps), np.ceil(clock[-1] * fastest / MOST_GROWTH * (1 - 1e-12)))
+    if number > max(steps, _MOST_STEPS):
+        raise ValueError(
+            f"`times` must end before {_MOST_STEPS * MOST_GROWTH / fastest:.3g}, {_MOST_STEPS} steps in which the "
+            f"fastest mode of `problem` or of the imbalance of `weights` grows by e^{MOST_GROWTH:g}: got "
+            f"{clock[-1]:.3g}. Use `trainers.gradient_flow`."
+        )
+    nodes = np.linspace(0.0, clock[-1], int(number) + 1)
+    before = np.clip(np.searchsorted(nodes, clock * (1 + 1e-12), side="right") - 1, 0, int(number) - 1)
+    products = []
+    for node, start in enumerate(nodes[:-1]):
+        due = np.maximum(clock[before == node] - start, 0.0)
+        for first_due in range(0, due.size, _AT_ONCE):
+            products.append(left @ layers.products_after(due[first_due : first_due + _AT_ONCE]) @ right)
+        if node < before[-1]:
+            layers = layers.stepped(np.diff(nodes[node : node + 2]))
+    return np.concatenate(products)

@@ -22,7 +22,7 @@ LIMIT = 0.05  # relative error bar above which a cell is hatched
 CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
 CELL_POINTS = 80  # times of its run that are kept, about
 CELL_MAX_STEPS = 3000  # of its run: a click is to be answered in a second or two
-OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/trained_diagram.py
+OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/studies/trained_diagram.py
 SMALL_DIM = 200  # up to which a whole spectrum is computed while somebody waits
 PUBLISHED_DRAWS = 12  # tasks whose strengths are averaged to stand for the published one
 

@@ -1,7 +1,7 @@
 """The phase diagram of Tu et al., trained: seconds, work done over work needed, share of the hardware's own speed.
 
-    python benchmarks/trained_diagram.py --dim 200 --grid 35 [--again] [--tf32] [--cache DIR] [--out FILE.npz]
-    python benchmarks/trained_diagram.py --grid 9                                    a sample of the cells, for a CPU
+    python benchmarks/studies/trained_diagram.py --dim 200 --grid 35 [--again] [--tf32] [--cache DIR] [--out FILE.npz]
+    python benchmarks/studies/trained_diagram.py --grid 9   a sample of the cells, for a CPU
 
 Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
 the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products

@@ -1,6 +1,6 @@
 """Ten tables: what was advised, and what came of following it.
 
-    python benchmarks/advice.py [--splits 4] [--json FILE] [table ...]
+    python benchmarks/studies/advice.py [--splits 4] [--json FILE] [table ...]
 
 A quarter of the rows is set aside, a diagnosis of the others gives advice, and plain descent at full width follows it
 to the digits that are printed:

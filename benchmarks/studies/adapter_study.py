@@ -1,8 +1,8 @@
 """In which regime do adapters train? A small transformer learns the source of Python's standard library, byte by byte;
 adapters of several ranks, alphas and starts then learn its documentation, under SGD and AdamW, and are watched.
 
-    python benchmarks/adapter_study.py --out study.json [--workers 8] [--small | --quick]
-    python benchmarks/adapter_study.py --draw study.json --picture adapter_study.png
+    python benchmarks/studies/adapter_study.py --out study.json [--workers 8] [--small | --quick]
+    python benchmarks/studies/adapter_study.py --draw study.json --picture adapter_study.png
 
 The first takes a few minutes on a GPU (`--small`, on two cores, ten; `--quick`, for a look at it, one on one core) and
 asks:

@@ -1,9 +1,9 @@
 """The whole plane by formula against whole networks under gradient flow, d = 60 to 200, on tasks of any seed.
 
-python benchmarks/plane.py train --seed 7 --out networks.npz        8 tasks, 12 x 9 cells, 24 starts (12 where wide)
-python benchmarks/plane.py compare networks.npz                     the formula beside them, and its error bars
-python benchmarks/plane.py compare networks.npz --coarse            ... as a live page draws it
-python benchmarks/plane.py train --tasks 0 2 --widths 5 --variances 4 --starts 6 --out small.npz
+python benchmarks/studies/plane.py train --seed 7 --out networks.npz  8 tasks, 12 x 9 cells, 24 starts (12 where wide)
+python benchmarks/studies/plane.py compare networks.npz                     the formula beside them, and its error bars
+python benchmarks/studies/plane.py compare networks.npz --coarse            ... as a live page draws it
+python benchmarks/studies/plane.py train --tasks 0 2 --widths 5 --variances 4 --starts 6 --out small.npz
 
 The trained side is the flow of all weights by RK4 in float64 (wide networks reduced, which is exact): the least test
 error over all times until the training loss is flat. It shares no code with the formula. It wants a GPU, or patience.

@@ -1,0 +1,114 @@
+// Training: gradient flow by extrapolated midpoint steps, and gradient descent, of layers that are really there.
+import { matrix, product, turned } from "./matrices.js";
+
+/** @typedef {import("./matrices.js").Matrix} Matrix */
+/** @typedef {(state: Float64Array, velocity: Float64Array) => void} Velocity */
+
+const COLUMNS = 4; // of the extrapolation: order 8
+const MOST_STEPS = 20000;
+
+/**
+ * States of y' = f(y) at increasing times, the first of which is the start's. Each step takes the midpoint rule with
+ * 2, 4, 6, 8 substeps and extrapolates in their squares (Gragg, Bulirsch and Stoer).
+ * @param {Velocity} f @param {ArrayLike<number>} start @param {ArrayLike<number>} clock @param {number} [rtol]
+ */
+export function integrate(f, start, clock, rtol = 1e-10) {
+  const n = start.length, states = [Float64Array.from(start)];
+  let y = states[0], now = clock[0], step = (clock[clock.length - 1] - now) / 200, steps = 0;
+  const floor = rtol * y.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-300);
+  const slope = new Float64Array(n), v = new Float64Array(n);
+  const table = Array.from({ length: COLUMNS }, () => new Float64Array(n)), before = new Float64Array(n);
+  let a = new Float64Array(n), b = new Float64Array(n);
+  for (let k = 1; k < clock.length; k++) {
+    while (now < clock[k]) {
+      if (++steps > MOST_STEPS) throw new Error("The flow takes too many steps: take a shorter length or scales nearer to each other.");
+      const left = clock[k] - now, H = step > 0.999 * left ? left : step;
+      f(y, slope);
+      for (let row = 0; row < COLUMNS; row++) {
+        const parts = 2 * (row + 1), h = H / parts;
+        for (let i = 0; i < n; i++) {
+          a[i] = y[i];
+          b[i] = y[i] + h * slope[i];
+        }
+        for (let part = 1; part < parts; part++) {
+          f(b, v);
+          for (let i = 0; i < n; i++) a[i] += 2 * h * v[i];
+          [a, b] = [b, a];
+        }
+        f(b, v);
+        // table[j] holds T(row, j) from the left; the newest row replaces the old one
+        for (let i = 0; i < n; i++) {
+          let made = (a[i] + b[i] + h * v[i]) / 2, old = table[0][i];
+          table[0][i] = made;
+          for (let j = 1; j <= row; j++) {
+            const ratio = (parts / (2 * (row - j + 1))) ** 2;
+            const next = made + (made - old) / (ratio - 1);
+            old = table[j][i];
+            table[j][i] = next;
+            if (j === COLUMNS - 1) before[i] = made;
+            made = next;
+          }
+        }
+      }
+      const best = table[COLUMNS - 1];
+      let off = 0;
+      for (let i = 0; i < n; i++) off = Math.max(off, Math.abs(best[i] - before[i]) / (floor + rtol * Math.max(Math.abs(y[i]), Math.abs(best[i]))));
+      if (off <= 1) {
+        now = H === left ? clock[k] : now + H;
+        y = best.slice();
+      }
+      const change = off > 0 ? 0.9 * off ** (-1 / (2 * COLUMNS - 1)) : 4;
+      const next = H * Math.min(4, Math.max(0.2, Number.isFinite(change) ? change : 0.2));
+      step = off <= 1 && H < step ? Math.max(step, next) : next;
+    }
+    states.push(y);
+  }
+  return states;
+}
+
+/**
+ * The velocity of two layers (W1, then W2, row by row) under E|y - W2 W1 x|^2 / 2 with E[x x'] = cov (the identity if
+ * it is left out) and E[y x'] = cross.
+ * @param {Matrix} cross @param {number} width @param {Matrix | null} cov @returns {Velocity}
+ */
+export function twoLayers(cross, width, cov = null) {
+  const { rows: k, cols: d } = cross, one = width * d;
+  const A = new Float64Array(k * d), R = new Float64Array(k * d), T = new Float64Array(width * Math.max(k, d));
+  return (state, velocity) => {
+    const W1 = state.subarray(0, one), W2 = state.subarray(one);
+    product(A, W2, W1, k, width, d);
+    if (cov) product(R, A, cov.data, k, d, d);
+    else R.set(A);
+    for (let i = 0; i < R.length; i++) R[i] = cross.data[i] - R[i];
+    turned(T, W2, k, width);
+    product(velocity, T, R, width, k, d);
+    turned(T, W1, width, d);
+    product(velocity.subarray(one), R, T, k, d, width);
+  };
+}
+
+/**
+ * States of gradient descent every so many steps, the start included; ends early where a run diverges.
+ * @param {Velocity} f @param {ArrayLike<number>} start @param {number} rate @param {number} steps @param {number} every
+ */
+export function descend(f, start, rate, steps, every) {
+  const y = Float64Array.from(start), v = new Float64Array(y.length), states = [y.slice()], at = [0];
+  for (let step = 1; step <= steps; step++) {
+    f(y, v);
+    let size = 0;
+    for (let i = 0; i < y.length; i++) size = Math.max(size, Math.abs((y[i] += rate * v[i])));
+    if (!(size < 1e100)) return { states, at, diverged: true };
+    if (step % every === 0 || step === steps) {
+      states.push(y.slice());
+      at.push(step);
+    }
+  }
+  return { states, at, diverged: false };
+}
+
+/** W2 W1 of a state of two layers. @param {Float64Array} state @param {number} outputs @param {number} inputs @param {number} width */
+export function productOf(state, outputs, inputs, width) {
+  const A = matrix(outputs, inputs);
+  product(A.data, state.subarray(width * inputs), state, outputs, width, inputs);
+  return A;
+}

@@ -1,0 +1,37 @@
+// The five steps of a lecture: a page each, in the state in which it is shown, its own picture first.
+import { page as phase } from "./phase.js";
+import { page as train } from "./train.js";
+
+/** @typedef {import("./kinds.js").Page} Page */
+/** @typedef {{ title: string, says: string, gestures: string[], page: Page, values: Record<string, any>, lead: string }} Step */
+
+/** @type {Step[]} */
+export const STEPS = [
+  {
+    title: "One mode after the other",
+    says: "From a small initialization each singular value waits near zero, then rises along a sigmoid: the network learns one mode after the other.",
+    gestures: ["Press Play at the cursor and say which mode is learning.", "Press “Freeze this run”, then “large” beside the initialization scale: now all modes rise at once, and the two runs stand side by side."],
+    page: train, values: { scale: 5e-4 }, lead: "modes",
+  },
+  {
+    title: "The formula is the training",
+    says: "This network has a million hidden units. The broad curves are trained, the dashed ones are a formula.",
+    gestures: ["Ask the audience for a width up to a trillion, type it into the box, and lower the scale until the threshold is where it was.", "Read the largest distance between formula and training below the picture."],
+    page: train, values: { width: 1e6, scale: 3e-4, target: "low_rank", rank: 3 }, lead: "modes",
+  },
+  {
+    title: "Lazy or active: a map",
+    says: "Which initializations find the truth behind the noise? Every cell of the map is a network, and none of them was trained.",
+    gestures: ["Ask where the audience would initialize, and move the pointer there.", "Raise the noise: the region in which anything is learned shrinks, while the colors keep their meaning."],
+    page: phase, values: {}, lead: "map",
+  },
+  {
+    title: "When to stop",
+    says: "Two cells of the map, trained: the error on the truth falls, then rises again, because noise is learned after the signal.",
+    gestures: ["Find the minimum of each curve: an active network (blue) gets far lower than a lazy one (orange).", "Touch any other cell of the map to train it too."],
+    page: phase, values: { dim: 60, cells: [-2.205882352941176, 1.976470588235294, -1.3235294117647058, 2.470588235294118] }, lead: "cells",
+  },
+];
+
+/** The page of a step, which begins in the step's state. @param {Step} step @returns {Page} */
+export const pageOf = ({ page, values }) => ({ ...page, controls: page.controls.map((c) => (c.name in values ? { ...c, initial: values[c.name] } : c)) });

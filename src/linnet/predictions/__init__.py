@@ -1,0 +1,6 @@
+"""What training will do, without training: one function chooses the formula and estimates how far to trust it."""
+
+from linnet.predictions.predicting import FORMULAS, predict
+from linnet.predictions.prediction import Assumption, Difference, Formula, NoFormulaError, Prediction
+
+__all__ = ["FORMULAS", "Assumption", "Difference", "Formula", "NoFormulaError", "Prediction", "predict"]

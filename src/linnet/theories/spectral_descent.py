@@ -1,0 +1,202 @@
+"""Spectral descent, which is Muon with small steps and no momentum: the singular values of the target are clipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import count, non_negative, of_kind, real_array, representable
+from linnet.problems.problem import Problem
+from linnet.theories.lazy_active.closed_form import whitened_target
+from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
+
+NEWTON_STEPS = 60
+NEWTON_TOLERANCE = 1e-15
+LARGE_RATIO = 1e9  # of level and threshold, from which on the square of its inverse is lost in rounding
+
+
+@dataclass(frozen=True)
+class SpectralMinimum:
+    """The minimum test loss of spectral descent over all times.
+
+    **Attributes:**
+
+    - `test_loss`: $|A - A^*|_F^2/2$ at its minimum
+    - `time`: the canonical time of the minimum
+    - `level`: the level at which the target is clipped then
+    - `uncertainty`: of `test_loss`, relative; infinite where there is no formula, and then all numbers are NaN
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.spectral_descent import minimum
+        >>> problem = ln.Problem.from_target(np.diag([3.0, 1.0]), truth=np.diag([2.5, 1.0]))
+        >>> best = minimum(problem, 0.0)
+        >>> round(best.level, 12), round(best.time, 12), round(best.test_loss, 12)
+        (2.5, 1.581138830084, 0.0)
+    """
+
+    test_loss: float
+    time: float
+    level: float
+    uncertainty: float
+
+
+@representable
+def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
+    r"""The level that all modes share on their way up: the strength of a mode that has not reached its target.
+
+    $$ \dot s = 2 (s^2 + g^2)^{1/4},\quad s(0) = 0: \qquad
+       t = \frac{s}{2\sqrt g}\,{}_2F_1\!\left(\tfrac14, \tfrac12; \tfrac32; -\frac{s^2}{g^2}\right) $$
+
+    **Arguments:**
+
+    - `threshold`: $g = \sigma^2 w \ge 0$; at $g = 0$ the level is $t^2$
+    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $s(t)$, (time,), to 1e-13.
+
+    **Valid when** `mode_values` is.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import level
+        >>> level(0.0, [0.0, 1.0, 3.0]).tolist(), level(1.0, [0.0, 1.0, 3.0]).round(3).tolist()
+        ([0.0, 1.0, 9.0], [0.0, 2.492, 12.94])
+    """
+    g, t = non_negative("threshold", threshold), clock_of(times)
+    reached = np.maximum(
+        2 * np.sqrt(g) * t if g > 0 else 0.0, t**2
+    )  # not beyond the level, from where Newton's steps go up to it
+    moving = np.isfinite(reached) & (reached > 0)
+    for _ in range(NEWTON_STEPS if g > 0 else 0):
+        s = reached[moving]
+        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        reached[moving] = s + change
+        if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
+            break
+    return reached
+
+
+@representable
+def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+    r"""How far each singular mode of the target is learned by spectral descent from a wide Gaussian initialization.
+
+    $$ s_i(t) = \min(S_i, s(t)) $$
+
+    with the same `level` $s(t)$ for all modes: under gradient flow strong modes are learned first, here all grow at one
+    speed, and the weak ones arrive first.
+
+    **Arguments:**
+
+    - `target_values`: singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: $g = \sigma^2 w \ge 0$, which sets the time scale and nothing else
+    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $s_i(t)$, (time, mode).
+
+    **Valid when** inputs are whitened, steps are small, and both Gram matrices of the initialization are close to $g I$
+    with a negligible product: wide Gaussian layers with $g$ small compared with the target. It holds for
+    `trainers.updates.SpectralDescent`. Muon follows with the delay of its momentum, at singular values of Newton and
+    Schulz that are not all 1. Finite steps make a mode oscillate within a step of its target.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import mode_values
+        >>> mode_values([9.0, 2.0], 0.0, [1.0, 2.0, float("inf")]).tolist()
+        [[1.0, 1.0], [4.0, 2.0], [9.0, 2.0]]
+    """
+    return np.minimum(modes_of(target_values), level(threshold, times)[:, None])
+
+
+@representable
+def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
+    r"""Products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t)) V^\top$.
+
+    **Arguments:**
+
+    - `target`: $Y = U S V^\top$, (output, input), or a `Problem` with whitened inputs, whose target it is
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $A(t)$, (time, output, input). **Valid when** `mode_values` is.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import product
+        >>> product([[9.0, 0.0], [0.0, 2.0]], 0.0, [2.0]).round(12).tolist()
+        [[[4.0, 0.0], [0.0, 2.0]]]
+    """
+    left, values, right = np.linalg.svd(whitened_target(target), full_matrices=False)
+    return (left * mode_values(values, threshold, times)[:, None, :]) @ right
+
+
+def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> SpectralMinimum:
+    r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
+
+    Between two neighboring singular values the test loss is quadratic in the level, so the minimum is exact.
+
+    **Arguments:**
+
+    - `problem`: with whitened inputs and a `truth`
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
+      no formula, because the network cannot hold all modes
+
+    **Returns** a `SpectralMinimum`. Its `uncertainty` adds what the initial product may change (relative to the square
+    root of the loss) to the difference between the minimum and the loss at the end.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
+        >>> wide = ln.theories.spectral_descent.minimum(task, 0.01, width=1000)
+        >>> descent = ln.theories.lazy_active.predicted_diagram(task, [1e-5], [1000])
+        >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # descent selects, and denoises
+        (1136, 165)
+    """
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    target, g = whitened_target(problem), non_negative("threshold", threshold)
+    if problem.truth is None:
+        raise ValueError("`problem` must have a `truth`: the test loss is the distance to it.")
+    truth = real_array("truth", problem.truth)
+    modes = min(target.shape)
+    if width is not None and count("width", width) < modes:
+        return SpectralMinimum(np.nan, np.nan, np.nan, np.inf)
+    left, values, right = np.linalg.svd(target, full_matrices=False)
+    overlaps = np.einsum("oi,om,mi->m", truth, left, right)
+    levels = _candidate_levels(values, overlaps)
+    clipped = np.minimum(values, levels[:, None])
+    losses = 0.5 * (clipped**2).sum(axis=1) - clipped @ overlaps + 0.5 * (truth**2).sum()
+    best = int(np.argmin(losses))
+    loss, end = max(float(losses[best]), 0.0), 0.5 * float(((target - truth) ** 2).sum())
+    uncertainty = 0.0
+    if width is not None:
+        initial = g / np.sqrt(width) * np.sqrt(target.size)  # Frobenius norm of the initial product
+        uncertainty = initial / np.sqrt(2 * loss) + end / loss - 1 if loss > 0 else np.inf
+    return SpectralMinimum(loss, float(_time_of_level(levels[best], g)), float(levels[best]), float(uncertainty))
+
+
+def _candidate_levels(values: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
+    """Return the levels at which the test loss may be least: 0, all singular values, and the vertices of the parabolas
+    between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
+    larger = np.arange(1, values.size + 1)
+    vertices = np.cumsum(overlaps) / larger
+    lower = np.append(values[1:], 0.0)
+    inside = vertices[(vertices > lower) & (vertices < values)]
+    return np.concatenate([[0.0], values, inside])
+
+
+def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+    """Return the time at which the level is s."""
+    from scipy.special import gamma, hyp2f1
+
+    delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratio = s / np.float64(g)
+        series = s / (2 * np.sqrt(g)) * hyp2f1(0.25, 0.5, 1.5, -(np.minimum(ratio, LARGE_RATIO) ** 2))
+    return np.where(ratio < LARGE_RATIO, series, np.sqrt(s) + delay * np.sqrt(g))
