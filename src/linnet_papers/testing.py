@@ -140,7 +140,7 @@ def check_rows(found: Result, expected: str) -> None:
         turned = [flipped(one) if one == _row_of(sound, row) else one for one in sound]
         assert verdict(sound) != verdict(turned), f"{row.decides} {row.quantity} decides nothing"
     same = [
-        (row.decides, row.values, row.limit and row.limit.relation)
+        (row.decides, row.values, row.limit and (row.limit.relation, row.limit.number))
         for row in limited
         if any(value % 1 for value in row.values)  # whole numbers are the same by chance: 1 of 1, 0 of them
     ]
@@ -221,7 +221,8 @@ def _forget(claim: Claim) -> None:
     """Clear the caches of all modules of the claim's package."""
     package = claim.measure.__module__.split(".")
     home = ".".join(package[:2]) if package[0] == "linnet_papers" else package[0]
-    modules = [module for name, module in list(sys.modules.items()) if f"{name}.".startswith(f"{home}.")]
+    places = (f"{home}.", "linnet_papers.reproduction.table.")
+    modules = [module for name, module in list(sys.modules.items()) if f"{name}.".startswith(places)]
     for kept in {value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")}:
         kept.cache_clear()
 

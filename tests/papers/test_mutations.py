@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from linnet_papers import ORDER
-from linnet_papers.reproduction import papers, table
+from linnet_papers.reproduction import papers
 from linnet_papers.testing import Mutation, check_mutation, forgotten
 from mutations import table_of
 
@@ -38,11 +38,7 @@ def smaller(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("smaller")
 @pytest.mark.parametrize(("paper", "mutation"), ROWS)
 def test_an_error_turns_the_verdict(paper: str, mutation: Mutation) -> None:
-    if mutation.retrains:
-        table._results.cache_clear()
     check_mutation(papers()[paper], mutation, table_of(paper).TRIAL)
-    if mutation.retrains:
-        table._results.cache_clear()
 
 
 @pytest.mark.parametrize("paper", ORDER)
