@@ -22,9 +22,9 @@ from linnet_papers.reproduction.typeset import typeset
 _ROLES = {"given": "given", "holds": "printed", "corrected": "corrected", "refuted": "refutes"}
 
 
-def claim_from_rules(name: str, measure: Callable[[measurement.Trial], Numbers], **words: Any) -> measurement.Claim:
+def claim_from_rules(name: str, measure: Callable[[measurement.Trial], Numbers], **declared: Any) -> measurement.Claim:
     """Return a claim whose rows are made of the rules of an old one and of what its function returns."""
-    old = OldClaim(name=name, measure=measure, **words)
+    old = OldClaim(name=name, measure=measure, **declared)
 
     @functools.wraps(measure)
     def measured(trial: measurement.Trial) -> list[Row]:
@@ -33,9 +33,9 @@ def claim_from_rules(name: str, measure: Callable[[measurement.Trial], Numbers],
         return rows_from_numbers(old, numbers)
 
     measured.old = old  # type: ignore[attr-defined]
-    texts = {part: _tex(getattr(old, part)) for part in ("says", "assumes", "tried", "correction")}
-    parts = ("name", "where", "expected", "paper")
-    return measurement.Claim(measure=measured, **texts, **{part: getattr(old, part) for part in parts})
+    words: Any = {part: _tex(getattr(old, part)) for part in ("says", "assumes", "tried", "correction")}
+    words |= {part: getattr(old, part) for part in ("name", "where", "expected", "paper")}
+    return measurement.Claim(measure=measured, **words)
 
 
 def _tex(text: str) -> str:
@@ -66,7 +66,7 @@ def _with_tex(row: Row) -> Row:
 
 def _row_of_rule(decides: str, leaf: Leaf, numbers: Numbers) -> Row:
     """Return the row of one limit."""
-    measured = entries(numbers[leaf.number])
+    measured: list[Any] = entries(numbers[leaf.number])
     if not isinstance(numbers[leaf.number], dict) or len(measured) < 1:
         measured = [("", value) for _, value in measured]
     factor = leaf._limit_factor(numbers)
@@ -79,7 +79,8 @@ def _row_of_rule(decides: str, leaf: Leaf, numbers: Numbers) -> Row:
     if errors and "uncertainty" in numbers:
         error = float(numbers["uncertainty"])
         measured = [(label, v if isinstance(v, Estimate) else Estimate(float(v), error)) for label, v in measured]
-    number, of, quantity = float(leaf.limit) * factor, (), leaf.what
+    number, quantity = float(leaf.limit) * factor, leaf.what
+    of: tuple[float, ...] = ()
     if isinstance(leaf, Within):
         targets = entries(numbers[leaf.of]) if isinstance(leaf.of, str) else [("", leaf.of)]
         of = tuple(float(getattr(target, "value", target)) for _, target in targets)

@@ -308,7 +308,7 @@ class Row:
         if self.labels:
             stored["labels"] = list(self.labels)
         if self.limit is not None:
-            limit = {"relation": self.limit.relation, "number": _to_json(self.limit.number)}
+            limit: dict[str, Any] = {"relation": self.limit.relation, "number": _to_json(self.limit.number)}
             limit |= {"errors": self.limit.errors} if self.limit.errors else {}
             limit |= {"of": [_to_json(one) for one in self.limit.of]} if self.limit.of else {}
             stored |= {"limit": limit | {"because": self.limit.because}, "met": self.met}

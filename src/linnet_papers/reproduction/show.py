@@ -181,8 +181,9 @@ def markdown_text(text: str) -> str:
         return "".join(p if p.startswith("`") else re.sub(r"([*_<|\\])", r"\\\1", p) for p in pieces)
 
     def formula(tex: str) -> str:
-        for sign, name in (("|", r"\vert "), ("<", r"\lt "), (">", r"\gt ")):
-            tex = re.sub(rf"(?<!\\) ?{re.escape(sign)} ?" if sign != "|" else r"(?<!\\)\|", lambda _, n=name: n, tex)
+        tex = re.sub(r"(?<!\\)\|", r"\\vert ", tex)  # in a table it would end the cell
+        tex = re.sub(r" ?(?<!\\)< ?", r" \\lt ", tex)  # not the beginning of a tag
+        tex = re.sub(r" ?(?<!\\)> ?", r" \\gt ", tex)
         return f"${tex}$"
 
     return with_formulas(text, formula, words)
