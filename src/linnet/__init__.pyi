@@ -1,4 +1,7 @@
 from . import (
+    draw as draw,
+)
+from . import (
     estimators as estimators,
 )
 from . import (
@@ -50,7 +53,11 @@ from .forecasts.diagnosis import Diagnosis as Diagnosis
 from .forecasts.forecasting import Forecast as Forecast
 from .forecasts.forecasting import forecast as forecast
 from .inits.weights import Weights as Weights
+from .predictions.diagrams import PhaseDiagram as PhaseDiagram
+from .predictions.diagrams import phase_diagram as phase_diagram
 from .predictions.predicting import predict as predict
+from .predictions.prediction import NoFormulaError as NoFormulaError
+from .predictions.prediction import Prediction as Prediction
 from .problems.problem import Problem as Problem
 from .reductions.reduction import Reduction as Reduction
 from .reductions.reduction import reduce as reduce
@@ -70,6 +77,9 @@ __all__ = [
     "Diagnosis",
     "DivergedError",
     "Forecast",
+    "NoFormulaError",
+    "PhaseDiagram",
+    "Prediction",
     "Problem",
     "Reduction",
     "Status",
@@ -77,6 +87,7 @@ __all__ = [
     "Weights",
     "denoise",
     "diagnose",
+    "draw",
     "estimators",
     "forecast",
     "forecasts",
@@ -87,6 +98,7 @@ __all__ = [
     "lora",
     "noise_sde",
     "observables",
+    "phase_diagram",
     "precision",
     "predict",
     "predictions",

@@ -9,7 +9,7 @@ import linnet as ln
 pytest.importorskip("sklearn")
 
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linnet.estimators import LinearNetworkRegressor
 
 
-@parametrize_with_checks([LinearNetworkRegressor(width=20, steps=200, learning_rate=0.05)])
+@pytest.mark.filterwarnings("ignore:the held-out error still falls:sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([LinearNetworkRegressor()])
 def test_it_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -173,3 +174,45 @@ def test_a_start_beyond_training_is_refused(scale, bound):
     X, Y = regression(n=20)
     with pytest.raises(ValueError, match=f"`init_scale` must be {bound}: training cannot begin at "):
         LinearNetworkRegressor(width=5, steps=3, init_scale=scale).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", ["pairs", "masks", "splitter"])
+def test_rows_of_no_weight_keep_their_place_in_given_splits(kind):
+    """0.3.0 took other rows for the folds, or ended in an IndexError."""
+    X, Y = regression(n=50)
+    weights = np.where(np.arange(50) % 3 == 0, 0.0, 1.0 + np.arange(50) % 4)
+    used = weights > 0
+    parts = np.arange(50) % 4
+    pairs = [(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in range(4)]
+    cv = {
+        "pairs": pairs,
+        "masks": [(parts != part, parts == part) for part in range(4)],
+        "splitter": PredefinedSplit(parts),
+    }[kind]
+    numbers = np.cumsum(used) - 1
+    by_hand = [tuple(numbers[rows[used[rows]]] for rows in pair) for pair in pairs]
+    model = LinearNetworkRegressor(width=20, cv=cv).fit(X, Y, sample_weight=weights)
+    removed = LinearNetworkRegressor(width=20, cv=by_hand).fit(X[used], Y[used], sample_weight=weights[used])
+    assert model.n_iter_ == removed.n_iter_
+    assert_allclose(model.coef_, removed.coef_, rtol=1e-12)
+
+
+def test_folds_without_weight_are_refused():
+    X, Y = regression(n=20)
+    halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    with pytest.raises(ValueError, match=r"fold 0 has 10 to train on and 0 held out"):
+        LinearNetworkRegressor(cv=halves).fit(X, Y, sample_weight=np.repeat([1.0, 0.0], 10))
+
+
+def test_repeated_rows_and_weights_choose_alike_with_several_targets():
+    """The variance of the targets, which weighs them against each other, did not count the weights."""
+    X, Y = regression(n=40)
+    Y[:4, 1] *= 8
+    counts = np.where(np.arange(40) < 4, 1, 3)
+    pairs = [(np.flatnonzero(np.arange(40) % 2 != part), np.flatnonzero(np.arange(40) % 2 == part)) for part in (0, 1)]
+    again = np.repeat(np.arange(40), counts)
+    repeated = [tuple(np.flatnonzero(np.isin(again, rows)) for rows in pair) for pair in pairs]
+    weighted = LinearNetworkRegressor(width=20, cv=pairs).fit(X, Y, sample_weight=counts.astype(float))
+    plain = LinearNetworkRegressor(width=20, cv=repeated).fit(X[again], Y[again])
+    assert weighted.n_iter_ == plain.n_iter_
+    assert_allclose(weighted.cv_curves_.errors, plain.cv_curves_.errors, rtol=1e-9)

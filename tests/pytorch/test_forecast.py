@@ -64,7 +64,6 @@ def test_the_forecast_is_pytorchs_own_run(name, width, bias, rate, options):
     run = trained(model, X, Y, optimizer, steps)
     assert run[-1] < 0.99 * run[0]
     np.testing.assert_allclose(told.loss, run, rtol=1e-8)
-    assert (told.forecast is None) == bias
 
 
 def test_groups_with_rates_and_decays_of_their_own():
@@ -81,20 +80,22 @@ def test_groups_with_rates_and_decays_of_their_own():
     np.testing.assert_allclose(told.loss, trained(model, X, Y, optimizer, 60), rtol=1e-8)
 
 
-@pytest.mark.parametrize("sizes", [(6, None), (2, 5.0)])
-def test_through_linnets_forecast_and_by_recursion_it_is_the_same(sizes):
-    """Without an output bias there are two ways: two rates become one by rescaling the layers."""
-    width, ratio = sizes
+@pytest.mark.parametrize(("width", "ratio"), [(6, 1.0), (2, 5.0)])
+def test_it_agrees_with_linnets_forecast(width, ratio):
+    """Which has one rate: two of them become one if the layers are rescaled."""
     X, Y = table("diabetes")
     model = bottleneck(X.shape[1], 1, width, bias=False)
-    rates = [{"params": [model[0].weight], "lr": 0.01}, {"params": [model[1].weight], "lr": 0.01 * (ratio or 1)}]
+    rates = [{"params": [model[0].weight], "lr": 0.01}, {"params": [model[1].weight], "lr": 0.01 * ratio}]
     told = forecast(model, X, Y, torch.optim.SGD(rates, momentum=0.5), 80, validation=(X[:100], Y[:100]))
-    assert told.forecast is not None
-    by_hand = ln.torch.forecasting._by_recursion(told.run, told.run, 80)
-    np.testing.assert_allclose(told.loss, by_hand.loss, rtol=1e-10)
-    np.testing.assert_allclose(told.strengths, by_hand.strengths, rtol=1e-10)
-    np.testing.assert_allclose(told.shares, by_hand.shares, atol=1e-9)
-    np.testing.assert_allclose(by_hand.validation_loss, by_hand.loss, rtol=1e-10)
+    first, second = (layer.weight.detach().double().numpy() for layer in model)
+    problem = ln.Problem.from_data(X.numpy(), Y.numpy())
+    unit, root = 2 / Y.shape[1], ratio**0.25
+    start = ln.Weights(root * first, second / root)
+    options = {"learning_rate": unit * 0.01 * root**2, "steps": 80, "save_every": 1, "momentum": 0.5}
+    other = ln.forecast(problem, start, **options)
+    np.testing.assert_allclose(told.loss, unit * other.loss, rtol=1e-10)
+    np.testing.assert_allclose(told.strengths, other.regimes.strengths, rtol=1e-10)
+    np.testing.assert_allclose(told.shares, other.shares, atol=1e-9)
 
 
 def test_an_adapter_on_frozen_features():

@@ -104,7 +104,10 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
+            used = weights > 0
+            if not isinstance(folds, int):
+                folds = _pairs_among(used, list(check_cv(folds).split(X, Y)))
+            X, Y, weights = X[used], Y[used], weights[used]
             if len(X) < 2:
                 raise ValueError(f"`sample_weight` must leave at least 2 rows: {len(X)} have a weight above zero.")
         inputs = scaler(X, self.preprocess, center=self.fit_intercept, weights=weights)
@@ -231,6 +234,22 @@ def _check_cv(cv: object) -> object:
             raise ValueError(f"`cv` must be a list of pairs (rows to train on, rows held out): got {shown(cv)}.")
         return pairs
     return count("cv", cv, least=2)
+
+
+def _pairs_among(used: np.ndarray, pairs: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return pairs of rows as numbers among the rows that are `used`, without the others."""
+    numbers = np.cumsum(used) - 1
+    among = []
+    for fold, pair in enumerate(pairs):
+        rows = [np.arange(used.size)[np.asarray(part)] for part in pair]  # numbers or a mask
+        training, held = (numbers[part[used[part]]] for part in rows)
+        if not len(held) or len(training) < 2:
+            raise ValueError(
+                f"`cv` must leave rows of positive `sample_weight` in every fold: fold {fold} has {len(training)} to "
+                f"train on and {len(held)} held out."
+            )
+        among.append((training, held))
+    return among
 
 
 def _resolve_seed(random_state: object) -> list[int]:

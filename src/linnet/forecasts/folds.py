@@ -67,7 +67,8 @@ def make_fold(
     own = None if weights is None else weights[training]
     inputs = scaler(X[training], preprocess, center=center, weights=own)
     outputs = target_scaler(Y[training], preprocess, center=center, weights=own)
-    variance = Y.var(axis=0)
+    mean = np.average(Y, axis=0, weights=weights)
+    variance = np.average((Y - mean) ** 2, axis=0, weights=weights)
     varies = variance > 0
     units = np.where(varies, outputs.scale**2 / np.where(varies, variance, 1.0), 0.0) * len(varies)
 

@@ -16,9 +16,9 @@ MISFIT_CONSTANT, MISFIT_SLOPE = 0.77, 0.21
 MAX_MISFIT = 1.3  # over that limit, where nothing is below it: one of 20 matrices of noise alone is not
 EXACT = 1e-13  # of the largest singular value: a tail below is rounding
 MIN_TAIL_SHARE, MIN_TAIL = 1 / 3, 12  # of all singular values; shorter tails of smooth spectra look like noise
-# Of correlated noise: largest value over the median; the gap above it over all gaps within; values between gap and
-# tail, as a share of all.
-MAX_BULK_WIDTH, MIN_GAP, MIN_BETWEEN = 8.0, 3.0, 0.1
+# Of correlated noise: its largest value over the median; the gap above it, relative and over all gaps within; values
+# between gap and tail, as a share of all.
+MAX_BULK_WIDTH, MIN_GAP, MIN_GAP_RATIO, MIN_BETWEEN = 8.0, 0.2, 3.0, 0.1
 MIN_FREE = 0.1  # of a row or column: what the signal's directions leave of its noise, at least
 PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
 
@@ -166,13 +166,10 @@ def level_below_gap(values: np.ndarray, shape: tuple[int, int], tail: NoiseTail)
     s = np.sort(values)[::-1]
     top = s[: max(2, s.size // 3) + 1]
     gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny) - 1
-    begins = int(np.argmax(gaps)) + 1
-    bulk = s[begins:]
-    if (
-        begins < 2
-        or tail.removed < begins + MIN_BETWEEN * s.size
-        or bulk[0] > MAX_BULK_WIDTH * np.median(bulk)
-        or gaps[begins - 1] < MIN_GAP * gaps[begins:].max(initial=0.0)
-    ):
-        return None
-    return float(s[begins] / largest_noise_value(1.0, shape))
+    for begins in range(gaps.size, 1, -1):
+        gap, within = gaps[begins - 1], gaps[begins:].max(initial=0.0)
+        if gap >= max(MIN_GAP, MIN_GAP_RATIO * within):
+            far = tail.removed >= begins + MIN_BETWEEN * s.size
+            alike = s[begins] <= MAX_BULK_WIDTH * np.median(s[begins:])
+            return float(s[begins] / largest_noise_value(1.0, shape)) if far and alike else None
+    return None

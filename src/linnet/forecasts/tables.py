@@ -15,6 +15,7 @@ from linnet import _extras as extras
 from linnet._arguments import count, path_of
 from linnet._memory import check_fits
 from linnet._randomness import generator, words
+from linnet.forecasts._array_files import stored_arrays
 from linnet.forecasts._columns import (
     COPIES,
     TAKE_FEWER,
@@ -259,34 +260,27 @@ def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Columns, n
     """Read an NPY or NPZ file: the arrays X and Y, or its only array as a data frame, and None."""
     import pandas as pd
 
-    mapped = place.suffix.lower() == ".npy"
-    try:
-        held = np.load(place, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except ValueError as reason:
-        raise ValueError(f"{place.name} cannot be read: {reason}") from None
-    arrays = {"": held} if mapped else dict(held)
-    by_letter = {name.upper(): array for name, array in arrays.items()}
+    arrays = stored_arrays(place)
+    letters = [name.upper() for name in arrays]
+    if twice := sorted({name for name in ("X", "Y") if letters.count(name) > 1}):
+        raise ValueError(f"{place.name} must hold one array {twice[0]}: it holds {', '.join(sorted(arrays))}.")
+    by_letter = dict(zip(letters, arrays.values(), strict=True))
     if {"X", "Y"} <= set(by_letter):
-        which = _choose_rows(len(by_letter["X"]), rows, key)
-        return _load_rows(place, by_letter["X"], which), _load_rows(place, by_letter["Y"], which)
+        inputs, outputs = by_letter["X"], by_letter["Y"]
+        lengths = [array.shape[0] if array.shape else 0 for array in (inputs, outputs)]
+        if lengths[0] != lengths[1]:
+            raise ValueError(
+                f"`X` and `Y` of {place.name} must have the same number of rows: got {lengths[0]} and {lengths[1]}."
+            )
+        which = _choose_rows(lengths[0], rows, key)
+        return inputs.rows(which), outputs.rows(which)
     if len(arrays) != 1:
         raise ValueError(f"{place.name} must hold arrays X and Y, or one array: it holds {', '.join(sorted(arrays))}.")
     array = next(iter(arrays.values()))
-    if array.ndim != 2 or array.shape[1] < 2:
+    if len(array.shape) != 2 or array.shape[1] < 2:
         raise ValueError(f"{place.name} must hold a table of two columns or more: its array has shape {array.shape}.")
-    values = _load_rows(place, array, _choose_rows(len(array), rows, key))
+    values = array.rows(_choose_rows(array.shape[0], rows, key))
     return pd.DataFrame(values, columns=[str(index) for index in range(array.shape[1])]), None
-
-
-def _load_rows(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndarray:
-    """Return the chosen rows of an array in a file; refuse more than memory holds."""
-    taken = len(array) if which is None else len(which)
-    check_fits(
-        COPIES * 8 * taken * int(np.prod(array.shape[1:])),
-        f"an array of {' x '.join(map(str, array.shape))} in {place.name}",
-        TAKE_FEWER,
-    )
-    return np.asarray(array if which is None else array[which])
 
 
 def _choose_rows(total: int, rows: int | None, key: object) -> np.ndarray | None:

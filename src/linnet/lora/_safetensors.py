@@ -9,6 +9,23 @@ from typing import Any
 
 import numpy as np
 
+from linnet._memory import check_fits
+
+MAX_SETTINGS_BYTES = 16 * 2**20  # of a file of settings: real ones have some kilobytes
+COPIES = 8  # of a file of tensors, while its numbers of two bytes are made into float64
+
+
+def read_bytes(file: Path, what: str) -> bytes:
+    """Return what a file of settings holds; refuse one that is far too large, before it is read."""
+    try:
+        size = file.stat().st_size
+        if size > MAX_SETTINGS_BYTES:
+            raise ValueError(f"{what} must be a file of settings: {file} has {size / 2**20:.0f} MiB.")
+        with file.open("rb") as opened:
+            return opened.read(MAX_SETTINGS_BYTES)  # a device has no size
+    except OSError as reason:
+        raise ValueError(f"{what} must be readable JSON: {file} is not ({reason.strerror}).") from None
+
 
 def parse_json(content: bytes, what: str) -> Any:
     """Return the value of a JSON text, or raise `ValueError` with a message that begins with `what`."""
@@ -23,6 +40,7 @@ def read_tensors(file: Path) -> dict[str, np.ndarray]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
+    check_fits(COPIES * file.stat().st_size, f"reading {file}", "Read it where there is more memory.")
     try:
         tensors = load_file(file)
     except (SafetensorError, AttributeError, KeyError, ValueError) as reason:  # a type that NumPy lacks is one of these

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any, NoReturn
@@ -13,7 +13,8 @@ import numpy as np
 
 from linnet._arguments import count, non_negative, positive, shown
 from linnet.inits.weights import Weights
-from linnet.lora._safetensors import parse_json, read_tensors
+from linnet.lora._patterns import values_by_pattern
+from linnet.lora._safetensors import parse_json, read_bytes, read_tensors
 from linnet.lora.adapter import Adapter
 from linnet.lora.training_arguments import training_options
 
@@ -106,14 +107,17 @@ def _from_path(path: Path, options: dict[str, Any], in_dim: int | None, out_dim:
     if path.is_dir() and tensors.exists():
         if not tensors.is_file():
             raise ValueError(f"`source` must hold its weights in a file: {tensors} is none.")
+        factors = _factors_by_module(read_tensors(tensors), tensors)
+        settings = _settings_by_module(config, file, factors)
         return {
-            name: _build_adapter(file, name, _settings_of_module(config, name, first, second), options)
-            for name, (first, second) in _factors_by_module(read_tensors(tensors), tensors).items()
+            name: _build_adapter(file, name, settings[name] | {"weights": Weights(first, second)}, options)
+            for name, (first, second) in factors.items()
         }
     targets = config.get("target_modules") or ["(every target)"]
     names = [targets] if isinstance(targets, str) else sorted(targets)
     sizes = {"in_dim": in_dim, "out_dim": out_dim}
-    return {name: _build_adapter(file, name, _settings_of_module(config, name) | sizes, options) for name in names}
+    settings = _settings_by_module(config, file, names)
+    return {name: _build_adapter(file, name, settings[name] | sizes, options) for name in names}
 
 
 def _build_adapter(file: Path, name: str, settings: dict[str, Any], options: dict[str, Any]) -> Adapter:
@@ -126,10 +130,7 @@ def _build_adapter(file: Path, name: str, settings: dict[str, Any], options: dic
 
 def configuration(file: Path) -> dict[str, Any]:
     """The settings of an `adapter_config.json`, each of a kind that makes sense."""
-    try:
-        content = file.read_bytes()
-    except OSError as reason:
-        raise ValueError(f"`source` must be readable: {file} is not ({reason.strerror}).") from None
+    content = read_bytes(file, "`source`")
     config = parse_json(content, f"`source` must be readable JSON: {file}")
     if not isinstance(config, dict) or "r" not in config or "lora_alpha" not in config:
         raise ValueError(
@@ -169,26 +170,22 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
-def _settings_of_module(
-    config: Mapping[str, Any], name: str, first: np.ndarray | None = None, second: np.ndarray | None = None
-) -> dict[str, Any]:
-    """Rank, alpha and the rest for the module `name`: peft lets patterns of names override the first two."""
+def _settings_by_module(config: Mapping[str, Any], file: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Rank, alpha and the rest for the modules of these names: peft lets patterns of names override the first two."""
+    names = list(names)
+    ranks, alphas = (
+        values_by_pattern(config.get(name), names, f"`{name}` of {file}") for name in ("rank_pattern", "alpha_pattern")
+    )
     return {
-        "rank": _first_match(config.get("rank_pattern"), name, config["r"]),
-        "alpha": _first_match(config.get("alpha_pattern"), name, config["lora_alpha"]),
-        "scaling": "rslora" if config.get("use_rslora") else "standard",
-        "init": config.get("init_lora_weights", True),
-        "dora": bool(config.get("use_dora", False)),
-        "weights": None if first is None or second is None else Weights(first, second),
+        name: {
+            "rank": ranks.get(name, config["r"]),
+            "alpha": alphas.get(name, config["lora_alpha"]),
+            "scaling": "rslora" if config.get("use_rslora") else "standard",
+            "init": config.get("init_lora_weights", True),
+            "dora": bool(config.get("use_dora", False)),
+        }
+        for name in names
     }
-
-
-def _first_match(patterns: Mapping[str, Any] | None, name: str, otherwise: object) -> Any:
-    """Return the value of the first pattern that matches a module's name, else `otherwise`."""
-    for pattern, value in (patterns or {}).items():
-        if re.match(rf"(.*\.)?({pattern})$", name):
-            return value
-    return otherwise
 
 
 def _factors_by_module(tensors: Mapping[str, np.ndarray], file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:

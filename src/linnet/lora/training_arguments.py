@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linnet._arguments import non_negative, positive, shown
-from linnet.lora._safetensors import parse_json
+from linnet.lora._safetensors import parse_json, read_bytes
 
 DEFAULT_CLIP = 1.0  # `max_grad_norm` of transformers.TrainingArguments
 PICKLE_NAME = "training_args.bin"
@@ -58,11 +58,7 @@ def _from_json(file: Path) -> Any:
             f"`training` must be JSON: {file} is a pickle, which can run any program when read, and is not. Write "
             "the JSON where you trust it: `Path('training_args.json').write_text(trainer.args.to_json_string())`."
         )
-    try:
-        content = file.read_bytes()
-    except OSError as reason:
-        raise ValueError(f"`training` must be readable JSON: {file} is not ({reason.strerror}).") from None
-    return parse_json(content, f"`training` must be readable JSON: {file}")
+    return parse_json(read_bytes(file, "`training`"), f"`training` must be readable JSON: {file}")
 
 
 def _begins_as_a_pickle(file: Path) -> bool:

@@ -17,6 +17,7 @@ from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
 
 SMALL = 1e-8  # differences below it are those of two integrations
@@ -186,6 +187,12 @@ class Prediction:
         time, *entry = (int(i) for i in np.unravel_index(int(np.argmax(apart)), apart.shape))
         value = float(apart.max()) / (largest if largest > 0 else 1.0)
         return Difference(value, float(self.times[time]), tuple(entry), value <= max(self.uncertainty, SMALL))
+
+    def plot(self) -> Figure:
+        """Losses and singular values over time (`linnet.draw`); needs matplotlib."""
+        from linnet.draw import overview
+
+        return overview(self)
 
     def to_dataset(self) -> xr.Dataset:
         """The prediction as an xarray dataset with the names of a trajectory's (docs/schema.md)."""

@@ -21,6 +21,8 @@ from linnet.reductions.trial_descent import MAX_STEPS, StepSizes, TrialDescent
 RTOL = 1e-8  # of the products, where neither an order nor a tolerance is asked for
 MAX_LETTERS = 60  # letters; each gains about a digit
 FALL_CAUTION = 10.0  # factor: the next letter is taken to reduce the error this many times less than the last one did
+MAX_FALL = 0.5  # of the distance from one letter to the next, for updates of which a trial takes seconds
+GROWN_ROUNDING = 1e-11  # what updates other than descent may make of rounding: their error is never estimated below
 MIN_FALL = 1e-2  # share of the last distance below which the error is never estimated, however fast it fell
 ROUNDING = 1e-14
 LARGEST_SCALE = 1e150  # of inputs, whose squares are added
@@ -199,6 +201,7 @@ class _Bases:
         self.words, self.problem = Words(layers), problem
         self.trial = TrialDescent(problem, paths[0] if paths else None)
         self.error: float | None = None
+        self.fall = MAX_FALL  # of the last distance, over the one before
         self.order: int | None = order
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
         self.gap = 2 - len(layers) % 2
@@ -216,7 +219,8 @@ class _Bases:
             sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
         ):
             return
-        if not (self._by_length(rtol) if paths is None else self._by_weight(rtol, paths)):
+        by_length = paths is None or self.trial.path.run is not None
+        if not (self._by_length(rtol) if by_length else self._by_weight(rtol, paths or ())):
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -229,15 +233,25 @@ class _Bases:
         self.order, self.exact, self.frames = words.order, words.closed, words.at(words.order)
 
     def _by_length(self, rtol: float) -> bool:
-        """As many words as `rtol` needs, whatever drives the descent; False where these are too many."""
-        words, self.exact = self.words, False
+        """As many words as `rtol` needs for what drives the descent; False where these are too many."""
+        words, self.exact, wanted = self.words, False, RTOL_SHARE * rtol
+        own, self.trial = self.trial, TrialDescent(self.problem)  # plain descent is tried first: that is cheaper
+        next_order = self.least
         while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
-            if not words.closed and words.order >= self.least:
+            if words.closed or words.order < next_order:
+                continue
+            self.error = self._distance(words.order)
+            if self.error <= wanted and self.trial.path.run is not own.path.run:
+                self.trial = own
                 self.error = self._distance(words.order)
-                if self.error <= RTOL_SHARE * rtol:
-                    self.order, self.frames = words.order, words.at(words.order)
-                    return True
+            if self.error <= wanted:
+                self.order, self.frames = words.order, words.at(words.order)
+                return True
+            if self.trial.path.run is not None:  # each trial takes seconds: go on where it would be enough
+                if self.fall > MAX_FALL:
+                    return False
+                next_order = words.order + self.gap * max(1, round(np.log(wanted / self.error) / np.log(self.fall)))
         return False
 
     def _by_weight(self, rtol: float, paths: Sequence[StepSizes]) -> bool:
@@ -279,14 +293,16 @@ class _Bases:
                 self.words.grow()
             self.error = 2 * self._max_distance(self.order, longer)
         assert self.error is not None
-        return max(self.error, ROUNDING)
+        return max(self.error, ROUNDING if self.trial.path.run is None else GROWN_ROUNDING)
 
     def _distance(self, order: int) -> float:
         """The distance to shorter words, times a cautious factor by which it falls from there on."""
         now = self._max_distance(order - self.gap, order)
+        self.fall = MAX_FALL
         if order - self.gap < self.least:
             return now
         before = self._max_distance(order - 2 * self.gap, order - self.gap)
+        self.fall = now / before if before > 0 else MAX_FALL
         return now * float(np.clip(FALL_CAUTION * now / before, MIN_FALL, 1.0)) if before > 0 else now
 
     def _max_distance(self, order: int, longer: int) -> float:

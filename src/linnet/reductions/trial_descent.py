@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ class StepSizes:
     - `momentum`, `decay`: of the velocity, and of the weights
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
+    - `run`: what steps in place of descent: returns the products of a run, from the problem, the layers and the rates
     """
 
     rates: np.ndarray | None = None
@@ -33,6 +34,7 @@ class StepSizes:
     decay: float = 0.0
     layers: np.ndarray | None = None
     step: float = STEP_OVER_CURVATURE
+    run: Callable[[Problem, Sequence[np.ndarray], Sequence[float]], np.ndarray] | None = None
 
     @property
     def max_steps(self) -> int:
@@ -90,7 +92,10 @@ class TrialDescent:
 
     def _products(self, layers: list[np.ndarray]) -> np.ndarray:
         """Return the products along a descent from the layers, about two hundred of its states."""
-        products, every = [product_of(layers)], 1 + len(self.rates) // 200
+        every = 1 + len(self.rates) // 200
+        if self.path.run is not None:
+            return self.path.run(self.problem, layers, self.rates)[::every]
+        products = [product_of(layers)]
         velocity = [np.zeros_like(layer) for layer in layers]
         for step, rate in enumerate(self.rates):
             layers, velocity = self._stepped(layers, velocity, rate)

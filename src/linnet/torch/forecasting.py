@@ -15,10 +15,6 @@ from torch import nn
 from linnet._arguments import count, partly_representable, refuse_infinite
 from linnet._memory import check_fits
 from linnet._progress import bar
-from linnet.forecasts import Forecast
-from linnet.forecasts import forecast as forecast_of
-from linnet.inits.weights import Weights
-from linnet.problems.problem import Problem
 from linnet.torch._affine_descent import Data, products
 from linnet.torch._linear_models import LinearModel, linear_model
 from linnet.torch._settings import OptimizerSettings, loss_factor, settings_of
@@ -40,8 +36,7 @@ BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a border that is called
 class ModelForecast:
     """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
 
-    Where the model has a bias, a constant input of ones counts as the last one. `forecast` is None where the
-    model has what `ln.forecast` has no setting for: an output bias, or weight decays that differ.
+    If the model has a bias, a constant input of ones counts as the last one.
 
     **Attributes:**
 
@@ -50,7 +45,6 @@ class ModelForecast:
     - `validation_loss`: the same on held-out samples, (step,); None without any
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
     - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (step, mode)
-    - `forecast`: what `ln.forecast` says of the run, lazy and active modes included, or None
 
     On demand: `steps`; `best_step`, where the held-out loss is least; `half_steps`, at which half of a mode is learned,
     NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
@@ -73,7 +67,6 @@ class ModelForecast:
     validation_loss: Float[np.ndarray, " step"] | None = field(repr=False)
     strengths: Float[np.ndarray, " mode"] = field(repr=False)
     shares: Float[np.ndarray, "step mode"] = field(repr=False)
-    forecast: Forecast | None = field(repr=False)
 
     @property
     def steps(self) -> np.ndarray:
@@ -209,7 +202,7 @@ def forecast(
             raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
         other = linear_model(model, _check_tensor("validation", validation[0]))
         held = _model_run(other, settings, validation[1], "validation", loss)
-    prediction = _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
+    prediction = _train(run, held, total)
     refuse_infinite(prediction.loss, prediction.shares)
     return prediction
 
@@ -244,50 +237,8 @@ def _model_run(model: LinearModel, settings: OptimizerSettings, Y: ArrayLike, na
     return ModelRun(model, settings, inputs, targets - model.fixed, loss_factor(loss, targets.shape))
 
 
-def _is_plain(run: ModelRun) -> bool:
-    """Whether the model is two matrices with one canonical rate and one decay, which is what `ln.forecast` knows."""
-    shrink = {name: run.rates[name] * run.decays[name] for name in run.rates}
-    bias = run.model.first_bias is None or run.rates["first_bias"] == run.rates["first"]
-    one = np.ptp(list(shrink.values())) <= 1e-12 * max(shrink.values())
-    return run.model.second_bias is None and bias and bool(one)
-
-
-def _by_forecast(run: ModelRun, held: ModelRun | None, steps: int) -> ModelForecast:
-    """Through `ln.forecast`: layers rescaled so that both have one rate, as `lora.Adapter.canonical_weights` are."""
-    given, rates = run.weights, run.rates
-    first = given["first"]
-    if "first_bias" in given:
-        first = np.concatenate([first, given["first_bias"][:, None]], axis=1)
-    root = (rates["second"] / rates["first"]) ** 0.25
-    weights = Weights(root * first, given["second"] / root)
-    unit = 2 * run.factor * len(run.targets)  # PyTorch's loss in units of the canonical one, 1/2 E|y - Ax|^2
-    rate = unit * float(np.sqrt(rates["first"] * rates["second"]))
-    refuse_infinite(root, rate, 1 / rate)
-    decay = rates["first"] * run.decays["first"] / rate
-    problem = Problem.from_data(run.inputs, run.targets)
-    if held is not None:
-        problem = problem.with_validation(held.inputs, held.targets)
-    try:
-        prediction = forecast_of(
-            problem,
-            weights,
-            learning_rate=rate,
-            steps=steps,
-            save_every=1,
-            weight_decay=decay,
-            momentum=run.settings.momentum,
-        )
-    except DivergedError:
-        raise _divergence_error(run, steps) from None
-    other = 0.0 if held is None else 2 * held.factor * len(held.targets)
-    held_loss = None if prediction.validation_loss is None else other * prediction.validation_loss
-    return ModelForecast(
-        run, unit * prediction.loss, held_loss, prediction.regimes.strengths, prediction.shares, prediction
-    )
-
-
-def _by_recursion(run: ModelRun, held: ModelRun | None, steps: int) -> ModelForecast:
-    """By the recursion of `affine_descent`, which knows biases and decays of their own."""
+def _train(run: ModelRun, held: ModelRun | None, steps: int) -> ModelForecast:
+    """Follow the run step by step in reduced coordinates."""
     data = run.data
     check_fits(
         8 * steps * (2 + min(data.targets.shape[1], data.inputs.shape[1])),
@@ -310,7 +261,7 @@ def _by_recursion(run: ModelRun, held: ModelRun | None, steps: int) -> ModelFore
     along = np.array(residuals)
     shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
     held_loss = None if held is None else np.array(held_losses)
-    return ModelForecast(run, np.array(losses), held_loss, strengths[:modes] / len(run.targets), shares, None)
+    return ModelForecast(run, np.array(losses), held_loss, strengths[:modes] / len(run.targets), shares)
 
 
 def _ceiling(run: ModelRun, first: float) -> float:

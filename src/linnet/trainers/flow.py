@@ -265,7 +265,7 @@ def _absolute_tolerances(weights: Weights, rtol: float) -> np.ndarray:
     squares = sum(((layer / safe) ** 2).sum(axis=inside) for layer in layers)
     entries = sum(layer.shape[-1] * layer.shape[-2] for layer in layers)
     scale = np.where(top > 0, top * np.sqrt(squares / entries), 1.0)
-    return np.maximum(rtol * np.minimum(1.0, scale), np.finfo(float).tiny)
+    return np.asarray(np.maximum(rtol * np.minimum(1.0, scale), np.finfo(float).tiny))
 
 
 @partial(jax.jit, compiler_options=QUICK_COMPILATION)

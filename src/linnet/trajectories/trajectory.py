@@ -138,10 +138,10 @@ class Trajectory:
         return np.linalg.svd(self.products, compute_uv=False)
 
     def plot(self) -> Figure:
-        """Losses and singular values along the run, in the house's style; needs matplotlib."""
-        from linnet.trajectories._drawing import picture
+        """Losses and singular values along the run (`linnet.draw`); needs matplotlib."""
+        from linnet.draw import overview
 
-        return picture(self)
+        return overview(self)
 
     def to_dataset(self) -> xr.Dataset:
         """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import permutations
-from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from linnet._files import temporary_folder
-from linnet._workers import ENVIRONMENT, environment_restored
+from linnet._workers import ENVIRONMENT, end_pool, environment_restored, interrupts_later, process_pool
 from linnet_papers.reproduction import record, registry
 from linnet_papers.reproduction.measurement import Claim, Result, Trial, verify
 
@@ -64,7 +58,6 @@ def results(work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Result
     was killed is given before the error that says so.
     """
     from linnet.sweeps.errors import ExecutorError
-    from linnet.sweeps.executors import interrupts_later
 
     with environment_restored(ENVIRONMENT), temporary_folder() as folder:
         files = [_ResultLines(folder / str(number)) for number in range(len(work))]
@@ -74,13 +67,7 @@ def results(work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Result
                 for values in file.new_lines():
                     yield batch.trial, Result.from_json(values)
 
-        with interrupts_later():  # its semaphores are watched by a process that must not warn of them
-            pool = ProcessPoolExecutor(
-                min(workers, len(work)),
-                mp_context=get_context("spawn"),
-                initializer=_end_with_parent,
-                initargs=(os.getpid(),),
-            )
+        pool = process_pool(min(workers, len(work)))
         try:
             with interrupts_later():  # workers are started by `submit`, and inherit that Ctrl-C is blocked
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
@@ -89,44 +76,20 @@ def results(work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Result
                 yield from new_results()
                 for future in done:
                     future.result()
-                if any(process.exitcode for process in _processes(pool)):
+                if any(process.exitcode for process in (pool._processes or {}).values()):
                     raise BrokenProcessPool  # the pool itself may not watch a process that it started later
         except BrokenProcessPool:
-            _terminate(pool)  # nothing is added any more
-            pool.shutdown(wait=True, cancel_futures=True)
+            end_pool(pool)  # nothing is added any more
             yield from new_results()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
                 "kept; measure the rest again, with fewer --workers."
             ) from None
         except BaseException:
-            _terminate(pool)  # what is under way would be waited for otherwise
+            end_pool(pool)  # what is under way would be waited for otherwise
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
-    """Return the processes that the pool has started; none once it has put them away."""
-    return list((pool._processes or {}).values())
-
-
-def _terminate(pool: ProcessPoolExecutor) -> None:
-    """End the processes of the pool at once, whatever they are doing."""
-    for process in _processes(pool):
-        process.terminate()
-
-
-def _end_with_parent(parent: int) -> None:
-    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class _ResultLines:

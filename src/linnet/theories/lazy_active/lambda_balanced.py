@@ -38,7 +38,7 @@ class BalancedSolution:
         >>> from linnet.theories.lazy_active import balanced_solution
         >>> found = balanced_solution([[2.0]], [[1.0]], [[0.0]], [0.0, 1.0, 20.0])
         >>> found.imbalance, found.products.ravel().round(3).tolist(), found.first_gram.ravel().round(3).tolist()
-        (1.0, [0.0, 1.926, 2.0], [1.0, 2.49, 2.562])
+        (1.0, [0.0, 1.805, 2.0], [1.0, 2.373, 2.562])
         >>> found.ntk([[1.0]]).ravel().round(3).tolist()
         [1.0, 3.745, 4.123]
     """

@@ -1,6 +1,7 @@
 // The five steps of a lecture: a page each, in the state in which it is shown, its own picture first.
 import { page as phase } from "./phase.js";
 import { page as train } from "./train.js";
+import { page as twoPhases } from "./two_phases.js";
 
 /** @typedef {import("./kinds.js").Page} Page */
 /** @typedef {{ title: string, says: string, gestures: string[], page: Page, values: Record<string, any>, lead: string }} Step */
@@ -30,6 +31,12 @@ export const STEPS = [
     says: "Two cells of the map, trained: the error on the truth falls, then rises again, because noise is learned after the signal.",
     gestures: ["Find the minimum of each curve: an active network (blue) gets far lower than a lazy one (orange).", "Touch any other cell of the map to train it too."],
     page: phase, values: { dim: 60, cells: [-2.205882352941176, 1.976470588235294, -1.3235294117647058, 2.470588235294118] }, lead: "cells",
+  },
+  {
+    title: "Two phases under one strong direction",
+    says: "When one direction of the inputs is strong, learning turns a corner: first along the correlation of inputs and output, then along what is left.",
+    gestures: ["Follow the path from zero: it leaves along the spike and turns to the star, the target.", "Set the alignment to 1: spike and target are parallel, and the corner is gone."],
+    page: twoPhases, values: { samples: "1000" }, lead: "plane",
   },
 ];
 

@@ -12,7 +12,8 @@ import { h, s, said } from "./dom.js";
  * @typedef {{ height: number, letters: number, pick?: (x: number, y: number) => void, about: string }} Look
  */
 
-export const DASH = "7 5", DOTS = "2 4";
+export const DASH = "7 5";
+export const DOTS = "2 4";
 const VIRIDIS = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [109, 205, 89], [180, 222, 44], [253, 231, 37]];
 const DIVERGING = [[33, 102, 172], [103, 169, 207], [209, 229, 240], [247, 247, 247], [253, 219, 199], [239, 138, 98], [178, 24, 43]];
 

@@ -1,0 +1,167 @@
+"""Whole phase diagrams by one door: by formula, or by training every cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import count, of_kind, real_array
+from linnet._randomness import Key, words
+from linnet.problems.problem import Problem
+from linnet.theories.lazy_active import predicted_diagram
+from linnet.trajectories.datasets import provenance
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+STEPS_PER_TIME = 50  # of descent, in the time in which the fastest mode, or the kernel, grows by e
+MAX_STEPS = 100_000
+RISING = 100  # steps for which the test loss must rise before a run has passed its minimum
+METHODS = ("predict", "train")
+
+
+@dataclass(frozen=True)
+class PhaseDiagram:
+    r"""Every cell of a phase diagram, arrays (width, variance); losses and times are canonical.
+
+    **Attributes:**
+
+    - `variances`: $\sigma^2$ of the entries of all layers, (variance,)
+    - `widths`: $w$, (width,)
+    - `min_test_loss`: minimum of the test loss over all times
+    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
+    - `uncertainty`: of `min_test_loss`, relative to the cell's own value; of trained cells the standard error of the
+      mean over networks, NaN for one network
+    - `method`: `"predict"` or `"train"`
+    - `largest_value`: of the target's singular values, which sets the threshold between lazy and active cells
+    - `depth`: number of layers
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> task = ln.problems.low_rank_plus_noise(30, rank=2, key=0)
+        >>> diagram = ln.phase_diagram(task, [1e-5, 1.0], [1000])
+        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small initialization generalizes better
+        True
+    """
+
+    variances: Float[np.ndarray, " variance"]
+    widths: Float[np.ndarray, " width"]
+    min_test_loss: Float[np.ndarray, "width variance"]
+    best_time: Float[np.ndarray, "width variance"]
+    stable_rank: Float[np.ndarray, "width variance"]
+    uncertainty: Float[np.ndarray, "width variance"]
+    method: str
+    largest_value: float
+    depth: int = 2
+
+    def __repr__(self) -> str:
+        size = f"{self.widths.size} widths x {self.variances.size} variances"
+        return f"PhaseDiagram({size}, depth {self.depth}, by {self.method})"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the minimum test loss of every cell: `ln.draw.phase_diagram`."""
+        from linnet.draw import phase_diagram
+
+        return phase_diagram(self, ax=ax)
+
+    def to_dataset(self) -> xr.Dataset:
+        """The diagram as an xarray dataset (width, variance)."""
+        import xarray as xr
+
+        names = ("min_test_loss", "best_time", "stable_rank", "uncertainty")
+        return xr.Dataset(
+            {name: (("width", "variance"), getattr(self, name)) for name in names},
+            coords={"width": self.widths, "variance": self.variances},
+            attrs={**provenance(), "method": self.method, "depth": self.depth, "units": "canonical"},
+        )
+
+
+def phase_diagram(
+    problem: Problem,
+    variances: ArrayLike,
+    widths: ArrayLike,
+    *,
+    method: str = "predict",
+    depth: int = 2,
+    networks: int | None = None,
+    key: Key = 0,
+) -> PhaseDiagram:
+    r"""Return the minimum test loss of every cell of the plane of variance and width, by formula or by training.
+
+    **Arguments:**
+
+    - `problem`: whitened inputs (`Problem.from_target`), with a `truth`
+    - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
+    - `widths`: $w \ge 1$, whole numbers of any size, (width,)
+    - `method`: `"predict"` takes seconds; `"train"` descends in every cell, to check the prediction, and may take hours
+    - `depth`: number of layers, 2 to 6 for predictions and 2 for training
+    - `networks`: networks whose mean a cell is: 16 or more of the cells that are not wide by formula, one by training
+    - `key`: of the initial weights
+
+    **Returns** a `PhaseDiagram`, of the same kind for both methods.
+
+    **Reference:** the diagram is that of Tu et al. 2024, Figure 2; `theories.lazy_active.predicted_diagram` and
+    `theories.deep.deep_diagram` have the formulas.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> task = ln.problems.low_rank_plus_noise(20, rank=1, key=0)
+        >>> predicted = ln.phase_diagram(task, [1e-4, 1e-3], [400])
+        >>> trained = ln.phase_diagram(task, [1e-4, 1e-3], [400], method="train")
+        >>> bool((abs(predicted.min_test_loss / trained.min_test_loss - 1) < 0.05).all())
+        True
+    """
+    of_kind("problem", problem, Problem, "`Problem.from_target`")
+    if method not in METHODS:
+        raise ValueError(f"`method` must be 'predict' or 'train': got {method!r}.")
+    if problem.cost is not None or problem.batch is not None or not problem.whitened or problem.truth is None:
+        raise ValueError("`problem` must be a single one with whitened inputs and a `truth`, by `Problem.from_target`.")
+    depth = count("depth", depth, least=2, most=6)
+    largest = float(np.linalg.norm(problem.cross, 2))
+    if method == "predict":
+        draws = 16 if networks is None else count("networks", networks, least=2)
+        told = predicted_diagram(problem, variances, widths, draws=draws, key=key, depth=depth)
+        parts = told.variances, told.widths, told.min_test_loss, told.best_time, told.stable_rank, told.uncertainty
+        return PhaseDiagram(*parts, method, largest, depth)
+    if depth > 2:
+        raise ValueError(
+            f"`depth` must be 2 for method='train': got {depth}. Train deeper cells by `gradient_descent`."
+        )
+    sizes, units = (
+        np.atleast_1d(real_array(*axis, ndim=(0, 1))) for axis in (("variances", variances), ("widths", widths))
+    )
+    return _trained(problem, sizes, units, count("networks", 1 if networks is None else networks), words(key), largest)
+
+
+def _trained(
+    problem: Problem, variances: np.ndarray, widths: np.ndarray, networks: int, key: list[int], largest: float
+) -> PhaseDiagram:
+    """Descend in every cell until the test loss rises, in steps that are small for its fastest mode or kernel."""
+    from linnet.trainers import gaussian_diagram, stopping
+
+    shape = (widths.size, variances.size, networks)
+    wide, size, number = (part.ravel() for part in np.broadcast_arrays(*np.ix_(widths, variances, np.arange(networks))))
+    rates = 1 / (STEPS_PER_TIME * np.maximum(largest, wide * size))
+    power = float((np.asarray(problem.cross) ** 2).sum())
+    runs = gaussian_diagram(
+        [problem],
+        keys=[[*key, int(w), int(n), at] for at, (w, n) in enumerate(zip(wide, number, strict=True))],
+        widths=[int(w) for w in wide],
+        variances=size,
+        learning_rates=rates,
+        steps=MAX_STEPS,
+        stop=stopping.first_of(stopping.TestLossRising(RISING, after=RISING), stopping.LossBelow(1e-8 * power)),
+    )
+    test = runs.min_test_loss.reshape(shape)
+    mean = test.mean(axis=-1)
+    spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)
+    times, ranks = ((part.reshape(shape)).mean(axis=-1) for part in (runs.best_step * rates, runs.stable_rank))
+    return PhaseDiagram(variances, widths, mean, times, ranks, spread / mean, "train", largest)
