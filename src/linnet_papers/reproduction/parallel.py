@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import permutations
-from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from linnet._files import temporary_folder
-from linnet._workers import ENVIRONMENT, environment_restored
+from linnet._workers import ENVIRONMENT, end_pool, environment_restored, interrupts_later, process_pool
 from linnet_papers.reproduction import record
 from linnet_papers.reproduction.declaration import Claim, Trial
 from linnet_papers.reproduction.verification import Outcome, outcome_from_json, verify
@@ -67,7 +61,6 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
     was killed is given before the error that says so.
     """
     from linnet.sweeps.errors import ExecutorError
-    from linnet.sweeps.executors import interrupts_later
 
     known = {claim.name: claim for claim in chosen}
     with environment_restored(ENVIRONMENT), temporary_folder() as folder:
@@ -78,13 +71,7 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 for values in file.new_lines():
                     yield batch.trial, outcome_from_json(known[values["name"]], values)
 
-        with interrupts_later():  # its semaphores are watched by a process that must not warn of them
-            pool = ProcessPoolExecutor(
-                min(workers, len(work)),
-                mp_context=get_context("spawn"),
-                initializer=_end_with_parent,
-                initargs=(os.getpid(),),
-            )
+        pool = process_pool(min(workers, len(work)))
         try:
             with interrupts_later():  # workers are started by `submit`, and inherit that Ctrl-C is blocked
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
@@ -93,44 +80,20 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 yield from new_outcomes()
                 for future in done:
                     future.result()
-                if any(process.exitcode for process in _processes(pool)):
+                if any(process.exitcode for process in (pool._processes or {}).values()):
                     raise BrokenProcessPool  # the pool itself may not watch a process that it started later
         except BrokenProcessPool:
-            _terminate(pool)  # nothing is added any more
-            pool.shutdown(wait=True, cancel_futures=True)
+            end_pool(pool)  # nothing is added any more
             yield from new_outcomes()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
                 "kept; measure the rest again, with fewer --workers."
             ) from None
         except BaseException:
-            _terminate(pool)  # what is under way would be waited for otherwise
+            end_pool(pool)  # what is under way would be waited for otherwise
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
-    """Return the processes that the pool has started; none once it has put them away."""
-    return list((pool._processes or {}).values())
-
-
-def _terminate(pool: ProcessPoolExecutor) -> None:
-    """End the processes of the pool at once, whatever they are doing."""
-    for process in _processes(pool):
-        process.terminate()
-
-
-def _end_with_parent(parent: int) -> None:
-    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class _OutcomeLines:

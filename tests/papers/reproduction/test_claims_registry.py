@@ -67,13 +67,13 @@ def test_two_claims_of_one_name_are_refused(toys: ModuleType) -> None:
 def test_trouble_with_the_machine_is_no_verdict(toys: ModuleType) -> None:
     from dataclasses import replace
 
-    from linnet.sweeps import LockedError
+    from linnet.sweeps import StoreError
 
     def locked(trial: Trial) -> None:
-        raise LockedError("in use")
+        raise StoreError("the disk is full")
 
     claims = [toys.CLAIMS["watanabe-square"], replace(toys.CLAIMS["tu-other"], measure=locked)]
     told: list[Outcome] = []
-    with pytest.raises(LockedError, match="in use"):
+    with pytest.raises(StoreError, match="the disk is full"):
         verify(claims, Trial(), told.append)
     assert [outcome.claim.name for outcome in told] == ["watanabe-square"]

@@ -38,7 +38,7 @@ CLAIMS = [toys.CLAIMS["watanabe-square"], toys.CLAIMS["tu-other"]]
 
 
 def test_what_a_killed_process_had_measured_is_given_before_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "ProcessPoolExecutor", KilledPool)
+    monkeypatch.setattr(parallel, "process_pool", KilledPool)
     work = [parallel.Batch(tuple(claim.name for claim in CLAIMS), Trial(quick=True))]
     outcomes = parallel.outcomes(CLAIMS, work, 2)
     assert [next(outcomes)[1].claim.name for _ in CLAIMS] == ["watanabe-square", "tu-other"]
