@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from linnet import sweeps
+
 CONFIG = Path(__file__).parents[1] / "examples" / "sweep.toml"
 NAMES = ("loss", "test_loss", "stable_rank", "steps")
 
@@ -25,7 +27,7 @@ def computed(platform: str, store: Path) -> xr.Dataset:
     """The sweep on one platform."""
     command = [sys.executable, "-m", "linnet", "sweep", str(CONFIG), "--store", str(store)]
     subprocess.run(command, env={**os.environ, "JAX_PLATFORMS": platform}, check=True)
-    return xr.open_zarr(store).load()
+    return sweeps.open(store).load()
 
 
 def found() -> list[str]:
@@ -42,7 +44,7 @@ def main(platforms: list[str]) -> None:
     first: xr.Dataset | None = None
     with tempfile.TemporaryDirectory() as folder:
         for platform in platforms:
-            once, again = (computed(platform, Path(folder) / f"{platform}{run}.zarr") for run in range(2))
+            once, again = (computed(platform, Path(folder) / f"{platform}{run}") for run in range(2))
             same = all(np.array_equal(once[name], again[name], equal_nan=True) for name in NAMES)
             print(f"{platform} ({once.attrs['device']}): two runs have {'the same' if same else 'different'} bits")
             first = once if first is None else first

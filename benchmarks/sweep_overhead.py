@@ -2,8 +2,9 @@
 
     python benchmarks/sweep_overhead.py [CELLS]
 
-Prints seconds per cell of the bare loop and of the sweep in memory, in a store, and of resuming the finished store, and
-the number of files in the store. One core: set OMP_NUM_THREADS=1 and pin it with `taskset -c 0` where there is one.
+Prints seconds per cell of the bare loop and of the sweep in memory and in a store, seconds to resume and to load the
+finished store, and the number and size of its files. One core: set OMP_NUM_THREADS=1 and pin it with `taskset -c 0`
+where there is one.
 """
 
 from __future__ import annotations
@@ -46,19 +47,23 @@ def main(cells: int = 20_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         began = time.perf_counter()
-        sweeps.complete(sweep, store)
+        sweeps.run(sweep, store)
         stored = (time.perf_counter() - began) / count
         began = time.perf_counter()
-        sweeps.complete(sweep, store)
+        sweeps.run(sweep, store)
         resumed = time.perf_counter() - began
-        files = sum(1 for entry in store.rglob("*") if entry.is_file())
+        began = time.perf_counter()
+        sweeps.open(store).load()
+        loaded = time.perf_counter() - began
+        files = [entry.stat().st_size for entry in store.rglob("*") if entry.is_file()]
 
     print(f"{count} cells: bare loop {1e3 * bare:.4f} ms a cell")
     print(f"sweep in memory: {1e3 * memory:.4f} ms a cell")
     print(
         f"sweep in a store: {1e3 * stored:.4f} ms a cell, overhead {1e3 * (stored - bare):.4f} (limit {1e3 * LIMIT:g})"
     )
-    print(f"resuming the finished store: {resumed:.2f} s; {files} files in it")
+    print(f"resuming the finished store: {resumed:.2f} s; loading it: {loaded:.2f} s")
+    print(f"{len(files)} files, {1e-6 * sum(files):.2f} MB")
     if stored - bare > LIMIT:
         sys.exit(f"the overhead of {1e3 * (stored - bare):.3f} ms a cell is above {1e3 * LIMIT:g} ms")
 

@@ -57,8 +57,11 @@ CASES = [
         "from linnet.forecasts import tables as t; t.read_frame(t.Path('x.parquet'))",
         "a Parquet table needs pyarrow",
     ),
-    ("zarr", "from linnet._extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
-    ("dask", "from linnet.sweeps import executors as e; e._import_dask()", "a sweep on workers needs dask"),
+    (
+        "distributed",
+        "from linnet.cli.sweep import _dask; _dask('tcp://127.0.0.1:9').__enter__()",
+        "--scheduler needs distributed",
+    ),
     ("torch", "import linnet as ln; ln.torch.weights_of_layers", "linnet.torch needs torch"),
     ("dash", "import linnet_papers.explorer; linnet_papers.explorer.create_app()", "the explorer needs dash"),
     ("transformers", "from linnet.torch._callbacks import transformers_callback as c; c(None)", "needs transformers"),

@@ -165,7 +165,8 @@ DECLARES = ("reproduction/table", "reproduction/figure", "reproduction/drawing",
 
 def test_what_a_paper_computes_with_is_in_its_fingerprint():
     """A stored table or figure is reused until a file changes that can change it: none may be forgotten."""
-    from linnet.sweeps.provenance import ENGINE, READERS, SHARED_BY_PAPERS
+    from linnet.sweeps.provenance import ENGINE, READERS
+    from linnet_papers import SHARED_BY_PAPERS
 
     covered, wrong = {*ENGINE, *DECLARES, *SHARED_BY_PAPERS}, set()
     for path in (path for paper in PAPERS for path in sorted((PAPERS_SOURCE / paper).rglob("*.py"))):

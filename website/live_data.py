@@ -4,6 +4,7 @@
 
 - tasks.json: named tasks, with the cells of the map for which Python draws networks, by `predicted_diagram`
 - maps.json: trained and published maps, with the formula on their cells, from `linnet_papers`
+- depth.json: the map of networks of two to six layers by `predicted_diagram`, and when modes are half learned
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet.theories.deep._family import LARGEST, MIN_KAPPA, family
 from linnet.theories.lazy_active import asymptotic_spectrum, predicted_diagram, task_spectrum
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
@@ -29,6 +31,8 @@ TASKS: dict[str, tuple[str, int, int, float]] = {
     "d100": ("d = 100, narrow cells from Python", 100, 5, 1.0),
     "large": ("d = 1 000 000, by formula alone", LARGE, 5, 1.0),
 }
+DEPTHS = (2, 3, 4, 5, 6)
+DEPTH_DIM, DEPTH_CELLS = 100, 24
 STRENGTHS = [0.5 * 0.95**i for i in range(5)]  # singular values of the large task's truth, over d
 
 
@@ -114,10 +118,44 @@ def maps() -> dict[str, Any]:
     return made
 
 
+def depth_map(depth: int) -> dict[str, Any]:
+    """Compute the map of one depth, of a matrix of rank 3 in unit noise at d = 100."""
+    strengths = 0.5 * DEPTH_DIM * 0.95 ** np.arange(3)
+    spectrum = asymptotic_spectrum(strengths, DEPTH_DIM, 1.0)
+    least = np.ceil(np.log2(32 * DEPTH_DIM))  # the formula asks for 16 units for each input and output
+    border = np.round(np.log2(strengths[0] ** (2 / depth)))  # of sigma^2 w, at which the largest mode turns lazy
+    widths = 2.0 ** (least + np.arange(DEPTH_CELLS // 2))
+    variances = 2.0 ** (border - least + np.arange(-DEPTH_CELLS + 3, 3))
+    found = predicted_diagram(spectrum, variances, widths, points=16, draws=0, depth=depth)
+    return {
+        "dim": DEPTH_DIM,
+        "strengths": short(strengths),
+        "x": short(np.log10(variances), 6),
+        "y": short(np.log10(widths), 6),
+        "test": short(found.min_test_loss * 2 / spectrum.truth_power),
+        "rank": short(found.stable_rank, 3),
+        "time": short(found.best_time, 3),
+        "covered": found.covered.astype(int).ravel().tolist(),
+    }
+
+
+def half_times(depth: int) -> dict[str, Any]:
+    """Tabulate when a mode is half learned, as `halfTime` of numbers/deep.js reads it."""
+    held = family(depth)
+    middle = held.clocks[:, held.clocks.shape[1] // 2]  # the level at which f = 1/2
+    return {"least": MIN_KAPPA[depth], "most": LARGEST, "logs": short(middle, 9)}
+
+
+def depths() -> dict[str, Any]:
+    """Return the maps and tables of all depths."""
+    return {str(depth): {"map": depth_map(depth), "half": half_times(depth)} for depth in DEPTHS}
+
+
 def main() -> None:
-    """Compute everything and write both files."""
+    """Compute everything and write the files."""
     DATA.mkdir(parents=True, exist_ok=True)
-    for name, made in (("tasks", {name: task(name) for name in TASKS}), ("maps", maps())):
+    all_tasks = {name: task(name) for name in TASKS}
+    for name, made in (("tasks", all_tasks), ("maps", maps()), ("depth", depths())):
         text = json.dumps(made, separators=(",", ":"), ensure_ascii=False)
         (DATA / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 

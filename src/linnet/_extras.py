@@ -8,8 +8,6 @@ from typing import Any
 # What is imported only where it is needed, and the extra of linnet that installs it.
 EXTRAS = {
     "matplotlib": "figures",
-    "zarr": "sweeps",
-    "dask": "sweeps",
     "distributed": "sweeps",
     "sklearn": "data",
     "PIL": "data",

@@ -6,20 +6,20 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _drafts: set[Path] = set()
 _folders: set[Path] = set()
-_written_by_others: set[Path] = set()  # folders in which a library drafts its files, under names that end as ours do
 DRAFT = ".partial"  # how the name of a file ends while it is being written
 
 
-def write_whole(path: Path, content: str | bytes, *, settled: bool = True) -> None:
+def write_whole(path: Path, content: str | bytes, *, settled: bool = True, replace: bool = True) -> None:
     """Writes a file: readers see the old one or the new one, never a part.
 
-    With `settled`, after a power cut too; without, the disk is not waited for.
+    With `settled`, after a power cut too; without, the disk is not waited for. Without `replace` a file that is there
+    stays: of several processes that make one, the first does.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -29,12 +29,12 @@ def write_whole(path: Path, content: str | bytes, *, settled: bool = True) -> No
     ...     print((Path(folder) / "note.txt").read_text(), len(list(Path(folder).iterdir())))
     done 1
     """
-    with written_whole(path, settled=settled) as draft:
+    with written_whole(path, settled=settled, replace=replace) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def written_whole(path: Path, *, settled: bool = True) -> Iterator[Path]:
+def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> Iterator[Path]:
     """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
@@ -42,10 +42,14 @@ def written_whole(path: Path, *, settled: bool = True) -> Iterator[Path]:
     try:
         yield draft
         if settled:
-            settle([draft], path.parent)
-        draft.replace(path)
+            _settle(draft)
+        if replace:
+            draft.replace(path)
+        else:
+            with suppress(FileExistsError):
+                os.link(draft, path)
         if settled:
-            settle([path], path.parent)
+            _settle(path.parent)
     finally:
         draft.unlink(missing_ok=True)
         _drafts.discard(draft)
@@ -74,31 +78,18 @@ def temporary_folder() -> Iterator[Path]:
         _folders.discard(folder)
 
 
-@contextmanager
-def drafted_by_others(folder: Path) -> Iterator[None]:
-    """A block in which a library such as Zarr writes whole files in `folder`; `abandon` removes its drafts too."""
-    _written_by_others.add(folder)
-    try:
-        yield
-    finally:
-        _written_by_others.discard(folder)
-
-
 def abandon() -> None:
     """Removes what is half-written or temporary, for a process that ends without coming to the end of its blocks."""
-    for draft in [*_drafts, *(draft for folder in list(_written_by_others) for draft in folder.rglob(f"*{DRAFT}"))]:
+    for draft in list(_drafts):
         draft.unlink(missing_ok=True)
     for folder in list(_folders):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def settle(files: Iterable[Path], root: Path) -> None:
-    """Waits until these files, and their names in all folders from `root` down to them, would survive a power cut."""
-    files = list(files)
-    folders = (folder for file in files for folder in file.parents if folder == root or root in folder.parents)
-    for place in [*files, *dict.fromkeys(folders)]:
-        descriptor = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _settle(place: Path) -> None:
+    """Waits until a file's content, or the names in a folder, would survive a power cut."""
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

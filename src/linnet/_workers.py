@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 # One thread for each: BLAS and XLA would otherwise start one per core in every one of them. Libraries read this when
 # they are loaded.
@@ -59,3 +65,65 @@ def cores() -> int:
     if declared.isdigit() and int(declared) > 0:
         return int(declared)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Ctrl-C is blocked inside the block, and in processes started there for ever; it is raised at the end."""
+    # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One
+    # that comes meanwhile is not lost: it is raised as soon as the workers are there.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
+    # finds. It ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        with environment_restored({"PYTHONWARNINGS": "ignore"}):
+            resource_tracker.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with starting:
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, before)
+        if came.is_set() and callable(before):  # also where it has made something else fail
+            before(signal.SIGINT, None)
+
+
+def process_pool(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of spawned processes that end when this process does, however it ends. Submit to it, which starts
+    them, with `environment_restored(ENVIRONMENT)` and `interrupts_later()`; end it by `end_pool`."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with interrupts_later():  # its semaphores are watched by a process that must not warn of them
+        return ProcessPoolExecutor(
+            workers, mp_context=get_context("spawn"), initializer=_end_with_parent, initargs=(os.getpid(),)
+        )
+
+
+def end_pool(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool at once, whatever they are doing."""
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
+    pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_with_parent(parent: int) -> None:
+    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -5,3 +5,11 @@ the command line. `ORDER` is the order of the pages.
 """
 
 ORDER = ("watanabe", "varre", "huang", "tu", "own")
+SHARED_BY_PAPERS = (  # what they compute with beside what lies in their own folders: it is in the fingerprint of each
+    "reproduction/cells",
+    "reproduction/datasets",
+    "reproduction/fits",
+    "reproduction/numbers",
+    "tu/plane",
+    "tu/published",
+)

@@ -110,3 +110,10 @@ def test_the_maps_are_those_of_the_papers():
         assert len(one["x"]) * len(one["y"]) == len(one["trained"]) == len(one["predicted"])
         known = [(p, t) for p, t in zip(one["predicted"], one["trained"]) if p is not None and t is not None]
         assert np.median([abs(p / t - 1) for p, t in known]) < 0.02
+
+
+def test_the_maps_of_each_depth_are_what_python_computes_now():
+    held = json.loads((live_data.DATA / "depth.json").read_text(encoding="utf-8"))
+    assert set(held) == {str(depth) for depth in live_data.DEPTHS}
+    for depth in (2, 3):
+        assert held[str(depth)] == {"map": live_data.depth_map(depth), "half": live_data.half_times(depth)}

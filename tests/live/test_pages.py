@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("live")]
@@ -251,6 +252,77 @@ def test_the_newest_request_wins(visit):
     values = "linnet['view/app.js'].app.current().results.map.values"
     until(tab, f"Object.values({values}).length === 138")
     assert state(tab)["dim"] == 138
+
+
+def python_of(tab):
+    """The script under "As Python", run: its variables."""
+    tab.locator(".as-python summary").click()
+    until(tab, "document.querySelector('.script').textContent.includes('import linnet')")
+    held: dict = {}
+    exec(tab.locator(".script").inner_text(), held)  # what a reader would do with it
+    return held
+
+
+def results(tab, part):
+    return tab.evaluate(f"linnet['view/app.js'].app.current().results.{part}")
+
+
+@pytest.mark.parametrize(
+    ("address", "part", "name", "theirs"),
+    [
+        ("train?scale=0.02", "run", "trained", lambda v: v["trained"]),
+        ("train?target=low_rank&how=descent&seed=3&width=5&scale=0.2", "run", "trained", lambda v: v["trained"]),
+        ("train?target=spiked&samples=30&imbalance=3", "run", "trained", lambda v: v["trained"]),
+        ("two-phases?samples=100&seed=2", "run", "trained", lambda v: v["trained"]),
+        ("spectral-bias?values=3,1&gamma=0.0001", "run", "trained", lambda v: v["run"].singular_values[:, :2]),
+        ("depth?depth=4&seed=1&values=3,1", "run", "trained", lambda v: v["run"].singular_values[:, :2]),
+    ],
+)
+def test_as_python_computes_the_numbers_that_are_shown(visit, address, part, name, theirs):
+    tab = visit(f"#/{address}")
+    settled(tab)
+    wanted = np.array(theirs(python_of(tab)))
+    assert np.abs(np.array(results(tab, part)[name]) - wanted).max() < 1e-5 * np.abs(wanted).max()
+
+
+def test_as_python_of_the_map_and_of_the_neurons_too(visit):
+    tab = visit("#/phase-diagram?dim=40&key=3")
+    settled(tab)
+    held = python_of(tab)
+    test = np.array(results(tab, "map")["test"]).reshape(35, 35)
+    assert np.allclose(test, 2 * held["diagram"].min_test_loss, rtol=1e-10)
+    tab = visit("#/feature-learning?dim=60&width=32")
+    settled(tab)
+    held = python_of(tab)
+    for row in results(tab, "run")["rows"]:
+        assert np.isclose(row["loss"], held["run"].loss[row["step"]], rtol=1e-6)
+
+
+def test_the_lecture_goes_from_step_to_step(visit):
+    tab = visit("#/lecture?step=1&present=on")
+    titles = []
+    for number in range(1, 6):
+        settled(tab)
+        titles.append(tab.locator("h1").inner_text())
+        assert f"Step {number} of 5" in tab.locator(".step").inner_text()
+        assert tab.locator("nav").is_hidden() and tab.locator(".do li").count() == 2
+        first = tab.locator(".view").first.bounding_box()
+        assert first["y"] < 500 and first["height"] > 300
+        tab.keyboard.press("ArrowRight")
+        if number < 5:
+            until(tab, f"document.querySelector('.step').textContent.includes('Step {number + 1} of')")
+    assert len(set(titles)) == 5
+    tab.keyboard.press("ArrowLeft")
+    until(tab, "document.querySelector('.step').textContent.includes('Step 4 of')")
+
+
+def test_the_qr_code_is_that_of_the_address(visit, folder):
+    cv2 = pytest.importorskip("cv2", reason="OpenCV is not installed: pip install opencv-python-headless")
+    tab = visit("#/train")
+    for text in ("https://linnet.example/live/#/train?scale=0.1", "x" * 40, "a?b=" + "0123456789" * 30):
+        dark = np.array(tab.evaluate("(text) => linnet['view/qr.js'].code(text)", text))
+        picture = np.pad(np.where(dark, 0, 255).astype(np.uint8), 4, constant_values=255)
+        assert cv2.QRCodeDetector().detectAndDecode(np.kron(picture, np.ones((6, 6), np.uint8)))[0] == text
 
 
 def test_the_types_of_the_modules_are_right(tmp_path):

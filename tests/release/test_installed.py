@@ -26,7 +26,10 @@ def test_what_is_installed_is_whole_and_not_the_clone(bare):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["sweep", "watanabe-phase-times", "--store", "x.zarr"], "needs zarr, {missing} 'linear-networks[sweeps]'"),
+        (
+            ["sweep", "grid.toml", "--store", "x", "--scheduler", "tcp://127.0.0.1:9"],
+            "needs distributed, {missing} 'linear-networks[sweeps]'",
+        ),
         (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linear-networks[data]'"),
     ],
 )

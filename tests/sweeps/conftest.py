@@ -47,19 +47,20 @@ def make() -> Callable[..., sweeps.Sweep]:
 SCRIPT = """
 import json, os, sys
 from linnet import sweeps
+from linnet._workers import ENVIRONMENT
 if __name__ == "__main__":
-    before = dict(os.environ)
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
     try:
-        sweeps.complete(sweeps.Sweep(**json.loads(sys.argv[1])), sys.argv[2], **json.loads(sys.argv[3]))
+        sweeps.run(sweeps.Sweep(**json.loads(sys.argv[1])), sys.argv[2], **json.loads(sys.argv[3]))
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {error}")
-    sys.exit(0 if dict(os.environ) == before else "the environment has changed")
+    sys.exit(0 if {name: os.environ.get(name) for name in ENVIRONMENT} == before else "the environment has changed")
 """
 
 
 @pytest.fixture
 def start() -> Callable[..., subprocess.Popen[str]]:
-    """Starts a sweep as a process of its own, where Dask's threads and pipes cannot touch other tests."""
+    """Starts a sweep as a process of its own, which other tests cannot touch."""
 
     def start(sweep: sweeps.Sweep, store: Path, **options: Any) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", SCRIPT, sweep.model_dump_json(), str(store), json.dumps(options)]
@@ -79,3 +80,9 @@ def wait_for() -> Callable[..., None]:
             time.sleep(0.005)
 
     return wait_for
+
+
+@pytest.fixture
+def contents() -> Callable[[Path], dict[str, bytes]]:
+    """The bytes of every file of a store, drafts of killed processes aside."""
+    return lambda store: {file.name: file.read_bytes() for file in store.iterdir() if file.suffix != ".partial"}

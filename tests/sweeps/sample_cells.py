@@ -37,8 +37,12 @@ def draws(points, seeds, log="", pause=0.0, gate="", free=0):
     return {"value": value, "path": (("time",), samples), "count": (100 * value > 0).astype(np.int32)}
 
 
-def picky(points, seeds, allow=""):
-    """Refuses the cells with x = 2 unless the file `allow` exists; says of each cell how often it was called."""
+def picky(points, seeds, allow="", log=""):
+    """Refuses the cells with x = 2 unless the file `allow` exists; says of each cell how often it was called, and adds
+    the values of x to `log`."""
+    if log:
+        with Path(log).open("a") as file:
+            file.write(f"{sorted(set(points['x'].tolist()))}\n")
     if (points["x"] == 2).any() and not (allow and Path(allow).exists()):
         raise ArithmeticError("two is not to be had")
     return {"value": points["x"] * 1.5, "length": np.full(len(seeds), len(seeds))}
@@ -74,9 +78,21 @@ def wrong(points, seeds, kind):
         return np.zeros(size)
     if kind == "dims":
         return {"value": (("time", "mode"), np.zeros((size, 3)))}
+    if kind == "status":
+        return {"cell_status": np.zeros(size)}
     if kind == "coordinate":
         return {"x": np.zeros(size)}
     return {"value": np.zeros((size, 1 + int(points["x"][0])))}  # another shape in every block
+
+
+def wide(points, seeds, length):
+    """Cells of many numbers."""
+    return {"value": points["x"][:, None] + np.zeros(length)}
+
+
+def grows(points, seeds, length):
+    """Variables whose shape depends on the process that computes them."""
+    return {"value": np.zeros((len(seeds), length))}
 
 
 def precision(points, seeds, dtype=None):
@@ -102,18 +118,6 @@ def dies(points, seeds):
     return {"value": points["x"] * 1.0}
 
 
-def leaves(points, seeds, marker):
-    """The first worker that comes here goes for good, as one does that Dask has given up."""
-    from distributed import get_worker
-
-    if not Path(marker).exists():
-        Path(marker).touch()
-        worker = get_worker()
-        worker.loop.add_callback(worker.close, reason="test")
-        time.sleep(60)
-    return {"value": 1.0 * points["x"]}
-
-
 def my_table(rows=12, tilt=1.0):
     """A problem that a sweep knows by its name in Python."""
     random = np.random.default_rng(rows)
@@ -125,16 +129,3 @@ def my_table(rows=12, tilt=1.0):
 def ends(points, seeds):
     """Code that was a script once."""
     raise SystemExit(3)
-
-
-def visited(points, seeds):
-    """Whether the scheduler of this worker talks over TLS, and whether somebody without its keys is let in."""
-    import distributed
-
-    address = distributed.get_worker().scheduler.address
-    try:
-        with distributed.Client(address.replace("tls://", "tcp://"), timeout=3, set_as_default=False) as client:
-            entered = client.submit(lambda: 1.0).result(timeout=3)
-    except (OSError, TypeError, distributed.TimeoutError):
-        entered = 0.0
-    return {"sealed": np.full(len(seeds), float(address.startswith("tls://"))), "entered": np.full(len(seeds), entered)}

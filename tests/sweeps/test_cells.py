@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import linnet as ln
 from linnet import sweeps
@@ -90,10 +89,10 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
     whole = sweeps.run(sweep)
     write = Store.write
 
-    def dying(self, job, outcome):
-        if job.block.number == 2:
+    def dying(self, job, block):
+        if job[0] == 2:
             raise KeyboardInterrupt
-        write(self, job, outcome)
+        write(self, job, block)
 
     monkeypatch.setattr(Store, "write", dying)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
@@ -108,7 +107,7 @@ def test_workers_agree_with_this_process_to_rounding(make, start, tmp_path):
     sweep = make(function="linnet.sweeps.cells:train", axes={"threshold": [0.01, 3.0]}, fixed=LOW_RANK, dtype="float64")
     process = start(sweep, tmp_path / "store", workers=1)
     assert process.communicate(timeout=120)[1] == ""  # not even a warning
-    here, there = sweeps.run(sweep), xr.open_zarr(tmp_path / "store").load()
+    here, there = sweeps.run(sweep), sweeps.open(tmp_path / "store")
     for name in ("loss", "test_loss", "stable_rank"):
         np.testing.assert_allclose(there[name], here[name], rtol=1e-10)
     np.testing.assert_array_equal(there["steps"], here["steps"])
@@ -121,9 +120,7 @@ def test_a_network_that_diverges_is_a_failed_cell(make):
     dataset = sweeps.run(sweep, throw=False)
     assert dataset["cell_status"].values.tolist() == [[1, 1], [2, 2]]
     assert np.isnan(dataset["loss"].sel(learning_rate=5.0)).all()
-    with pytest.raises(
-        sweeps.FailedCellsError, match=r"learning_rate=5.0, seed=0: reported: descent diverged at step \d+ with"
-    ):
+    with pytest.raises(sweeps.FailedCellsError, match=r"learning_rate=5.0, seed=0: descent diverged at step \d+ with"):
         sweeps.run(sweep)
 
 
@@ -180,9 +177,9 @@ def test_any_problem_that_can_be_named_in_python_is_swept():
     ("name", "message"),
     [
         ("nonsense", "must be 'low-rank', 'spiked' or 'module:function'"),
-        ("linnet:nonsense", "must name a function that can be imported"),
-        ("linnet:__version__", "must name a function: 'linnet:__version__' is str"),
-        ("textwrap:TextWrapper", "must return one linnet Problem"),
+        ("linnet:nonsense", "module `linnet` has no function `nonsense`"),
+        ("linnet:__version__", "module `linnet` has no function `__version__`"),
+        ("textwrap:wrap.x", "must name a function of a module as 'module:function'"),
     ],
 )
 def test_a_problem_that_cannot_be_made_is_refused(name, message):
@@ -205,5 +202,6 @@ def test_cells_whose_steps_ran_out_before_the_stop_are_marked_and_told(make, tmp
         found = sweeps.run(sweep, tmp_path / "store" if kept else None)
     assert found["unfinished"].values.tolist() == [True, False]
     assert (found["loss"] > 1.0).values.tolist() == [True, False]
-    assert sweeps.complete(sweep, tmp_path / "other").unfinished == 1
-    assert sweeps.complete(sweep, tmp_path / "other").unfinished == 1  # and when nothing is computed any more
+    if kept:  # and when nothing is computed any more
+        with pytest.warns(UserWarning, match=r"1 cells are unfinished"):
+            sweeps.run(sweep, tmp_path / "store")

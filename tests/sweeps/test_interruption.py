@@ -1,25 +1,21 @@
-"""Processes that are killed, and processes that meet on one store."""
+"""Processes that are killed, interrupted, or started together on one store."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
-import xarray as xr
 
 from linnet import sweeps
-from linnet.sweeps.grid import Grid
 
 COMMAND = [sys.executable, "-m", "linnet", "sweep"]
-CODE = ("--code", "sample_cells")
 TOML = """
 name = "draws"
 function = "sample_cells:draws"
@@ -47,109 +43,119 @@ def described(tmp_path: Path) -> tuple[Path, Path, Path]:
     return config, log, gate
 
 
-def computed(log: Path) -> list[str]:
+@pytest.fixture
+def begin(described, tmp_path):
+    """Starts the command as a process of its own, which is ended after the test if it is still there."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*words: str) -> subprocess.Popen[str]:
+        command = [*COMMAND, str(described[0]), "--code", "sample_cells", "--store", str(tmp_path / "store"), *words]
+        started.append(subprocess.Popen(command, stdout=-1, stderr=-1, text=True, start_new_session=True))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def begun(log: Path) -> list[str]:
     """The first cell of every block whose computation was begun, in order."""
     return [line.split()[1] for line in log.read_text().splitlines()]
 
 
-def finished(store: Path, sweep: sweeps.Sweep) -> set[str]:
-    """The first cell of every finished block, by the ledger a dead process left."""
-    grid = Grid.of(sweep)
-    if not (store / "ledger.sqlite").exists():
-        return set()
-    with sqlite3.connect(store / "ledger.sqlite") as database:
-        if not database.execute("select name from sqlite_master where name = 'blocks'").fetchone():
-            return set()
-        numbers = [row[0] for row in database.execute("select number from blocks")]
-    database.close()
-    places = [grid.coordinates(int(grid.numbers(grid.block(number))[0])) for number in numbers]
-    return {f"{place['x']},{place['y']}" for place in places}
+def finished(store: Path) -> dict[str, int]:
+    """When each finished block was written."""
+    return {file.name: file.stat().st_mtime_ns for file in store.glob("*.npz")}
 
 
-def chunks(store: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("*/c/**/*") if file.is_file()}
+def undisturbed(config: Path, folder: Path, contents) -> dict[str, bytes]:
+    """The files of a sweep that nobody disturbs."""
+    sweeps.run(sweeps.load(config, code=["sample_cells"]), folder)
+    return contents(folder)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(6, marks=pytest.mark.slow)])
-def test_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_same, wait_for, kills):
+@pytest.mark.parametrize(
+    ("kills", "workers"),
+    [
+        (3, "0"),
+        *(pytest.param(kills, workers, marks=pytest.mark.slow) for kills, workers in ((3, "2"), (9, "0"), (9, "2"))),
+    ],
+)
+def test_kills_lose_nothing_and_change_nothing(described, begin, contents, tmp_path, wait_for, kills, workers):
     config, log, gate = described
-    store, sweep = tmp_path / "store", sweeps.load(config, code=["sample_cells"])
+    store = tmp_path / "store"
     chance = random.Random(20240607)
-    at_work = 0
     for kill in range(kills):
-        before, done = len(computed(log)), finished(store, sweep)
-        process = subprocess.Popen(
-            [*COMMAND, str(config), *CODE, "--store", str(store), "--resume"], stderr=subprocess.PIPE
-        )
+        before, done = len(begun(log)), finished(store)
+        process = begin("--resume", "--workers", workers)
         if kill % 3:  # some die while they start, most at work, half of these in a block after their first
             lines = before + kill % 3
-            wait_for(lambda: len(computed(log)) >= lines or process.poll() is not None)  # noqa: B023
+            wait_for(lambda: len(begun(log)) >= lines or process.poll() is not None)  # noqa: B023
         time.sleep(chance.uniform(0.0, 0.3))
-        assert process.poll() is None, process.communicate()[1].decode()
-        process.send_signal(signal.SIGKILL)
+        assert process.poll() is None, process.communicate()[1]
+        children = psutil.Process(process.pid).children(recursive=True)
+        if kill % 3 == 2 and children[1:]:  # a worker first; the first child watches semaphores
+            chance.choice(children[1:]).kill()
+            time.sleep(chance.uniform(0.0, 0.5))
+        process.kill()
         process.communicate()
-        assert process.returncode == -signal.SIGKILL
-        begun = computed(log)[before:]
-        at_work += bool(begun)
-        assert not done & set(begun), "a finished block was computed again"
-    assert at_work >= 2 * kills // 3
-    done, before = finished(store, sweep), len(computed(log))
+        psutil.wait_procs(children, timeout=30)
+        assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        assert done.items() <= finished(store).items(), "a finished block was written again"
+    done = finished(store)
     assert 0 < len(done) < 80
     gate.unlink()
-    subprocess.run([*COMMAND, str(config), *CODE, "--store", str(store), "--resume"], check=True, capture_output=True)
-    last = computed(log)[before:]
-    assert not done & set(last)
-    assert len(last) == 80 - len(done)
-    # An uninterrupted sweep elsewhere: the same numbers, and the same bytes in every chunk.
-    config.write_text(TOML.format(log=tmp_path / "other", gate="", pause=0.0))
-    whole = sweeps.run(sweeps.load(config, code=["sample_cells"]), tmp_path / "whole")
-    assert_same(xr.open_zarr(store).load(), whole)
-    assert chunks(store) == chunks(tmp_path / "whole")
+    ended = begin("--resume", "--workers", workers)
+    assert ended.communicate(timeout=120)[0] == f"draws: 400 of 400 cells done; results in {store}\n"
+    assert done.items() <= finished(store).items()
+    assert contents(store) == undisturbed(config, tmp_path / "whole", contents)
 
 
-def test_two_processes_do_not_share_a_store_and_a_dead_one_does_not_hold_it(described, tmp_path, wait_for):
+@pytest.mark.slow
+def test_a_worker_that_is_killed_is_replaced_while_the_sweep_goes_on(described, begin, contents, tmp_path, wait_for):
     config, log, gate = described
-    store = tmp_path / "store"
-    command = [*COMMAND, str(config), *CODE, "--store", str(store), "--resume"]
-    first = subprocess.Popen(command)
-    try:
-        wait_for(lambda: len(computed(log)) > 2)
-        os.kill(first.pid, signal.SIGSTOP)  # alive, but busy with nothing while the second one tries
-        owner = json.loads((store / "lock.json").read_text())
-        assert owner["process"] == first.pid
-        second = subprocess.run(command, capture_output=True, text=True)
-        assert second.returncode == 1
-        assert f"is in use by process {first.pid} on {owner['host']} since {owner['since']}" in second.stderr
-        with pytest.raises(sweeps.LockedError, match=f"is in use by process {first.pid} on"):
-            sweeps.run(sweeps.load(config, code=["sample_cells"]), store)
-    finally:
-        first.kill()
-        first.wait()
     gate.unlink()
-    report = sweeps.complete(sweeps.load(config, code=["sample_cells"]), store)
-    assert report.failed == 0
-    assert 0 < report.computed < 400
+    process = begin("--workers", "2")
+    for lines in (5, 30):
+        wait_for(lambda: len(begun(log)) > lines or process.poll() is not None)  # noqa: B023
+        owner = int(log.read_text().splitlines()[-1].split()[0])
+        os.kill(owner, signal.SIGKILL)
+    said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert contents(tmp_path / "store") == undisturbed(config, tmp_path / "whole", contents)
 
 
-def test_a_store_in_use_by_this_very_process_is_refused(make, tmp_path):
-    from linnet.sweeps._store import opened
+def test_parts_started_together_need_no_driver(described, begin, contents, tmp_path):
+    config, log, gate = described
+    gate.unlink()
+    parts = [begin("--part", f"{i}/3") for i in (1, 2, 3)]
+    for part in parts:
+        assert part.wait(120) == 0, part.stderr.read()
+    assert len(begun(log)) == 80  # nothing twice
+    assert contents(tmp_path / "store") == undisturbed(config, tmp_path / "whole", contents)
 
-    with (
-        opened(tmp_path / "store", make()),
-        pytest.raises(sweeps.LockedError, match=f"is in use by process {os.getpid()} on"),
-    ):
-        sweeps.run(make(), tmp_path / "store")
-    assert sweeps.complete(make(), tmp_path / "store").computed == 30
+
+@pytest.mark.slow
+def test_processes_without_parts_share_a_store(described, begin, contents, tmp_path):
+    config, log, gate = described
+    gate.unlink()
+    for process in [begin("--resume") for _ in range(2)]:
+        assert process.wait(120) == 0, process.stderr.read()
+    assert len(begun(log)) < 2 * 80
+    assert contents(tmp_path / "store") == undisturbed(config, tmp_path / "whole", contents)
 
 
-def test_an_interrupt_leaves_by_the_door(described, tmp_path, wait_for):
-    config, log, _ = described
-    store = tmp_path / "store"
-    command = [*COMMAND, str(config), *CODE, "--store", str(store)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: len(computed(log)) > 2)
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
+def test_an_interrupt_leaves_by_the_door(described, begin, tmp_path, wait_for, workers):
+    _, log, _ = described
+    process = begin("--workers", workers)
+    wait_for(lambda: len(begun(log)) > 2)
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to workers, too
     said = process.communicate(timeout=120)[1]
     assert process.returncode == 130
-    assert said == f"linnet: interrupted; finished cells are in {store}: continue with --resume\n"
-    assert finished(store, sweeps.load(config, code=["sample_cells"]))
+    assert said == f"linnet: interrupted; finished cells are in {tmp_path / 'store'}: continue with --resume\n"
+    psutil.wait_procs(children, timeout=30)
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert not list((tmp_path / "store").glob("*.partial"))

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from linnet import sweeps
 from linnet.sweeps.grid import cell_seeds
@@ -39,21 +38,35 @@ def test_every_cell_is_where_its_coordinates_say(make, tmp_path, stored):
     assert (dataset["cell_status"] == 1).all()
 
 
-def test_plain_xarray_reads_the_store_and_its_provenance(make, assert_same, tmp_path):
+def test_a_store_is_read_as_it_would_be_in_memory_and_says_where_it_is_from(make, assert_same, tmp_path):
     sweep = make(axes={"x": [0, 1, 2], "kind": ["wide", "narrow"]}, function="sample_cells:picky", coords={"mode": [1]})
     with pytest.raises(
         sweeps.FailedCellsError, match=r"4 of 12 cells of draws failed, e.g. x=2, kind=wide, seed=0: Arith"
     ):
         sweeps.run(sweep, tmp_path / "store")
-    plain = xr.open_zarr(tmp_path / "store")
-    assert_same(plain.load(), sweeps.run(sweep, tmp_path / "store", throw=False))
-    assert_same(plain, sweeps.run(sweep, throw=False))
-    assert plain["kind"].values.tolist() == ["wide", "narrow"]
-    assert plain["cell_status"].attrs["flag_meanings"] == "not_computed done failed"
-    assert json.loads(plain.attrs["configuration"]) == sweep.plain()
-    assert plain.attrs["store_schema"] == 2
-    assert plain.attrs["linnet_version"] and plain.attrs["linnet_commit"] and plain.attrs["device"]
-    assert [session["blocks"] for session in json.loads(plain.attrs["sessions"])] == [3]
+    lazy, whole = sweeps.open(tmp_path / "store"), sweeps.run(sweep, throw=False)
+    assert_same(lazy, whole)
+    assert lazy.attrs == whole.attrs
+    assert_same(lazy, sweeps.run(sweep, tmp_path / "store", throw=False))
+    assert lazy["kind"].values.tolist() == ["wide", "narrow"]
+    assert lazy["cell_status"].attrs["flag_meanings"] == "not_computed done failed"
+    assert json.loads(lazy.attrs["configuration"]) == sweep.plain()
+    assert lazy.attrs["linnet_version"] and lazy.attrs["linnet_commit"] and lazy.attrs["device"]
+    assert "sample_cells.py" in json.loads(lazy.attrs["code"])
+
+
+def test_a_part_of_a_store_is_read_from_the_blocks_that_hold_it(make, tmp_path):
+    """Every kind of index, against the same index of the whole in memory."""
+    whole = sweeps.run(make(), tmp_path / "store").load()
+    for key in ({"x": 2}, {"x": [4, 0], "seed": 1}, {"y": slice(None, None, -1)}, {"x": slice(1, 4, 2), "time": -1}):
+        lazy = sweeps.open(tmp_path / "store", cache=False)
+        part = lazy["path"].isel(key)
+        np.testing.assert_array_equal(part.values, whole["path"].isel(key).values)
+    (tmp_path / "store" / "0000009.npz").unlink()
+    rest = sweeps.open(tmp_path / "store", chunks={})
+    assert rest["path"].chunks is not None
+    assert (rest["cell_status"].isel(x=4) == 0).sum() == 2
+    assert np.isnan(rest["path"].values).sum() == 6 and (rest["count"].isel(x=4, y=2) == 0).all()
 
 
 def test_only_what_is_to_be_recorded_is_kept(make):
@@ -76,17 +89,28 @@ def test_a_failed_cell_leaves_its_neighbors_alone(make, tmp_path, stored):
     assert (dataset["length"].sel(x=[0, 1, 3, 6]) == 4).all()  # every call has the length of a full block
 
 
-def test_failed_cells_are_kept_and_retried_only_on_request(make, assert_same, tmp_path):
-    allow, store = tmp_path / "allow", tmp_path / "store"
-    sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3]}, fixed={"allow": str(allow)})
-    assert sweeps.complete(sweep, store).failed == 2
+def test_failed_cells_are_kept_and_retried_only_on_request(make, assert_same, contents, tmp_path):
+    allow, store, log = tmp_path / "allow", tmp_path / "store", tmp_path / "log"
+    fixed = {"allow": str(allow), "log": str(log)}
+    sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3]}, fixed=fixed)
+    sweeps.run(sweep, store, throw=False)
     allow.touch()
-    again = sweeps.complete(sweep, store)
-    assert (again.computed, again.failed) == (0, 2)
-    assert "x=2, seed=0: ArithmeticError: two is not to be had" in again.example
-    retried = sweeps.complete(sweep, store, retry_failed=True)
-    assert (retried.computed, retried.failed) == (2, 0)
-    assert_same(sweeps.run(sweep, store), sweeps.run(sweep))
+    with pytest.raises(sweeps.FailedCellsError, match=r"2 of 8 .*x=2, seed=0: ArithmeticError: two is not to be had"):
+        sweeps.run(sweep, store)
+    log.write_text("")
+    assert_same(sweeps.run(sweep, store, retry_failed=True), sweeps.run(sweep))
+    first, *_ = log.read_text().splitlines()
+    assert first == "[2]"  # the cells that failed, and not their neighbors in the block
+    sweeps.run(sweep, tmp_path / "undisturbed")
+    assert contents(store) == contents(tmp_path / "undisturbed")
+
+
+def test_cells_that_fail_again_have_the_new_reason(make, tmp_path):
+    sweep = make(function="sample_cells:picky", axes={"x": [1, 2, 3]}, seeds=1, fixed={"allow": str(tmp_path / "no")})
+    sweeps.run(sweep, tmp_path / "store", throw=False)
+    found = sweeps.run(sweep, tmp_path / "store", throw=False, retry_failed=True)
+    assert found["cell_status"].values.tolist() == [1, 2, 1] and found["value"].values[[0, 2]].tolist() == [1.5, 4.5]
+    assert sweeps.status(tmp_path / "store").example == "x=2: ArithmeticError: two is not to be had"
 
 
 def test_a_sweep_in_which_every_cell_fails_says_so(make, tmp_path):
@@ -94,9 +118,9 @@ def test_a_sweep_in_which_every_cell_fails_says_so(make, tmp_path):
     dataset = sweeps.run(sweep, tmp_path / "store", throw=False)
     assert (dataset["cell_status"] == 2).all()
     assert list(dataset.data_vars) == ["cell_status"]
-    report = sweeps.complete(sweep, tmp_path / "store")
-    assert (report.cells, report.computed, report.failed) == (30, 0, 30)
-    assert "ArithmeticError: never" in str(report)
+    found = sweeps.status(tmp_path / "store")
+    assert (found.cells, found.done, found.failed) == (30, 0, 30)
+    assert "ArithmeticError: never" in str(found)
 
 
 def test_a_fault_of_the_code_stops_the_sweep(make):
@@ -107,14 +131,18 @@ def test_a_fault_of_the_code_stops_the_sweep(make):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("scalar", r"`value` of .* must have one entry per cell in front: got shape \(\) for 4 cells"),
+        ("scalar", r"returns 'value': it must have one entry per cell in front: got shape \(\) for 4 cells"),
         ("name", r"returns 'a/b': variables must have Python names"),
         ("memory", r"ran out of memory on a block of 4 cells: 3 TB.* Give the sweep a smaller `block`"),
-        ("text", r"`value` of .* must be numbers: got <U1"),
+        ("text", r"returns 'value': it must be numbers: got <U1"),
         ("array", r"must return a dict of arrays: got ndarray"),
-        ("dims", r"`value` of .* names the further dimensions \('time', 'mode'\) for shape \(4, 3\)"),
+        ("dims", r"returns 'value': it names the further dimensions \('time', 'mode'\) for shape \(4, 3\)"),
         ("coordinate", r"returns `x`, which is the name of a coordinate"),
-        ("shape", r"all blocks must have the same variables, shapes and types"),
+        (
+            "shape",
+            r"must return the same variables, shapes and types for all blocks: value: .*\[1\], .<f8.\] in the store",
+        ),
+        ("status", r"returns 'cell_status': that is the name of the state of each cell"),
     ],
 )
 def test_results_that_are_not_a_block_of_cells_are_refused(make, tmp_path, kind, message):
@@ -150,7 +178,7 @@ def masked_cells(points, seeds):
 
 
 def test_a_mask_is_refused_rather_than_lost():
-    sweep = sweeps.Sweep(name="masked", function=f"{__name__}:masked_cells", axes={"x": [1, 2]})
+    sweep = sweeps.Sweep(name="masked", function=masked_cells, axes={"x": [1, 2]})
     with pytest.raises(sweeps.SweepError, match="whose mask a store does not keep"):
         sweeps.run(sweep)
 

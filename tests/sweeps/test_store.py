@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
-import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from linnet import sweeps
-from linnet.sweeps._ledger import Ledger
+from linnet.sweeps._store import Store
+from linnet.sweeps._task import Task
 
 
 @pytest.fixture
@@ -24,13 +26,25 @@ def finished(make, tmp_path):
     return sweep, path
 
 
-def contents(path: Path) -> dict[str, bytes]:
-    """Every array's files of a store, by name."""
-    files = (file for file in path.rglob("*") if file.is_file() and file.parent != path)
-    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+def test_a_block_is_a_plain_file_of_numpy_and_equal_sweeps_give_equal_bytes(finished, contents, tmp_path):
+    sweep, path = finished
+    cells = np.load(path / "0000003.npz")["cells"]
+    assert cells["path"].shape == (2, 3) and cells["cell_status"].tolist() == [1, 1]
+    sweeps.run(sweep, tmp_path / "again", workers=2)
+    assert contents(tmp_path / "again") == contents(path)
+    assert max(map(len, contents(path).values())) < 1400
 
 
-def test_a_changed_configuration_is_refused_with_the_difference(finished, make):
+def test_large_blocks_are_not_compressed_and_read_the_same(make, tmp_path):
+    fixed = {"length": 200_000}
+    sweep = make(function="sample_cells:wide", axes={"x": [1.0, 2.0]}, seeds=1, fixed=fixed, block=1)
+    sweeps.run(sweep, tmp_path / "store")
+    assert (tmp_path / "store" / "0000001.npz").stat().st_size > 1_600_000
+    found = sweeps.open(tmp_path / "store")["value"]
+    assert found.shape == (2, 200_000) and (found[0] == 1.0).all() and (found[1] == 2.0).all()
+
+
+def test_a_changed_configuration_is_refused_with_the_difference(finished, make, contents):
     _, path = finished
     before = contents(path)
     with pytest.raises(
@@ -63,45 +77,49 @@ def test_an_existing_store_is_continued_only_on_request(finished):
     sweep, path = finished
     with pytest.raises(sweeps.StoreError, match=r"already holds this sweep, 10 of its blocks finished. Resume it"):
         sweeps.run(sweep, path, resume=False)
+    (path / "0000000.npz").unlink()
+    (path / "0000003.npz").unlink()
+    sweeps.run(sweep, path, resume=False, part=(1, 30))  # nothing of this part is there
+    assert (path / "0000000.npz").exists() and not (path / "0000003.npz").exists()
 
 
-def test_a_truncated_chunk_is_found_told_and_computed_again(finished, assert_same):
-    sweep, path = finished
-    whole = xr.open_zarr(path).load()
-    before = contents(path)
-    chunk = path / "path" / "c" / "2" / "1" / "0" / "0"
-    chunk.write_bytes(chunk.read_bytes()[:-7])
-    told = r"1 finished blocks of .* are damaged, the first from .*'x': 2.*path/c/2/1/0/0 has .* The other 9 are intact"
-    with pytest.raises(sweeps.StoreError, match=told):
-        sweeps.run(sweep, path)
-    assert {name for name, data in contents(path).items() if data != before[name]} == {"path/c/2/1/0/0"}
-    assert sweeps.complete(sweep, path, retry_failed=True).computed == 2  # blocks are 1 x 2 x 2, and y has three values
-    assert_same(sweeps.run(sweep, path), whole)
-    assert contents(path) == before
+def test_code_that_changed_is_refused_by_name_and_told_afterwards(tmp_path, make, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine_changing.py").write_text(
+        "from helper_changing import f\ndef cells(points, seeds): return {'v': f(points['x'])}\n"
+    )
+    (tmp_path / "helper_changing.py").write_text("def f(x): return 1.0 * x\n")
+    sweep = make(function="mine_changing:cells", axes={"x": [1, 2, 3, 4]}, seeds=1, block=2)
+    sweeps.run(sweep, tmp_path / "store", part=(1, 2))
+    (tmp_path / "helper_changing.py").write_text("def f(x): return 2.0 * x  # changed\n")
+    for name in ("mine_changing", "helper_changing"):
+        del sys.modules[name]
+    with pytest.raises(
+        sweeps.ChangedError, match=r"begun by other code \(helper_changing.py: '\w+' in the store, '\w+' now"
+    ):
+        sweeps.run(sweep, tmp_path / "store", part=(2, 2))
+    assert sweeps.status(tmp_path / "store").done == 2
+    with pytest.warns(UserWarning, match="1 blocks are of other code than the first"):
+        found = sweeps.run(sweep, tmp_path / "store", part=(2, 2), changed_code=True)
+    assert found["v"].values.tolist() == [1.0, 2.0, 6.0, 8.0]
 
 
-def test_a_missing_chunk_and_a_changed_byte_are_found(finished):
-    sweep, path = finished
-    chunk = path / "value" / "c" / "0" / "0" / "0"
-    original = chunk.read_bytes()
-    chunk.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
-    with pytest.raises(sweeps.StoreError, match=r"1 finished blocks of .* are damaged"):
-        sweeps.run(sweep, path)
-    chunk.unlink()
-    with pytest.raises(sweeps.StoreError, match=r"value/c/0/0/0 is missing"):
-        sweeps.run(sweep, path)
-    chunk.write_bytes(original)
-    assert sweeps.complete(sweep, path).computed == 0
-
-
-def test_damaged_coordinates_and_metadata_are_written_anew(finished, assert_same):
-    sweep, path = finished
-    whole = xr.open_zarr(path).load()
-    (path / "x" / "c" / "0").write_bytes(b"")
-    (path / "y" / "zarr.json").write_text('{"shape": [')
-    (path / "zarr.json").unlink()
-    assert_same(sweeps.run(sweep, path), whole)
-    assert_same(xr.open_zarr(path).load(), whole)
+def test_parts_that_return_other_shapes_are_found_before_they_are_written(make, tmp_path):
+    """The first block of all processes settles the variables, also against one that has begun before it was there."""
+    sweep = make(function="sample_cells:grows", fixed={"length": 3})
+    sweeps.run(sweep, tmp_path / "store", part=(1, 10))
+    late = Store.existing(tmp_path / "store")
+    (tmp_path / "store" / "variables.json").rename(tmp_path / "kept")
+    (tmp_path / "store" / "0000000.npz").rename(tmp_path / "block")
+    assert late.variables == {}  # as it was for a process that looked before
+    (tmp_path / "kept").rename(tmp_path / "store" / "variables.json")
+    other = make(function="sample_cells:grows", fixed={"length": 4})
+    block = Task.of(other)(*late.grid.arguments(1))
+    with pytest.raises(
+        sweeps.CellFunctionError, match=r"same variables, shapes and types .*\[3\], '<f8'\] in the store"
+    ):
+        late.write((1, None), block)
+    assert not (tmp_path / "store" / "0000001.npz").exists()
 
 
 def test_foreign_files_are_left_alone(make, tmp_path):
@@ -113,42 +131,32 @@ def test_foreign_files_are_left_alone(make, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "thesis.tex").write_text("mine")
-    with pytest.raises(sweeps.StoreError, match=r"folder is not a store of linnet: it holds thesis.tex and no ledger"):
+    with pytest.raises(sweeps.StoreError, match=r"not a store of linnet: it holds thesis.tex and no manifest.json"):
         sweeps.run(sweep, folder)
     assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
-    other = tmp_path / "other.zarr"
-    xr.Dataset({"value": ("x", [1.0])}).to_zarr(other, consolidated=False)
-    with pytest.raises(sweeps.StoreError, match=r"other.zarr is not a store of linnet: it holds .*value"):
-        sweeps.run(sweep, other)
-    assert xr.open_zarr(other, consolidated=False)["value"].values.tolist() == [1.0]
+    for nothing in (tmp_path / "absent", folder):
+        with pytest.raises(sweeps.StoreError, match="is not a store of linnet: it "):
+            sweeps.open(nothing)
 
 
-def test_a_foreign_or_damaged_ledger_is_refused(finished, make, tmp_path):
-    sweep, path = finished
-    ledger = path / "ledger.sqlite"
-    ledger.write_bytes(b"not a database at all, but long enough to be read as one" * 20)
-    with pytest.raises(sweeps.StoreError, match=r"the ledger of .* is damaged: file is not a database"):
-        sweeps.run(sweep, path)
-    ledger.unlink()
-    with sqlite3.connect(ledger) as database:
-        database.execute("create table recipes (name text)")
-    database.close()
-    with pytest.raises(sweeps.StoreError, match=r"ledger.sqlite is not a ledger of linnet"):
-        sweeps.run(sweep, path)
-    ledger.unlink()
-    with pytest.raises(sweeps.StoreError, match=r"is not a store of linnet: it holds .* and no ledger"):
-        sweeps.run(sweep, path)
+def test_a_store_of_linnet_03_is_met_with_the_steps_of_the_guide(make, tmp_path):
+    (tmp_path / "old").mkdir()
+    for name in ("ledger.sqlite", "zarr.json", "lock.json"):
+        (tmp_path / "old" / name).touch()
+    steps = rf"{tmp_path}/old is a store of linnet 0.3 or older.* --resume` finishes it, and `python -c .*to_netcdf"
+    for use in (lambda path: sweeps.run(make(), path), sweeps.open, sweeps.status):
+        with pytest.raises(sweeps.StoreError, match=steps) as refused:
+            use(tmp_path / "old")
+    guide = (Path(__file__).parents[2] / "docs" / "howto" / "old_stores.md").read_text()
+    for command in re.findall(r"`([^`]*)`", str(refused.value)):
+        assert command.replace(str(tmp_path / "old"), "grid.zarr").replace("GRID", "grid") in guide
 
 
-def test_a_store_of_a_newer_schema_is_refused(finished):
+def test_a_store_of_a_newer_format_is_refused(finished, contents, monkeypatch):
     sweep, path = finished
     before = contents(path)
-    with sqlite3.connect(path / "ledger.sqlite") as database:
-        database.execute("pragma user_version = 3")
-    database.close()
-    with pytest.raises(
-        sweeps.StoreError, match=r"written by a newer linnet \(store schema 3, this version reads up to 2\)"
-    ):
+    monkeypatch.setattr("linnet.sweeps._store.FORMAT", 0)
+    with pytest.raises(sweeps.StoreError, match=r"written by a newer linnet \(format 1, this version reads 0\)"):
         sweeps.run(sweep, path)
     assert contents(path) == before
 
@@ -163,7 +171,14 @@ def test_a_folder_without_permission_is_refused(make, tmp_path):
     """Root may write anywhere, so the child process stops being root once it has imported what it needs."""
     (tmp_path / "closed").mkdir(mode=0o555)
     ran = subprocess.run(
-        [sys.executable, "-c", UNPRIVILEGED, make().model_dump_json(), str(tmp_path / "closed" / "store")],
+        [
+            sys.executable,
+            "-c",
+            UNPRIVILEGED,
+            make().model_dump_json(),
+            str(tmp_path / "closed" / "store"),
+            str(tmp_path / "warm"),
+        ],
         capture_output=True,
         text=True,
         timeout=60,
@@ -176,83 +191,59 @@ def test_a_folder_without_permission_is_refused(make, tmp_path):
 
 UNPRIVILEGED = """
 import json, os, sys
-import sample_cells, zarr
+import email.policy, sample_cells
 from linnet import sweeps
+sweep = sweeps.Sweep(**json.loads(sys.argv[1]))
+sweeps.run(sweep, sys.argv[3])
 if os.geteuid() == 0:
     os.seteuid(65534)
 try:
-    sweeps.complete(sweeps.Sweep(**json.loads(sys.argv[1])), sys.argv[2])
+    sweeps.run(sweep, sys.argv[2])
 except sweeps.StoreError as error:
     sys.exit(f"StoreError: {error}")
 """
 
 
-def test_a_store_that_died_before_its_first_block_is_resumed(make, assert_same, tmp_path):
-    sweep, path = make(), tmp_path / "store"
-    path.mkdir()
-    (path / "lock.json").touch()  # killed between the lock and the ledger
-    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
-    shutil.rmtree(path / "value")  # killed while arrays were made; no block is finished
-    book = Ledger(path)
-    assert book.exists()
-    book.forget(book.finished())
-    book.close()
-    (path / "count" / "c" / "0.5f.partial").write_text("half")
-    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
-    assert not list(path.rglob("*.partial"))
-
-
-def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make, assert_same):
+def test_drafts_of_dead_processes_go_and_those_of_living_ones_stay(finished):
     sweep, path = finished
-    whole, before, ledger = sweeps.run(sweep, path), contents(path), path / "ledger.sqlite"
-    kept = ledger.read_bytes()
-    ledger.write_bytes(b"")
-    for other in (make(seeds=3), make(name="other", fixed={"pause": 0.0}), sweep):
-        for resume in (False, True):
-            with pytest.raises(sweeps.StoreError, match=r"the ledger of .*store is empty but the folder holds results"):
-                sweeps.run(other, path, resume=resume)
+    for name, age in (("old", 4000), ("new", 10)):
+        (path / f"{name}.partial").touch()
+        os.utime(path / f"{name}.partial", (time.time() - age,) * 2)
+    sweeps.run(sweep, path)
+    assert [file.name for file in path.glob("*.partial")] == ["new.partial"]
+
+
+def test_results_are_not_handed_to_another_sweep_nor_overwritten_by_it(finished, make, contents):
+    sweep, path = finished
+    whole = contents(path)
+    (path / "manifest.json").unlink()
+    before = contents(path)
+    with pytest.raises(
+        sweeps.StoreError, match=r"holds blocks and no manifest.json, and none of them is .* of this swe"
+    ):
+        sweeps.run(make(seeds=3), path)
     assert contents(path) == before
-    ledger.write_bytes(kept)
-    assert_same(sweeps.run(sweep, path), whole)
+    sweeps.run(sweep, path)
+    assert contents(path) == whole
 
 
-@pytest.mark.parametrize("when", ["Ledger.create", "Arrays.prepare", "Ledger.begin", "Arrays.describe"])
-def test_a_start_that_is_killed_at_any_point_can_be_continued(make, assert_same, tmp_path, monkeypatch, when):
-    """An empty ledger is that of a new store as long as nothing else was written."""
-    from linnet.sweeps import _arrays as arrays
-    from linnet.sweeps import _ledger as ledger
+def test_a_block_that_appears_meanwhile_is_not_computed_again(make, tmp_path, assert_same):
+    """Two processes on one store: the second one writes everything while the first is in its first block."""
+    sweep, path, write = make(), tmp_path / "store", Store.write
+    written: list[object] = []
 
-    owner, method = when.split(".")
-    target = {"Ledger": ledger.Ledger, "Arrays": arrays.Arrays}[owner]
+    def slow(self, job, block):
+        if not written:
+            written.append(job)
+            sweeps.run(sweep, path)
+        written.append(job)
+        write(self, job, block)
 
-    def dying(*arguments, **keywords):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(target, method, dying)
-    with pytest.raises(KeyboardInterrupt, match=r"^$"):
-        sweeps.run(make(), tmp_path / "store")
-    monkeypatch.undo()
-    assert (tmp_path / "store" / "ledger.sqlite").exists()
-    assert_same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
-
-
-def test_half_a_block_is_not_taken_for_a_finished_one(make, assert_same, tmp_path, monkeypatch):
-    """The process ends between the chunks and the ledger: the block is there, but not finished."""
-    sweep, path, commit, told = make(), tmp_path / "store", Ledger.commit, []
-
-    def dying(self, block, *arguments, **keywords):
-        if block == 3:
-            raise KeyboardInterrupt
-        told.append(block)
-        commit(self, block, *arguments, **keywords)
-
-    monkeypatch.setattr(Ledger, "commit", dying)
-    with pytest.raises(KeyboardInterrupt, match=r"^$"):
-        sweeps.run(sweep, path)
-    monkeypatch.undo()
-    assert told == [0, 1, 2]
-    assert sweeps.complete(sweep, path).computed == 30 - (4 + 2 + 4)
-    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "write", slow)
+        found = sweeps.run(sweep, path)
+    assert len(written) == 12  # the first block twice, by both
+    assert_same(found, sweeps.run(sweep))
 
 
 FULL_DISK = Path(__file__).with_name("full_disk.py")
@@ -264,7 +255,7 @@ def test_a_full_disk_and_a_read_only_one_leave_finished_cells_intact(tmp_path):
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare, to mount a small disk")
     for namespace in (["--mount"], ["--user", "--map-root-user", "--mount"]):
-        mount = f'mount -t tmpfs -o size=1m tmpfs "{tmp_path}"'
+        mount = f'mount -t tmpfs -o size=128k tmpfs "{tmp_path}"'
         if subprocess.run(["unshare", *namespace, "sh", "-c", mount], capture_output=True).returncode == 0:
             break
     else:
@@ -274,21 +265,6 @@ def test_a_full_disk_and_a_read_only_one_leave_finished_cells_intact(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     full, left, read_only, resumed = ran.stdout.strip().splitlines()
     assert "is full. Finished cells are intact: make room and resume." in full
-    assert left == "some cells finished, all of them right"
+    assert left == "some cells finished, all of them right, no draft left"
     assert "cannot write to" in read_only and "Read-only file system" in read_only
     assert resumed == "resumed without recomputing, equal to an uninterrupted sweep"
-
-
-@pytest.mark.parametrize("changed", ['"little"|"big"', '"float64"|"int64"', '"level": 1|"level": "x"', "{|", "all|"])
-def test_damaged_metadata_of_an_array_is_mended_and_no_number_changes(finished, assert_same, changed):
-    """With another byte order, sound chunks would be read as other numbers."""
-    sweep, path = finished
-    before = sweeps.run(sweep, path)
-    document = path / "value" / "zarr.json"
-    sound, (old, new) = document.read_text(), changed.split("|")
-    damaged = "" if old == "all" else sound.replace(old, new, 1)
-    assert damaged != sound
-    document.write_text(damaged)
-    assert_same(sweeps.run(sweep, path), before)
-    assert document.read_text() == sound
-    assert_same(xr.open_zarr(path).load(), before)

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import linnet
+from linnet import _extras as extras
 from linnet.cli import failures, interrupts, terminal
 
 if TYPE_CHECKING:
     from linnet.sweeps import Sweep
 
+FIRST_WORKER_SECONDS = 60  # to wait for the first worker of a scheduler
+CONNECT_SECONDS = 10.0  # for a scheduler to answer
+
 
 def sweep(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="TOML file of the sweep.")],
-    store: Annotated[Path, typer.Option("--store", metavar="PATH", help="Folder of the results, a Zarr group.")],
+    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the results.")],
+    config: Annotated[
+        str | None, typer.Argument(metavar="[CONFIG]", help="TOML file of the sweep; none: say how far the store is.")
+    ] = None,
+    part: Annotated[
+        str, typer.Option("--part", metavar="I/N", help="Compute the I-th of N parts, for job arrays.")
+    ] = "1/1",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the store if it is there; finished cells are not recomputed.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume: compute failed and damaged cells again.")
+        bool, typer.Option("--retry-failed", help="With --resume: compute failed cells again.")
+    ] = False,
+    changed_code: Annotated[
+        bool, typer.Option("--changed-code", help="With --resume: go on although the code has changed.")
     ] = False,
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=0, help="Compute on N processes of this machine.")
@@ -30,9 +46,6 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Compute on the workers of a Dask scheduler.")
     ] = None,
-    wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a scheduler's first worker.")
-    ] = 60.0,
     code: Annotated[
         list[str] | None,
         typer.Option("--code", metavar="MODULE", help="Module whose functions the file may call; may be repeated."),
@@ -41,24 +54,64 @@ def sweep(
     """Run a grid of cells and keep the results as they come."""
     if workers and scheduler is not None:
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
-    if retry_failed and not resume:
-        raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
-    described = _load(config, code or [])
-    interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
-    report = linnet.sweeps.complete(
-        described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
-    )
-    if report.failed:
-        raise RuntimeError(
-            f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"
-        )
-    terminal.echo(f"{report}; all in {store}")
+    if (retry_failed or changed_code) and not resume:
+        raise typer.BadParameter("--retry-failed and --changed-code continue a store: they need --resume.")
+    if config is not None:
+        described = _load(config, code or [])
+        interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
+        with nullcontext() if scheduler is None else _dask(scheduler) as executor:
+            linnet.sweeps.running.fill(
+                described,
+                store,
+                resume=resume,
+                retry_failed=retry_failed,
+                changed_code=changed_code,
+                part=_part(part),
+                workers=workers,
+                executor=executor,
+            )
+    found = linnet.sweeps.status(store)
+    if found.failed:
+        raise RuntimeError(f"{found}; try the failed ones again with --resume --retry-failed")
+    terminal.echo(f"{found}; results in {store}")
 
 
 def _load(config: str, code: list[str]) -> Sweep:
-    """Return the sweep of a file, whose folder is appended to `sys.path`, so that its cells can be imported."""
+    """Return the sweep of a file. Where it may name functions of its own, they may lie beside it."""
     path = Path(config)
     if not path.is_file() and path.name == config and not path.suffix:
         raise failures.WrongCallError(f"there is no file {config!r}. Figures and tables of papers: `linnet run NAME`.")
-    sys.path.append(str(path.resolve().parent))  # cell functions may lie beside their configuration
+    if code:  # only then: a file beside the grid could stand in for a package that is not installed
+        sys.path.append(str(path.resolve().parent))
     return linnet.sweeps.load(path, code=code)
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Return a part, as 3/40, in numbers."""
+    with suppress(ValueError):
+        number, parts = (int(word) for word in text.split("/"))
+        if 1 <= number <= parts:
+            return number, parts
+    raise typer.BadParameter(f"--part takes I/N with I from 1 to N, such as 3/40: got {text!r}.")
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    """Connect to a Dask scheduler, and yield its workers as an executor, as soon as there is one."""
+    distributed = extras.need("distributed", "--scheduler")
+    for name in ("distributed", "distributed.client"):  # failures are raised: Dask's own log is for its authors
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
+        client.__init__(address, set_as_default=False, timeout=CONNECT_SECONDS)
+        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+    except Exception as error:  # of the address, of the network, of TLS, or of Dask
+        with suppress(Exception):
+            client.close(timeout=3)
+        raise linnet.sweeps.ExecutorError(
+            f"no Dask scheduler with a worker answers at {address}: {error}. Start them with `dask scheduler` and "
+            "`dask worker`, or correct the address, which looks like tcp://10.0.0.1:8786."
+        ) from error
+    with client:
+        yield client.get_executor(pure=False)

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from linnet._files import write_whole
 
 NUMBERS = "numbers/worker.js"  # what runs in the worker, with all that it imports
+DATA = ("tasks", "maps", "depth")
 APPLICATION = "view/app.js"
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:const|function|class) (\w+)", re.MULTILINE)
@@ -40,9 +41,7 @@ def page() -> str:
 def script() -> str:
     """Return the modules as one classic script; the text of `numbers` is that of the worker too."""
     root = files("linnet.live")
-    data = {
-        name: json.loads((root / "data" / f"{name}.json").read_text(encoding="utf-8")) for name in ("tasks", "maps")
-    }
+    data = {name: json.loads((root / "data" / f"{name}.json").read_text(encoding="utf-8")) for name in DATA}
     numbers = _in_order(NUMBERS)
     rest = [name for name in _in_order(APPLICATION) if name not in numbers]
     return (
@@ -65,7 +64,11 @@ def _as_function(name: str) -> str:
     exports = ", ".join(_EXPORT.findall(text))
 
     def taken(found: re.Match[str]) -> str:
-        return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{json.dumps(_target(name, found[2]))}];\n"
+        target = _target(name, found[2])
+        missing = {part.split()[0] for part in found[1].split(",")} - set(_EXPORT.findall(_read(target)))
+        if missing:
+            raise ValueError(f"{name} imports {', '.join(missing)}, which {target} does not export line by line.")
+        return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{json.dumps(target)}];\n"
 
     body = re.sub(r"^export (?!\{)", "", _IMPORT.sub(taken, text), flags=re.MULTILINE).replace("export {};\n", "")
     return f"modules[{json.dumps(name)}] = (() => {{\n{body}return {{ {exports} }};\n}})();\n"

@@ -1,5 +1,6 @@
 """Grids of runs: a store that survives, resuming, and many cores or machines."""
 
+from linnet.sweeps._store import Status, status
 from linnet.sweeps.configuration import Range, Sweep, load
 from linnet.sweeps.errors import (
     CellFunctionError,
@@ -7,11 +8,10 @@ from linnet.sweeps.errors import (
     ConfigurationError,
     ExecutorError,
     FailedCellsError,
-    LockedError,
     StoreError,
     SweepError,
 )
-from linnet.sweeps.running import Report, complete, keeping, run
+from linnet.sweeps.running import keeping, open, run
 
 __all__ = [
     "CellFunctionError",
@@ -19,14 +19,14 @@ __all__ = [
     "ConfigurationError",
     "ExecutorError",
     "FailedCellsError",
-    "LockedError",
     "Range",
-    "Report",
+    "Status",
     "StoreError",
     "Sweep",
     "SweepError",
-    "complete",
     "keeping",
     "load",
+    "open",
     "run",
+    "status",
 ]

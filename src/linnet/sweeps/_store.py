@@ -1,233 +1,436 @@
-"""A store on disk: a Zarr group, the ledger of its finished blocks, and the lock of its one writer, in one folder."""
+"""A store: a folder with a manifest and one file per finished block. The files are the ledger.
+
+A block that is there and whole is done; one that is missing or damaged is to be computed. Nothing else is remembered,
+so any number of processes may work on a store at once: at worst two compute the same block, and write the same bytes.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
-import numpy as np
+from linnet._arguments import path_of
+from linnet._files import DRAFT, write_whole
+from linnet.sweeps import _blocks as blocks
+from linnet.sweeps._blocks import Block
+from linnet.sweeps.configuration import Sweep, differences, digest
+from linnet.sweeps.errors import CellFunctionError, ChangedError, StoreError
+from linnet.sweeps.grid import Grid
+from linnet.trajectories.datasets import provenance
 
-import linnet
-from linnet._files import DRAFT, drafted_by_others, settle
-from linnet.sweeps import _disk as disk
-from linnet.sweeps import _ledger as ledger
-from linnet.sweeps import _lock as lock
-from linnet.sweeps import provenance
-from linnet.sweeps._arrays import METADATA_FILE, Arrays
-from linnet.sweeps._ledger import Ledger
-from linnet.sweeps._memory import STATUS, check_variables, marks_unfinished, variables_of
-from linnet.sweeps._task import UNFINISHED, BlockResult, CellFailure, fill_value
-from linnet.sweeps.configuration import Sweep, differences
-from linnet.sweeps.errors import ChangedError, StoreError
-from linnet.sweeps.grid import Block, Grid, PendingBlock
-
-if TYPE_CHECKING:
-    import xarray as xr
+FORMAT = 1
+MANIFEST, VARIABLES = "manifest.json", "variables.json"
+OURS = re.compile(rf"{re.escape(MANIFEST)}|{re.escape(VARIABLES)}|\d{{7,}}\.npz|.*{re.escape(DRAFT)}")
+OLD_DRAFT_SECONDS = 3600.0  # after which a draft is that of a dead process
+Job = tuple[int, tuple[int, ...] | None]  # a block, and the positions of the cells to compute; None: all
+OF_EARLIER = (
+    "{folder} is a store of linnet 0.3 or older, which this version does not read. Convert it where that version is "
+    'installed: `linnet sweep GRID.toml --store {folder} --resume` finishes it, and `python -c "import xarray; '
+    "xarray.open_zarr('{folder}').load().to_netcdf('results.nc')\"` keeps it. Choose another folder for this version."
+)
 
 
-@contextmanager
-def opened(
-    path: str | Path, sweep: Sweep, *, resume: bool = True, retry_failed: bool = False, executor: str = "in process"
-) -> Iterator[Store]:
-    """The store of `sweep` at `path`, created or continued, locked for this process until the block ends.
+@dataclass(frozen=True)
+class Status:
+    """How far a sweep is.
 
-    Where nothing can be written, a finished store is opened as it is, without a lock.
+    **Attributes:**
+
+    - `name`: of the sweep
+    - `cells`: in all
+    - `done`: of them
+    - `failed`: of them
+    - `damaged`: blocks whose file is there and is not whole; they are computed again
+    - `unfinished`: cells that their function marks so, such as networks whose steps ran out before `stop`
+    - `other_code`: blocks that were computed by other code than the first ones
+    - `example`: a cell that failed, and why
+    - `devices`: that computed
+
+    **Example:**
+
+        >>> from linnet.sweeps import Status
+        >>> print(Status("mine", cells=10, done=4))
+        mine: 4 of 10 cells done
     """
-    folder = Path(path)
-    with ExitStack() as stack:
-        with disk.store_errors(folder):
-            _refuse_foreign(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            refused = (
-                disk.why_not_writable(folder / ledger.LEDGER_FILE) if (folder / ledger.LEDGER_FILE).exists() else ""
+
+    name: str
+    cells: int
+    done: int = 0
+    failed: int = 0
+    damaged: int = 0
+    unfinished: int = 0
+    other_code: int = 0
+    example: str = ""
+    devices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        text = f"{self.name}: {self.done} of {self.cells} cells done"
+        text += f", {self.failed} failed (e.g. {self.example})" if self.failed else ""
+        text += f"; {self.damaged} damaged blocks, to be computed again" if self.damaged else ""
+        text += f"; {self.other_code} blocks are of other code than the first" if self.other_code else ""
+        early = f"; {self.unfinished} cells are unfinished, their steps ran out before `stop` was met"
+        return text + (f"{early} (`unfinished` marks them)" if self.unfinished else "")
+
+
+def counted(
+    sweep: Sweep, grid: Grid, code: dict[str, str], abouts: dict[int, dict[str, Any]], read: Callable[[int], Block]
+) -> Status:
+    """The status of a sweep of whose finished blocks `abouts` says what their files do; `read` gives a whole one."""
+    example = ""
+    for number in [number for number, about in abouts.items() if about["failed"]][:1]:
+        position, reason = next(iter(read(number).failures.items()))
+        example = f"{grid.place(number, position)}: {' '.join(reason.split())}"
+    total = {name: sum(about[name] for about in abouts.values()) for name in ("cells", "failed", "unfinished")}
+    return Status(
+        sweep.name,
+        grid.cells,
+        total["cells"] - total["failed"],
+        total["failed"],
+        unfinished=total["unfinished"],
+        other_code=sum(list(about["code"]) != [digest(code)] for about in abouts.values()),
+        example=example,
+        devices=tuple(sorted({device for about in abouts.values() for device in about["devices"]})),
+    )
+
+
+def described(sweep: Sweep, tile: Iterable[int], code: dict[str, str]) -> dict[str, Any]:
+    """The manifest of a sweep."""
+    return {
+        "format": FORMAT,
+        "configuration": sweep.plain(),
+        "tile": list(tile),
+        "code": code,
+        "origin": provenance(),
+    }
+
+
+def attributes(manifest: dict[str, Any], device: str) -> dict[str, Any]:
+    """The attributes of a dataset: version, commit, configuration, code, seed, precision and device."""
+    configuration, code = manifest["configuration"], manifest["code"]
+    return {
+        "title": configuration["name"],
+        **manifest["origin"],
+        "configuration": json.dumps(configuration, sort_keys=True),
+        "code": json.dumps(code, sort_keys=True),
+        "seed": configuration["seed"],
+        "dtype": configuration["dtype"] or "as the function has it",
+        "device": device or "none yet",
+        "python": code["python"],
+        "numpy": code["numpy"],
+    }
+
+
+def check_variables(variables: dict[str, Any], known: dict[str, Any], sweep: Sweep, grid: Grid) -> None:
+    """Refuse variables that are not those of the blocks before, or that clash with the coordinates."""
+    if known:
+        if changes := differences(known, variables):
+            raise CellFunctionError(
+                f"`{sweep.function}` must return the same variables, shapes and types for all blocks: {changes}."
             )
-            if not refused:
-                stack.enter_context(lock.held(folder))
-                stack.enter_context(drafted_by_others(folder))
-            book = Ledger(folder, read_only=bool(refused))
-            stack.callback(book.close)
-            store = Store(folder, sweep, book, resume=resume, retry_failed=retry_failed, executor=executor)
-            if refused and store.pending():
-                raise StoreError(f"cannot write to {folder}: {refused}; its sweep is not finished. Copy it elsewhere.")
-        yield store
-        with disk.store_errors(folder):
-            store.describe()
-
-
-class Store:
-    """The store of one sweep, open for its one writer. Made by `opened`."""
-
-    def __init__(
-        self, folder: Path, sweep: Sweep, book: Ledger, *, resume: bool, retry_failed: bool, executor: str
-    ) -> None:
-        self.folder, self.sweep, self.book = folder, sweep, book
-        self.retry_failed, self.executor = retry_failed, executor
-        if book.exists():
-            self._check_configuration(resume)
-            for draft in folder.rglob(f"*{DRAFT}") if not book.read_only else ():  # of a killed writer
-                draft.unlink(missing_ok=True)
-        else:
-            # It is written after the ledger: a new store, or one killed here, has none yet.
-            if (folder / METADATA_FILE).exists():
-                raise StoreError(
-                    f"the ledger of {folder} is empty but the folder holds results. "
-                    f"Restore it, or start in another folder."
+        return
+    lengths = {name: len(labels) for name, labels in sweep.coords.items()}
+    for name, (dims, shape, _) in variables.items():
+        if name in grid.coords or name in sweep.coords:
+            raise CellFunctionError(f"`{sweep.function}` returns `{name}`, which is the name of a coordinate.")
+        for dim, length in zip(dims, shape):
+            if dim in grid.coords or dim in variables or lengths.setdefault(dim, length) != length:
+                raise CellFunctionError(
+                    f"dimension `{dim}` of `{name}`, of length {length}, clashes with an axis, a variable or another "
+                    f"length of `{dim}`."
                 )
-            book.create(sweep.plain(), Grid.of(sweep).tile)
-        self.grid = Grid.of(sweep, tuple(book.setting("tile")))
-        self.variables = book.variables()
-        self.arrays = Arrays(folder, self.grid, book, read_only=book.read_only)
-        self.arrays.prepare(sweep.coords, self.variables)
-        self._check_chunks()
-        if not book.read_only:
-            source = provenance.source(sweep.function, sweep.fixed, sweep.axes)
-            book.begin(version=linnet.__version__, source=source, executor=executor)
-        self.describe()
 
-    def pending(self) -> list[PendingBlock]:
-        """What is still to compute: blocks not finished, and failed cells if they are to be tried again."""
-        finished = self.book.finished()
-        jobs = [job for job in self.grid.jobs() if job.block.number not in finished]
-        if self.retry_failed:
-            again: dict[int, list[int]] = {}
-            for block, failure in self.book.failures().values():
-                again.setdefault(block, []).append(failure.position)
-            jobs += [PendingBlock(self.grid.block(block), tuple(sorted(cells))) for block, cells in again.items()]
-        return jobs
 
-    def write(self, job: PendingBlock, outcome: BlockResult) -> None:
-        """Write one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
-        if outcome.values and not self.variables:
-            self.variables = variables_of(outcome, self.sweep, self.grid)
-            with disk.store_errors(self.folder):
-                self.book.declare(self.variables.values())
-                self.arrays.prepare(self.sweep.coords, self.variables)
-                self.describe()
-        if self.variables and UNFINISHED not in self.variables:  # begun by a linnet whose cells did not tell
-            outcome = replace(outcome, values={n: v for n, v in outcome.values.items() if n != UNFINISHED})
-        check_variables(outcome, self.variables, self.sweep.function)
-        block = job.block
-        with disk.store_errors(self.folder):
-            values, status, failures = self._merged_block(job, outcome)
-            if job.positions is not None:
-                self.book.forget([block.number])
-            files = {name: self.arrays.write(name, block, data) for name, data in {**values, STATUS: status}.items()}
-            settle(files.values(), self.folder)
-            marks = {name: disk.file_fingerprint(file) for name, file in files.items()}
-            numbers = self.grid.numbers(block)
-            reasons = {int(numbers[failure.position]): failure for failure in failures}
-            self.book.commit(block.number, marks, reasons, seconds=outcome.seconds, device=outcome.device)
+@dataclass
+class Store:
+    """The store in a folder, as its manifest describes it."""
 
-    def foreign(self) -> int:
-        """Finished blocks that other code has computed: another linnet, or another text of the function's file."""
-        here = (linnet.__version__, provenance.source(self.sweep.function, self.sweep.fixed, self.sweep.axes))
-        return sum(s["blocks"] for s in self.book.sessions() if (s["version"], s["source"]) != here)
+    folder: Path
+    manifest: dict[str, Any]
+    code: dict[str, str]  # of this process
+    damaged: set[int] = field(default_factory=set)  # blocks found not to be whole
+    abouts: dict[int, dict[str, Any]] = field(default_factory=dict)  # what files say that were read or written
+    kinds: dict[str, Any] = field(default_factory=dict)  # the content of `VARIABLES`, once it is known
 
-    def unfinished(self) -> int:
-        """How many cells their function has marked as unfinished."""
-        if not marks_unfinished(self.variables):
-            return 0
-        blocks = map(self.grid.block, self.book.finished())
-        return sum(int(np.count_nonzero(self.arrays.read(UNFINISHED, block))) for block in blocks)
-
-    def failures(self) -> dict[int, CellFailure]:
-        """The failed cells by their number in the grid."""
-        return {cell: failure for cell, (_, failure) in self.book.failures().items()}
-
-    def dataset(self) -> xr.Dataset:
-        """Everything in the store, labeled, in memory."""
-        import xarray as xr
-
-        self.describe()
-        with xr.open_zarr(self.folder, chunks=None) as stored:
-            dataset = stored.load()
-        texts = {name: values for name, values in self.grid.coords.items() if values.dtype.kind == "U"}
-        return dataset.assign_coords(texts)  # plain NumPy text, as in a sweep without a store
-
-    def describe(self) -> None:
-        """Brings the group's attributes up to date, where they can be written."""
-        if self.book.read_only:
-            return
-        attributes = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
-        sessions = json.dumps(self.book.sessions())
-        self.arrays.describe({**attributes, "store_schema": ledger.SCHEMA_VERSION, "sessions": sessions})
-
-    def _check_configuration(self, resume: bool) -> None:
-        changes = differences(self.book.setting("configuration"), self.sweep)
-        if changes:
+    @classmethod
+    def begin(cls, folder: Path, sweep: Sweep, code: dict[str, str], *, changed_code: bool = False) -> Store:
+        """The store of `sweep`, made or joined. Of processes that begin together one makes the manifest."""
+        wanted = described(sweep, Grid.of(sweep).tile, code)
+        with _errors(folder):
+            _refuse_foreign(folder)
+            if not (folder / MANIFEST).exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                fresh = cls(folder, wanted, code)
+                for number in fresh.numbers():
+                    with suppress(StoreError):  # damaged ones are found later
+                        fresh.about(number)
+                        break
+                else:
+                    if any(True for _ in fresh.numbers()):
+                        raise StoreError(
+                            f"{folder} holds blocks and no {MANIFEST}, and none of them is whole and of this sweep. "
+                            "Choose another folder."
+                        )
+                _publish(folder / MANIFEST, wanted)
+            for draft in folder.glob(f"*{DRAFT}"):
+                with suppress(OSError):
+                    if time.time() - draft.stat().st_mtime > OLD_DRAFT_SECONDS:
+                        draft.unlink()
+        store = cls.existing(folder, code)
+        if changes := differences(store.sweep.plain(), sweep.plain()):
             raise ChangedError(
-                f"{self.folder} was made by a different configuration ({'; '.join(changes)}). "
-                f"Put it back, or choose another folder."
+                f"{folder} was made by a different configuration ({changes}). Put it back, or choose another folder."
             )
-        if not resume and self.book.finished():
-            raise StoreError(
-                f"{self.folder} already holds this sweep, {len(self.book.finished())} of its blocks finished. "
-                f"Resume it (--resume, or resume=True), or choose another folder."
+        if not changed_code and (changes := differences(store.manifest["code"], code)):
+            raise ChangedError(
+                f"{folder} was begun by other code ({changes}). Put it back, choose another folder, or go on with this "
+                "code (--changed-code, changed_code=True): each block says by which it was computed."
             )
+        if store.variables and not (folder / VARIABLES).exists():  # it was damaged, and removed
+            with _errors(folder):
+                _publish(folder / VARIABLES, store.kinds)
+        return store
 
-    def _merged_block(
-        self, job: PendingBlock, outcome: BlockResult
-    ) -> tuple[dict[str, np.ndarray], np.ndarray, list[CellFailure]]:
-        """The block as it is to be stored: what was computed, on top of what is there if only failed cells were."""
-        block, cells = job.block, slice(None) if job.positions is None else list(job.positions)
-        values = {}
-        for name, variable in self.variables.items():
-            dtype = np.dtype(variable.dtype)
-            if job.positions is None:
-                values[name] = np.full((block.size, *variable.shape), fill_value(dtype), dtype=dtype)
+    @classmethod
+    def existing(cls, folder: Path, code: dict[str, str] | None = None) -> Store:
+        """A store that is there."""
+        try:
+            manifest = _opened(folder / MANIFEST)
+        except (FileNotFoundError, NotADirectoryError):
+            _refuse_foreign(folder)
+            raise StoreError(f"{folder} is not a store of linnet: it has no {MANIFEST}.") from None
+        if manifest.get("format") != FORMAT:
+            raise StoreError(
+                f"{folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
+                f"{FORMAT}). Install that version, or choose another folder."
+            )
+        return cls(folder, manifest, code or manifest["code"])
+
+    @cached_property
+    def sweep(self) -> Sweep:
+        """Its configuration."""
+        return Sweep(**self.manifest["configuration"])
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its cells."""
+        return Grid.of(self.sweep, self.manifest["tile"])
+
+    @cached_property
+    def key(self) -> str:
+        """What each block says it belongs to."""
+        return digest([self.manifest["configuration"], self.manifest["tile"]])
+
+    def path(self, number: int) -> Path:
+        """The file of a block."""
+        return self.folder / f"{number:07d}.npz"
+
+    def numbers(self) -> Iterator[int]:
+        """The blocks whose files are there, whole or not."""
+        return (int(file.stem) for file in sorted(self.folder.glob("*.npz")) if OURS.fullmatch(file.name))
+
+    def about(self, number: int) -> dict[str, Any] | None:
+        """What the file of a block says of it, None where there is none; the file is read once, and checked whole."""
+        if number not in self.abouts and (found := self._content(number)) is not None:
+            self.abouts[number] = {name: value for name, value in found[1].items() if name != "dims"}
+        return self.abouts.get(number)
+
+    def read(self, number: int) -> Block | None:
+        """A block, None where it is not there."""
+        found = self._content(number)
+        try:
+            return None if found is None else blocks.unpacked(found[0])
+        except Exception as error:  # a sound digest, and yet no block: the readers of ZIP and NPY may raise anything
+            raise self._damage(number, error) from error
+
+    def _content(self, number: int) -> tuple[bytes, dict[str, Any]] | None:
+        """The bytes of a block's file, checked by their digest, and what they say of the block."""
+        try:
+            data = self.path(number).read_bytes()
+            about = blocks.unsealed(data)
+            if (about["sweep"], about["block"]) != (self.key, number):
+                raise ValueError("it belongs to another sweep or another place")
+            return data, about
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._damage(number, error) from error
+
+    def _damage(self, number: int, error: Exception) -> StoreError:
+        """The error of a file that is there and cannot be used."""
+        return StoreError(f"{self.path(number)} is damaged ({error}). Resume the sweep: it is computed again.")
+
+    def missing(self, numbers: Iterable[int], *, retry_failed: bool = False) -> list[Job]:
+        """What is to be computed of these blocks: those not there or not whole, and failed cells if asked for."""
+        missing: list[Job] = []
+        for number in numbers:
+            try:
+                about = self.about(number)
+            except StoreError as error:
+                warnings.warn(str(error), stacklevel=3)
+                self.damaged.add(number)
+                about = None
+            if about is None:
+                missing.append((number, None))
+            elif retry_failed and about["failed"]:
+                failed = self.read(number)
+                missing.append((number, None if failed is None else tuple(sorted(failed.failures))))
+        return missing
+
+    def appeared(self, job: Job) -> bool:
+        """Whether a block that was missing has been written by another process meanwhile."""
+        number, positions = job
+        if positions is not None or number in self.damaged:
+            return False
+        with suppress(StoreError):
+            return self.about(number) is not None
+        return False
+
+    def write(self, job: Job, block: Block) -> None:
+        """Write a block: its file appears whole or not at all, and stays after a power cut."""
+        number, positions = job
+        if block.variables:
+            self._declare(block)
+        if positions is not None:
+            before = self.read(number)
+            if before is None:
+                raise StoreError(f"{self.path(number)} has been removed meanwhile. Resume the sweep.")
+            block = before.merged(positions, block)
+        try:
+            data = blocks.packed(block, {"sweep": self.key, "block": number})
+        except ValueError as error:
+            raise CellFunctionError(f"`{self.sweep.function}`: {error}.") from None
+        with _errors(self.folder):
+            write_whole(self.path(number), data)
+        self.abouts[number] = block.summary()
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables of all blocks, with the names of their dimensions, lengths and types."""
+        return self._known()["variables"]
+
+    @property
+    def device(self) -> str:
+        """What computed the first block."""
+        return self._known()["device"]
+
+    def _known(self) -> dict[str, Any]:
+        """The content of `VARIABLES`; where that is lost, of the first block that has variables."""
+        if not self.kinds:
+            with suppress(FileNotFoundError):
+                self.kinds = _opened(self.folder / VARIABLES)
+        for number in self.numbers() if not self.kinds else ():
+            with suppress(StoreError):
+                block = self.read(number)
+                if block is not None and block.variables:
+                    self.kinds = _kinds(block)
+                    break
+        return self.kinds or {"variables": {}, "device": ""}
+
+    def _declare(self, block: Block) -> None:
+        """Check the variables of a block before it is written; the first one of all processes settles them for all."""
+        check_variables(block.variables, self.variables, self.sweep, self.grid)
+        if not (self.folder / VARIABLES).exists():
+            with _errors(self.folder):
+                _publish(self.folder / VARIABLES, self.kinds or _kinds(block))
+            self.kinds = _opened(self.folder / VARIABLES)
+            check_variables(block.variables, self.variables, self.sweep, self.grid)
+
+    def status(self, numbers: Iterable[int] | None = None) -> Status:
+        """How far these blocks are, or all."""
+        damaged = 0
+        found: dict[int, dict[str, Any]] = {}
+        for number in range(self.grid.blocks) if numbers is None else numbers:
+            try:
+                about = self.about(number)
+            except StoreError:
+                damaged += 1
             else:
-                values[name] = self.arrays.read(name, block).copy()
-            if name in outcome.values:
-                values[name][cells] = outcome.values[name].data
-        status = np.ones(block.size, dtype=np.int8)
-        status[cells] = outcome.status
-        if job.positions is None:
-            return values, status, outcome.failures
-        return values, status, [CellFailure(job.positions[f.position], f.kind, f.message) for f in outcome.failures]
+                found |= {} if about is None else {number: about}
+        read = cast("Callable[[int], Block]", self.read)
+        return replace(counted(self.sweep, self.grid, self.manifest["code"], found, read), damaged=damaged)
 
-    def _check_chunks(self) -> None:
-        """Compares every finished block with what the ledger says was written; damaged ones are dropped on request."""
-        damaged: dict[int, str] = {}
-        for number, marks in self.book.chunks().items():
-            for name, mark in marks.items():
-                file = self._chunk_file(name, self.grid.block(number))
-                present = disk.file_fingerprint(file)
-                if present != mark:
-                    state = f"has {present[0]} bytes" if present[0] != mark[0] else "has other bytes"
-                    state = "is missing" if present[0] < 0 else state
-                    damaged[number] = f"{file.relative_to(self.folder)} {state}, not the {mark[0]} bytes written"
-        if not damaged:
-            return
-        if not self.retry_failed:
-            first = min(damaged)
-            cells = self.grid.coordinates(int(self.grid.numbers(self.grid.block(first))[0]))
-            raise StoreError(
-                f"{len(damaged)} finished blocks of {self.folder} are damaged, the first from {cells} on: "
-                f"{damaged[first]}. The other {len(self.book.finished()) - len(damaged)} are intact. "
-                f"Resume with --retry-failed (retry_failed=True) to compute the damaged ones again."
-            )
-        self.book.forget(damaged)
 
-    def _chunk_file(self, name: str, block: Block) -> Path:
-        """Return the file of one block of one variable."""
-        further = len(self.variables[name].shape) if name in self.variables else 0
-        return self.arrays.chunk(name, block, further)
+def status(store: str | Path) -> Status:
+    """How far the sweep in a folder is, by its files alone: each is read and checked.
+
+    **Arguments:**
+
+    - `store`: the folder
+
+    **Returns** a `Status`, which prints as a line.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep, run, status
+        >>> import tempfile
+        >>> fixed = {"dim": 4, "steps": 20}
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = run(sweep, folder)
+        ...     print(status(folder))
+        widths: 2 of 2 cells done
+    """
+    return Store.existing(path_of("store", store)).status()
+
+
+def _kinds(block: Block) -> dict[str, Any]:
+    """The content of `VARIABLES` by a block."""
+    return {"variables": block.variables, "device": "; ".join(block.devices)}
+
+
+def _publish(path: Path, content: dict[str, Any]) -> None:
+    """Make a file, unless it is there. It appears whole, and only one of several processes makes it."""
+    write_whole(path, json.dumps({**content, "digest": digest(content)}, indent=1), replace=False)
+
+
+def _opened(path: Path) -> dict[str, Any]:
+    """The content of a file that `_publish` made."""
+    try:
+        content = json.loads(path.read_bytes())
+        if content.pop("digest") == digest(content):
+            return content
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}.") from None
+    except (ValueError, KeyError, AttributeError):
+        pass
+    raise StoreError(f"{path} is damaged. Remove it and resume: it is made again, and the blocks stay valid.")
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Refuse a path that holds something else than a store."""
+    """Refuse a path that holds something else than a store of this version."""
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"`store`: {folder} is a file, not the folder of a store. Choose another path.")
-    if (folder / ledger.LEDGER_FILE).is_dir():
-        raise StoreError(f"{folder / ledger.LEDGER_FILE} is a folder where a file of the store belongs. Remove it.")
-    if folder.is_dir() and not (folder / ledger.LEDGER_FILE).exists():
-        others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.LOCK_FILE)
+    if (folder / "ledger.sqlite").exists():
+        raise StoreError(OF_EARLIER.format(folder=folder))
+    if folder.is_dir() and not (folder / MANIFEST).exists():
+        others = sorted(entry.name for entry in folder.iterdir() if not OURS.fullmatch(entry.name))
         if others:
             raise StoreError(
-                f"`store`: {folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose "
-                "another path."
+                f"`store`: {folder} is not a store of linnet: it holds {', '.join(others[:3])} and no {MANIFEST}. "
+                "Choose another path."
             )
+
+
+@contextmanager
+def _errors(folder: Path) -> Iterator[None]:
+    """Raise what the operating system says about the store as a `StoreError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreError(
+                f"the disk of {folder} is full. Finished cells are intact: make room and resume."
+            ) from error
+        reason = error.strerror or str(error)
+        raise StoreError(f"cannot write to {folder}: {reason}. Choose a folder that can be written to.") from error

@@ -2,102 +2,74 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import inspect
-import time
+import os
+import platform
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from linnet._arguments import did_you_mean, shown
+from linnet._blas_threads import ONE_BLAS_THREAD
+from linnet.sweeps import _names as names
 from linnet.sweeps import provenance
-from linnet.sweeps.configuration import Sweep
-from linnet.sweeps.errors import CellFunctionError
-from linnet.sweeps.grid import CellArguments
+from linnet.sweeps._blocks import DONE, FAILED, STATUS, UNFINISHED, Block, filled
+from linnet.sweeps.configuration import Sweep, differences, digest
+from linnet.sweeps.errors import CellFunctionError, ConfigurationError, SweepError
 
-DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
-UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done
 MAX_REASON_CHARACTERS = 2000  # letters of a failure's reason
-DEFECTS = (
+DEFECTS = (  # a fault of the code, not of a cell
     AttributeError,
     ImportError,
     KeyError,
     NameError,
     SyntaxError,
     TypeError,
-)  # a fault of the code, not of a cell
-
-
-@dataclass(frozen=True)
-class CellFailure:
-    """Why one cell has no result. `position` counts within its block."""
-
-    position: int
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Values:
-    """One variable of one block: cells in front, then its own dimensions."""
-
-    dims: tuple[str, ...]
-    data: np.ndarray
-
-
-@dataclass(frozen=True)
-class BlockResult:
-    """What a block gave, and where. Failed cells hold fill values; `values` is empty when every cell failed."""
-
-    values: dict[str, Values]
-    status: np.ndarray
-    failures: list[CellFailure]
-    seconds: float
-    device: str
+    SystemExit,
+)
+Columns = dict[str, tuple[tuple[str, ...], np.ndarray]]  # of each variable the names of its dimensions, and its values
 
 
 @dataclass(frozen=True)
 class Task:
-    """What to do with every block of a sweep."""
+    """What to do with every block of a sweep, the modules it may name, and the code that must do it."""
 
     function: str
     fixed: dict[str, Any] = field(default_factory=dict)
     record: tuple[str, ...] = ()
     dtype: str | None = None
+    allowed: tuple[str, ...] | None = None
+    settings: tuple[str, ...] = ()  # all texts among the axes and fixed arguments: they may name functions and files
+    code: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sweep: Sweep) -> Task:
         """The task of `sweep`, after a look whether its function is there and takes these arguments."""
-        task = cls(sweep.function, sweep.fixed, tuple(sweep.record), sweep.dtype)
+        settings = tuple(names.texts([sweep.fixed, sweep.axes]))
+        task = cls(sweep.function, sweep.fixed, tuple(sweep.record), sweep.dtype, sweep.allowed, settings)
         function = task.resolve()
         try:
-            with contextlib.suppress(ValueError):  # a callable without a signature: nothing to compare with
+            with suppress(ValueError):  # a callable without a signature: nothing to compare with
                 inspect.signature(function).bind({}, np.zeros(0, int), **task.keywords(function))
         except TypeError as error:
             raise CellFunctionError(
                 f"`{sweep.function}` cannot be called as function(points, seeds, **fixed) with fixed = "
                 f"{sorted(sweep.fixed)}: {error}."
             ) from None
-        return task
+        return replace(task, code=provenance.code(task.function, settings))
 
     def resolve(self) -> Callable[..., Any]:
-        """The function, imported by its name."""
-        module, _, name = self.function.partition(":")
-        try:
-            target: Any = importlib.import_module(module)
-        except (Exception, SystemExit) as error:  # a module may raise anything
-            raise CellFunctionError(
-                f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the "
-                "Python path here and on every worker."
-            ) from error
-        for part in name.split("."):
-            target = getattr(target, part, None)
-        if not callable(target):
-            raise CellFunctionError(f"module `{module}` has no function `{name}`.")
-        return target
+        """The function, imported by its name, after those that the settings name."""
+        with names.allowing(self.allowed):
+            for name in names.named_functions(self.settings):
+                with suppress(ConfigurationError):  # what is no function is told where it is used, if it is
+                    names.find(name)
+            return names.find(self.function)
 
     def keywords(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The fixed arguments, and `dtype` where the function has such a parameter."""
@@ -107,20 +79,40 @@ class Task:
             wants = False
         return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
-    def __call__(self, cells: CellArguments) -> BlockResult:
+    def __call__(self, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
         """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
-        began = time.perf_counter()
-        function = self.resolve()
+        with names.allowing(self.allowed), ONE_BLAS_THREAD, _precision(self.dtype):
+            function = self.resolve()
+            return self._compute(function, points, seeds, size)
+
+    def on_worker(self, attempt: int, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
+        """Computes the block in another process, if its code is that of the process that asks.
+
+        The number of the attempt makes each one a call of its own for executors that remember results.
+        """
+        if "jax" not in sys.modules:
+            os.environ.setdefault("NPROC", "1")  # XLA reads it when it starts: one thread for a worker
+        self.resolve()
+        if changes := differences(self.code, _code_here(self.function, self.settings)):
+            raise SweepError(f"the code of a worker on {platform.node()} is not that of this process: {changes}.")
+        return self(points, seeds, size)
+
+    def _compute(
+        self, function: Callable[..., Any], points: dict[str, np.ndarray], seeds: np.ndarray, size: int
+    ) -> Block:
+        """Call the function on the block, and on its halves where it raises an exception."""
         keywords = self.keywords(function)
-        parts: list[tuple[int, int, dict[str, Values]]] = []
-        failures: list[CellFailure] = []
-        queue = [(0, cells.size)]
+        parts: list[tuple[int, int, Columns]] = []
+        failures: dict[int, str] = {}
+        queue = [(0, size)]
         while queue:
             first, last = queue.pop()
+            index = np.minimum(first + np.arange(len(seeds)), last - 1)  # as long as a full block
             try:
-                with _precision(self.dtype):
-                    raw = function(*_part_of_block(cells, first, last), **keywords)
-            except (*DEFECTS, SystemExit) as error:
+                raw = function({name: values[index] for name, values in points.items()}, seeds[index], **keywords)
+            except (SweepError, ConfigurationError):
+                raise
+            except DEFECTS as error:
                 raise CellFunctionError(
                     f"`{self.function}` raised {type(error).__name__}: {error}. That is a fault of the function rather "
                     f"than of a cell; put it right and resume."
@@ -128,24 +120,21 @@ class Task:
             except Exception as error:
                 if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):  # every part is as long
                     raise CellFunctionError(
-                        f"`{self.function}` ran out of memory on a block of {len(cells.seeds)} cells: {error}. "
+                        f"`{self.function}` ran out of memory on a block of {len(seeds)} cells: {error}. "
                         f"Give the sweep a smaller `block`."
                     ) from error
                 if last - first == 1:
-                    failures.append(CellFailure(first, type(error).__name__, str(error)[:MAX_REASON_CHARACTERS]))
+                    failures[first] = f"{type(error).__name__}: {error}"[:MAX_REASON_CHARACTERS]
                 else:
                     middle = (first + last) // 2
                     queue += [(middle, last), (first, middle)]
                 continue
-            parts.append((first, last, self.check_result(raw, len(cells.seeds), last - first)))
-            for position, reason in self.reported_failures(raw, len(cells.seeds)).items():
+            parts.append((first, last, self.check_result(raw, len(seeds))))
+            for position, reason in self.reported_failures(raw, len(seeds)).items():
                 if position < last - first:
-                    failures.append(CellFailure(first + position, "reported", str(reason)[:MAX_REASON_CHARACTERS]))
-        failed = sorted(failure.position for failure in failures)
-        status = np.full(cells.size, DONE, dtype=np.int8)
-        status[failed] = FAILED
-        values = _join_parts(parts, failed, cells.size)
-        return BlockResult(values, status, failures, time.perf_counter() - began, provenance.device())
+                    failures[first + position] = str(reason)[:MAX_REASON_CHARACTERS]
+        failures = dict(sorted(failures.items()))
+        return _join_parts(parts, failures, size, code=(digest(self.code),), devices=(_device(self.dtype),))
 
     def reported_failures(self, raw: dict[str, Any], padded: int) -> dict[int, Any]:
         """The failures that the function reports, by the position of their cells in the call."""
@@ -158,85 +147,83 @@ class Task:
             )
         return {int(position): reason for position, reason in reasons.items()}
 
-    def check_result(self, raw: object, padded: int, size: int) -> dict[str, Values]:
-        """Return what the function gave as named arrays of the block's own cells, or raise an error that says what is
-        wrong."""
+    def check_result(self, raw: object, padded: int) -> Columns:
+        """Return what the function gave as named arrays, or raise an error that says what is wrong."""
         if not isinstance(raw, dict) or not raw:
             raise CellFunctionError(f"`{self.function}` must return a dict of arrays: got {type(raw).__name__}.")
-        missing = [name for name in self.record if name not in raw]
-        if missing:
+        if missing := [name for name in self.record if name not in raw]:
             known = [str(name) for name in raw]
             raise CellFunctionError(
                 f"`{self.function}` does not return `{missing[0]}`, which `record` asks "
                 f"for{did_you_mean(missing[0], known)} It returns {', '.join(known)}."
             )
-        checked: dict[str, Values] = {}
         wanted = self.record or tuple(name for name in raw if name != "failures")
         if UNFINISHED in raw and UNFINISHED not in wanted:  # kept whatever is recorded: results are read by it
             wanted += (UNFINISHED,)
+        checked: Columns = {}
         for name in wanted:
             dims, value = raw[name] if isinstance(raw[name], tuple) else (None, raw[name])
-            if not isinstance(name, str) or not name.isidentifier():
-                raise CellFunctionError(f"`{self.function}` returns {name!r}: variables must have Python names.")
-            if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
-                raise CellFunctionError(
-                    f"the cell function returned {name!r} as a masked array, whose mask a store does not keep. Return "
-                    "NaN for what is missing, or the mask as a variable of its own."
-                )
             data = np.asarray(value)
-            if data.dtype.kind not in "fiubc":
-                raise CellFunctionError(f"`{name}` of `{self.function}` must be numbers: got {data.dtype}.")
-            if data.ndim == 0 or len(data) != padded:
-                raise CellFunctionError(
-                    f"`{name}` of `{self.function}` must have one entry per cell in front: got shape {data.shape} "
-                    f"for {padded} cells."
+            data = data.astype(data.dtype.newbyteorder("="), copy=False)
+            own = tuple(f"{name}_{axis}" for axis in range(1, data.ndim)) if dims is None else tuple(dims)
+            wrong = ""
+            if not isinstance(name, str) or not name.isidentifier():
+                wrong = "variables must have Python names"
+            elif name == STATUS:
+                wrong = "that is the name of the state of each cell"
+            elif np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+                wrong = (
+                    "it is a masked array, whose mask a store does not keep. Return NaN for what is missing, or the "
+                    "mask as a variable of its own"
                 )
-            names = tuple(f"{name}_{axis}" for axis in range(1, data.ndim)) if dims is None else tuple(dims)
-            if len(names) != data.ndim - 1:
-                raise CellFunctionError(
-                    f"`{name}` of `{self.function}` names the further dimensions {names} for shape {data.shape}."
-                )
-            checked[name] = Values(names, data[:size])
+            elif data.dtype.kind not in "fiubc":
+                wrong = f"it must be numbers: got {data.dtype}"
+            elif data.shape[:1] != (padded,):
+                wrong = f"it must have one entry per cell in front: got shape {data.shape} for {padded} cells"
+            elif len(own) != data.ndim - 1:
+                wrong = f"it names the further dimensions {own} for shape {data.shape}"
+            if wrong:
+                raise CellFunctionError(f"`{self.function}` returns {name!r}: {wrong}.")
+            checked[name] = own, data
         return checked
 
 
-def fill_value(dtype: np.dtype) -> Any:
-    """What stands where there is no result: NaN where the type has it, else zero; `cell_status` tells them apart."""
-    return dtype.type(np.nan) if dtype.kind in "fc" else dtype.type(0)
-
-
-def _part_of_block(cells: CellArguments, first: int, last: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return the arguments of a part of the cells, its last one repeated up to a full block."""
-    index = np.minimum(first + np.arange(len(cells.seeds)), last - 1)
-    return {name: values[index] for name, values in cells.points.items()}, cells.seeds[index]
-
-
-def _join_parts(parts: list[tuple[int, int, dict[str, Values]]], failed: list[int], size: int) -> dict[str, Values]:
+def _join_parts(
+    parts: list[tuple[int, int, Columns]], failures: dict[int, str], size: int, **origin: tuple[str, ...]
+) -> Block:
     """Put the results of the parts of a block together; failed cells get fill values."""
-    if len(parts) == 1 and not failed:
-        return parts[0][2]
-    joined: dict[str, Values] = {}
-    for first, last, values in parts:
-        for name, part in values.items():
-            if name not in joined:
-                empty = np.full((size, *part.data.shape[1:]), fill_value(part.data.dtype), dtype=part.data.dtype)
-                joined[name] = Values(part.dims, empty)
-            if part.data.shape[1:] != joined[name].data.shape[1:]:
-                raise CellFunctionError(
-                    f"`{name}` must have one shape for all cells: got {part.data.shape[1:]} and "
-                    f"{joined[name].data.shape[1:]}."
-                )
-            joined[name].data[first:last] = part.data
-    for part in joined.values():
-        part.data[failed] = fill_value(part.data.dtype)
-    return joined
+    kinds = [{name: (own, data.dtype, data.shape[1:]) for name, (own, data) in part.items()} for _, _, part in parts]
+    if any(kind != kinds[0] for kind in kinds):
+        raise CellFunctionError(f"all cells must have the same variables, shapes and types: got {kinds}.")
+    fields = kinds[0] if len(failures) < size else {}
+    cells = filled(size, np.dtype([(STATUS, np.int8), *((name, *kind[1:]) for name, kind in fields.items())]))
+    good = np.setdiff1d(np.arange(size), list(failures))
+    for first, last, columns in parts:
+        own = good[(first <= good) & (good < last)]
+        for name in fields:
+            cells[name][own] = columns[name][1][own - first]
+    cells[STATUS] = DONE
+    cells[STATUS][list(failures)] = FAILED
+    return Block(cells, {name: kind[0] for name, kind in fields.items()}, failures, **origin)
 
 
-def _precision(dtype: str | None) -> contextlib.AbstractContextManager[Any]:
+def _precision(dtype: str | None) -> Any:
     """Return the context of a precision; one that does nothing where none is asked for."""
     # Set here, inside the task: what a parent process sets does not reach its workers.
     if dtype is None:
-        return contextlib.nullcontext()
+        return nullcontext()
     from linnet.precision import computing
 
     return computing(dtype)
+
+
+@cache
+def _device(dtype: str | None) -> str:
+    """What computes here. It does not depend on what else this process has done."""
+    return platform.machine() if dtype is None else provenance.device()
+
+
+@cache
+def _code_here(function: str, settings: tuple[str, ...]) -> dict[str, str]:
+    """The code of this process, read once: modules that are imported stay as they are."""
+    return provenance.code(function, settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 from collections.abc import Callable
@@ -17,6 +16,8 @@ from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
+from linnet.sweeps import _names as names
+from linnet.sweeps.errors import ConfigurationError
 from linnet.trainers.diagrams.independent_runs import IndependentRun, train_independent_runs
 from linnet.trainers.stability import stable_learning_rate
 
@@ -119,28 +120,16 @@ def _problem_of_cell(cell: dict[str, Any], key: list[int]) -> Problem:
             samples=samples,
             key=key,
         )
-    make = _problem_function(cell["problem"])
+    if ":" not in str(cell["problem"]):
+        raise ConfigurationError(
+            f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {cell['problem']!r}."
+        )
+    make = names.find(cell["problem"])
     taken = {name: cell[name] for name in _parameters(make) if name in cell and name != "problem"}
     problem = make(**taken, **({"key": key} if "key" in _parameters(make) else {}))
     if not isinstance(problem, Problem) or problem.batch:
         raise ValueError(f"`problem` {cell['problem']!r} must return one linnet Problem: got {problem!r}.")
     return problem
-
-
-def _problem_function(name: str) -> Callable[..., Any]:
-    """The function that a problem is made by, from its name in Python."""
-    module, _, path = str(name).partition(":")
-    if not path:
-        raise ValueError(f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {name!r}.")
-    try:
-        function: Any = importlib.import_module(module)
-        for part in path.split("."):
-            function = getattr(function, part)
-    except (ImportError, AttributeError) as reason:
-        raise ValueError(f"`problem` must name a function that can be imported: {name!r} cannot ({reason}).") from None
-    if not callable(function):
-        raise ValueError(f"`problem` must name a function: {name!r} is {type(function).__name__}.")
-    return function
 
 
 def _parameters(make: Callable[..., Any]) -> list[str]:
@@ -151,7 +140,7 @@ def _parameters(make: Callable[..., Any]) -> list[str]:
 def _own_settings(problems: list[Any]) -> list[str]:
     """What the functions among `problems` take beyond the settings known here."""
     named = {str(name) for name in problems if name is not None and ":" in str(name)}
-    return sorted({argument for name in named for argument in _parameters(_problem_function(name))} - {"key"})
+    return sorted({argument for name in named for argument in _parameters(names.find(name))} - {"key"})
 
 
 def _test_loss(problem: Problem, product: np.ndarray) -> float:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import keyword
 import math
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from linnet._arguments import did_you_mean, no_mask, path_of, shown
 from linnet._models import Model, sentence
+from linnet.sweeps import _names as names
 from linnet.sweeps.errors import ConfigurationError
 
 MAX_VALUES = 10**6  # values of an axis, seeds
 MAX_CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
-# Where the functions lie that a file may name without being allowed to: none of them writes, or runs what it is given.
-ALLOWED_MODULES = ("linnet.sweeps.cells", "linnet.problems")
 
 
 class Range(Model):
@@ -114,6 +111,7 @@ class Sweep(Model):
     unbatched_axes: list[str] = Field(default_factory=list)
     dtype: Literal["float64", "float32"] | None = "float64"
     coords: dict[str, list[Any]] = Field(default_factory=dict)
+    _allowed: tuple[str, ...] | None = PrivateAttr(default=None)  # modules it may name: all, unless from a file
 
     def __init__(self, **fields: object) -> None:
         super().__init__(**{name: _plain_value(name, value) for name, value in fields.items()})
@@ -123,19 +121,8 @@ class Sweep(Model):
     def _function_name(cls, value: object) -> str:
         """Return the function as `module:name`; refuse what other processes could not import."""
         if callable(value):
-            if not hasattr(value, "__qualname__"):
-                raise ValueError(
-                    f"must be a function of a module, which other processes can import: got a {type(value).__name__}. "
-                    "Give its arguments in `fixed`"
-                )
-            value = f"{value.__module__}:{value.__qualname__}"
-        if (
-            not isinstance(value, str)
-            or value.count(":") != 1
-            or not all(_is_dotted_name(part) for part in value.split(":"))
-        ):
-            raise ValueError(f"must name a function of a module as 'module:function': got {value!r}")
-        return value
+            value = f"{value.__module__}:{getattr(value, '__qualname__', '<no name>')}"
+        return ":".join(names.parse(value))
 
     @field_validator("dtype", mode="before")
     @classmethod
@@ -171,7 +158,7 @@ class Sweep(Model):
     def _check_labels(cls, axes: dict[str, list[Any]]) -> dict[str, list[Any]]:
         """Refuse axes whose names or values cannot label a dataset."""
         for name, values in axes.items():
-            if not _is_dotted_name(name) or "." in name or name in RESERVED:
+            if not name.isidentifier() or name in RESERVED:
                 raise ValueError(f"axis `{name}` must be a Python name other than {', '.join(RESERVED)}")
             kinds = {"number" if type(v) in (int, float) else type(v).__name__ for v in values}
             if len(kinds) != 1 or not kinds <= {"number", "str", "bool"}:
@@ -205,22 +192,22 @@ class Sweep(Model):
         """The configuration as JSON has it; what a store remembers and compares."""
         return self.model_dump()  # plain Python already; pydantic's own JSON would turn infinities into nothing
 
-    def digest(self, *more: str) -> str:
-        """Twelve letters that change when anything in the configuration (or in `more`) does."""
-        text = json.dumps([self.plain(), *more], sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    @property
+    def allowed(self) -> tuple[str, ...] | None:
+        """The modules whose functions it may name; None for all."""
+        return self._allowed
 
 
 def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
     r"""The sweep that a TOML file describes, with the fields of `Sweep`.
 
-    To run a sweep is to import and call the functions that it names. A file may name those of `linnet.sweeps.cells`
-    and `linnet.problems`; others only if their modules are in `code`: read the file before.
+    To run a sweep is to import and call the functions that it names. A file may name `linnet.sweeps.cells:train` and
+    the generators of `linnet.problems`; others only if the modules that define them are in `code`: read them before.
 
     **Arguments:**
 
     - `path`: of the file
-    - `code`: modules outside linnet whose functions the file may name
+    - `code`: full names of further modules whose functions the file may name
 
     **Returns** a `Sweep`.
 
@@ -249,35 +236,24 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
         sweep = Sweep(**fields)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
-    for name in named_functions([sweep.function, sweep.fixed, sweep.axes]):
-        module, _, function = name.partition(":")
-        ours = any(f"{module}.".startswith(f"{place}.") for place in ALLOWED_MODULES)
-        if module not in code and not (ours and function.isidentifier() and not function.startswith("_")):
-            raise ConfigurationError(
-                f"{path} names the function `{name}`, which running the sweep would import and call. Read the file and "
-                f"that function; then allow its module by `code`: --code {module}, or code=[{module!r}]."
-            )
+    sweep._allowed = (*names.ALLOWED, *code)
+    with names.allowing(sweep.allowed):
+        for name in {sweep.function, *names.named_functions([sweep.fixed, sweep.axes])}:
+            try:
+                names.check(name)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{path}: {error}") from None
     return sweep
 
 
-def named_functions(value: object) -> list[str]:
-    """The functions that settings name (`module:name`)."""
-    return [text for text in texts(value) if text.count(":") == 1 and all(map(_is_dotted_name, text.split(":")))]
+def digest(value: object) -> str:
+    """Sixteen letters that change when anything in a value, as JSON has it, does."""
+    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def texts(value: object) -> list[str]:
-    """The strings in settings, however deep in lists and tables they stand."""
-    if isinstance(value, str):
-        return [value]
-    entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return [text for entry in entries for text in texts(entry)]
-
-
-def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:
-    """Where the configuration a store remembers differs from `sweep`, a line for each."""
-    with contextlib.suppress(ConfigurationError):
-        stored = Sweep(**stored).plain()  # fields that did not exist then have their defaults
-    return list(_differences("", stored, sweep.plain()))
+def differences(stored: dict[str, Any], now: dict[str, Any]) -> str:
+    """Where what a store remembers, its configuration or its code, differs from what is here, in words."""
+    return "; ".join(_differences("", stored, now))
 
 
 def _differences(where: str, old: object, new: object) -> Iterator[str]:
@@ -331,8 +307,3 @@ def _parse_range(name: str, fields: dict[str, Any]) -> Range:
             raise
         inside = (sentence(problem, Range, f"axes.{name}.") for problem in inner.errors())
         raise ConfigurationError("; ".join(inside)) from None
-
-
-def _is_dotted_name(text: str) -> bool:
-    """Return whether a text is a dotted Python name."""
-    return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 
 class ConfigurationError(ValueError):
-    """The description of a sweep is not valid.
+    """The description of a sweep is not valid, or names a function that is not there or not allowed.
 
     **Example:**
 
-        >>> from linnet.sweeps import Sweep
+        >>> from linnet.sweeps import ConfigurationError, Sweep, run
         >>> try:
-        ...     Sweep(name="mine", function="linnet.sweeps.cells:train", axes={"width": []}).grid
-        ... except ValueError:
-        ...     print("an axis needs values")
-        an axis needs values
+        ...     run(Sweep(name="mine", function="math:no_such_function", axes={"width": [1, 2]}))
+        ... except ConfigurationError:
+        ...     print("there is no such function")
+        there is no such function
     """
 
 
@@ -23,7 +23,7 @@ class SweepError(RuntimeError):
     **Example:**
 
         >>> from linnet.sweeps import SweepError
-        >>> issubclass(SweepError, Exception)
+        >>> issubclass(SweepError, RuntimeError)
         True
     """
 
@@ -33,13 +33,12 @@ class CellFunctionError(SweepError):
 
     **Example:**
 
-        >>> from linnet.sweeps import CellFunctionError
-        >>> from linnet.sweeps import Sweep, run
+        >>> from linnet.sweeps import CellFunctionError, Sweep, run
         >>> try:
-        ...     run(Sweep(name="mine", function="math:no_such_function", axes={"width": [1, 2]}))
+        ...     run(Sweep(name="mine", function="math:sqrt", axes={"width": [1, 2]}))
         ... except CellFunctionError:
-        ...     print("there is no such function")
-        there is no such function
+        ...     print("it does not take points and seeds")
+        it does not take points and seeds
     """
 
 
@@ -55,7 +54,7 @@ class FailedCellsError(SweepError):
 
 
 class StoreError(SweepError):
-    """The store cannot be used: foreign, damaged, newer, full, or not writable.
+    """The store cannot be used: it is something else, of another version, damaged, full, or not writable.
 
     **Example:**
 
@@ -74,19 +73,8 @@ class StoreError(SweepError):
     """
 
 
-class LockedError(StoreError):
-    """Another process works on this store.
-
-    **Example:**
-
-        >>> from linnet.sweeps import LockedError, SweepError
-        >>> issubclass(LockedError, SweepError)
-        True
-    """
-
-
 class ChangedError(StoreError):
-    """The store was made by a different configuration.
+    """The store was begun with another configuration, or by other code.
 
     **Example:**
 
@@ -97,7 +85,7 @@ class ChangedError(StoreError):
 
 
 class ExecutorError(SweepError):
-    """The workers or their scheduler cannot be reached or were lost.
+    """The workers cannot be started or reached, or were lost for good.
 
     **Example:**
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,82 +13,40 @@ import numpy as np
 
 from linnet.sweeps.configuration import Sweep
 
-MAX_FILES = 2000  # what the default block size keeps the number of a store's files below
+MAX_BLOCKS = 2000  # what the default block size keeps the number of a store's files below
 MIN_BLOCK_CELLS = 64  # cells per block, where nothing else decides
 
 
 @dataclass(frozen=True)
-class Block:
-    """A box of neighboring cells. `region` is where it lies in the grid, `index` which chunk of each array it is."""
+class Grid:
+    """All cells of a sweep, in blocks: boxes of neighboring cells that are computed and stored together.
 
-    number: int
-    index: tuple[int, ...]
-    region: tuple[slice, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many cells along each dimension: fewer than the tile's at the grid's far edges."""
-        return tuple(part.stop - part.start for part in self.region)
-
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return math.prod(self.shape)
-
-
-@dataclass(frozen=True)
-class PendingBlock:
-    """A block to compute, or only the cells of it at `positions`: failed ones, tried again."""
-
-    block: Block
-    positions: tuple[int, ...] | None = None
-
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return self.block.size if self.positions is None else len(self.positions)
-
-
-@dataclass(frozen=True)
-class CellArguments:
-    """The arguments of one call: `size` cells, then the last one repeated up to the length of a full block.
-
-    Every call of a sweep has the same length: compiled batches of one length give the same bits whatever is in them.
+    Dimensions are the axes in their order, then `seed` when there are several. Cells and blocks are counted with the
+    last dimension fastest.
     """
 
-    points: dict[str, np.ndarray]
-    seeds: np.ndarray
-    size: int
-
-
-@dataclass(frozen=True)
-class Grid:
-    """All cells of a sweep, in tiles. Dimensions are the axes in their order, then `seed` when there are several."""
-
-    dims: tuple[str, ...]
     coords: dict[str, np.ndarray]
     tile: tuple[int, ...]
     axes: tuple[str, ...]
     seed: int
 
     @classmethod
-    def of(cls, sweep: Sweep, tile: tuple[int, ...] | None = None) -> Grid:
-        """The grid of `sweep`; `tile` repeats the choice of an earlier run."""
+    def of(cls, sweep: Sweep, tile: Sequence[int] | None = None) -> Grid:
+        """The grid of `sweep`; `tile`, the shape of a block, repeats the choice that a store remembers."""
         coords = {name: np.asarray(values) for name, values in sweep.axes.items()}
         if sweep.seeds > 1:
             coords["seed"] = np.arange(sweep.seeds)
         lengths = [len(values) for values in coords.values()]
         if tile is None:
             most = [1 if name in sweep.unbatched_axes else length for name, length in zip(coords, lengths)]
-            chunks = 1 + (len(sweep.record) or 3)  # files per block: `cell_status` and the variables, or a guess
-            cells = sweep.block or max(MIN_BLOCK_CELLS, math.ceil(math.prod(lengths) * chunks / MAX_FILES))
+            cells = sweep.block or max(MIN_BLOCK_CELLS, math.ceil(math.prod(lengths) / MAX_BLOCKS))
             tile = _tile_shape(lengths, most, cells)
-        return cls(tuple(coords), coords, tile, tuple(sweep.axes), sweep.seed)
+        return cls(coords, tuple(tile), tuple(sweep.axes), sweep.seed)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """CellArguments along each dimension."""
-        return tuple(len(self.coords[name]) for name in self.dims)
+        """Cells along each dimension."""
+        return tuple(len(values) for values in self.coords.values())
 
     @property
     def cells(self) -> int:
@@ -104,36 +63,38 @@ class Grid:
         """How many blocks."""
         return math.prod(self.counts)
 
-    def block(self, number: int) -> Block:
-        """The block of that number, counted with the last dimension fastest."""
-        index = tuple(int(i) for i in np.unravel_index(number, self.counts))
-        bounds = zip(index, self.tile, self.shape)
-        return Block(number, index, tuple(slice(i * piece, min((i + 1) * piece, end)) for i, piece, end in bounds))
+    def region(self, block: int) -> tuple[slice, ...]:
+        """Where a block lies in the grid."""
+        index = np.unravel_index(block, self.counts)
+        return tuple(slice(int(i) * n, min(int(i) * n + n, end)) for i, n, end in zip(index, self.tile, self.shape))
 
-    def jobs(self) -> list[PendingBlock]:
-        """Every block, in order."""
-        return [PendingBlock(self.block(number)) for number in range(self.blocks)]
+    def box(self, block: int) -> tuple[int, ...]:
+        """The shape of a block: smaller than the tile at the grid's far edges."""
+        return tuple(part.stop - part.start for part in self.region(block))
 
-    def arguments(self, job: PendingBlock) -> CellArguments:
-        """The coordinates and seeds of the job's cells, the last dimension fastest, padded to a full block."""
-        index = np.unravel_index(self.numbers(job.block), self.shape)
-        if job.positions is not None:
-            index = tuple(part[list(job.positions)] for part in index)
-        columns = {name: self.coords[name][part] for name, part in zip(self.dims, index)}
+    def arguments(
+        self, block: int, positions: Sequence[int] | None = None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
+        """The points and seeds of a block's cells, or of those at `positions` alone, and how many they are.
+
+        The last cell is repeated up to the length of a full block: every call of a sweep has the same length, as
+        compiled batches of one length give the same bits whatever is in them.
+        """
+        grids = np.meshgrid(*(np.arange(part.start, part.stop) for part in self.region(block)), indexing="ij")
+        own = slice(None) if positions is None else list(positions)
+        columns = {name: values[grid.ravel()[own]] for (name, values), grid in zip(self.coords.items(), grids)}
+        size = grids[0].size if positions is None else len(positions)
         points = {name: columns[name] for name in self.axes}
-        seeds = cell_seeds(self.seed, points, columns.get("seed", np.zeros(job.size, dtype=int)))
-        padded = np.minimum(np.arange(math.prod(self.tile)), job.size - 1)
-        return CellArguments({name: values[padded] for name, values in points.items()}, seeds[padded], job.size)
+        seeds = cell_seeds(self.seed, points, columns.get("seed", np.zeros(size, dtype=int)))
+        padded = np.minimum(np.arange(math.prod(self.tile)), size - 1)
+        return {name: values[padded] for name, values in points.items()}, seeds[padded], size
 
-    def coordinates(self, cell: int) -> dict[str, Any]:
-        """Where the cell of that number (last dimension fastest) lies, for people to read."""
-        index = np.unravel_index(cell, self.shape)
-        return {name: self.coords[name][i].item() for name, i in zip(self.dims, index)}
-
-    def numbers(self, block: Block) -> np.ndarray:
-        """The number of each cell of the block in the whole grid."""
-        ranges = [np.arange(part.start, part.stop) for part in block.region]
-        return np.ravel_multi_index(np.meshgrid(*ranges, indexing="ij"), self.shape).ravel()
+    def place(self, block: int, position: int) -> str:
+        """Where a cell of a block lies, for people to read."""
+        index = np.unravel_index(position, self.box(block))
+        starts = (part.start for part in self.region(block))
+        places = zip(self.coords.items(), starts, index)
+        return ", ".join(f"{name}={values[start + i].item()}" for (name, values), start, i in places)
 
 
 def cell_seeds(seed: int, points: dict[str, np.ndarray], replicas: np.ndarray) -> np.ndarray:

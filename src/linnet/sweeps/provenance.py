@@ -1,10 +1,11 @@
-"""Where numbers come from: the attributes every stored result carries."""
+"""What computed a result: the code that can change it, by digests, and the device."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import hashlib
+import importlib.metadata
 import importlib.util
 import json
 import platform
@@ -14,29 +15,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-import numpy as np
 
 import linnet
-from linnet.sweeps.configuration import Sweep, named_functions, texts
-from linnet.trajectories.datasets import provenance
-
-
-def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, Any]:
-    """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
-    return {
-        "title": sweep.name,
-        **provenance(),
-        "configuration": json.dumps(sweep.plain(), sort_keys=True),
-        "function_source": source(sweep.function, sweep.fixed, sweep.axes),
-        "seed": sweep.seed,
-        "dtype": sweep.dtype or "as the function has it",
-        "device": "; ".join(sorted(devices)) or "none yet",
-        "executor": executor,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
+from linnet.sweeps._names import named_functions, texts
 
 
 def device() -> str:
@@ -64,29 +45,54 @@ ENGINE = (
     "trainers",
     "trajectories",
 )
-# What the papers of `linnet_papers` compute with, beside what lies in their own folders.
-SHARED_BY_PAPERS = (
-    "reproduction/cells",
-    "reproduction/datasets",
-    "reproduction/fits",
-    "reproduction/numbers",
-    "tu/plane",
-    "tu/published",
-)
 # Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
 READERS = ("claims", "statements", "paper", "__init__")
 MAX_NAME_CHARACTERS = 250  # of a file's name; longer literals are text
 
 
-def source(function: str, *settings: object) -> str:
-    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file.
+def code(function: str, *settings: object) -> dict[str, str]:
+    """Everything that can be seen to change what a cell function (`module:name`) computes, part by part.
 
-    Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
-    that a named module imports, at its top or inside its functions, and every data file that the settings or those
-    files name by a literal string. Names that are made while it runs cannot be seen from here.
+    These are the versions of Python and of the libraries, what computes in linnet, and the files of the user's own.
+    Functions that the settings name (`problem = "module:name"`) count as well, and so does every file that a named
+    module imports, at its top or inside its functions, and every data file that the settings or those files name by a
+    literal string. Names that are made while it runs cannot be seen from here. All modules that are named have been
+    imported before.
     """
-    modules = {name.partition(":")[0] for name in [function, *named_functions(settings)]}
-    return fingerprint(function.partition(":")[0], modules, texts(settings))
+    versions = {name: _version(name) for name in ("numpy", "jax", "jaxlib")}
+    modules = [name.partition(":")[0] for name in [function, *named_functions(settings)]]
+    return {"python": platform.python_version(), **versions, **_files(modules[0], modules, texts(settings))}
+
+
+def fingerprint(module: str) -> str:
+    """A digest of linnet's version and of all files that can change what a module, imported before, computes."""
+    return hashlib.blake2b(json.dumps(_files(module, [module], [])).encode(), digest_size=6).hexdigest()
+
+
+def _files(module: str, others: Iterable[str], data: Iterable[str]) -> dict[str, str]:
+    """Digests of linnet's engine, of what lies beside `module`, and of the user's files by their names.
+
+    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
+    that package; beside a script, nothing.
+    """
+    parts = {"linnet": f"{linnet.__version__} {_engine_digest()}"}
+    own = getattr(sys.modules.get(module), "__file__", None)
+    if own and not module.startswith("linnet.") and Path(own).is_file():
+        package, beside = _files_of_package(module, Path(own))
+        parts |= {package: _digest_of_files("", {Path(own), *beside})} if beside else {}
+    files = _own_files([module, *others])
+    files |= _named_data(files, data)
+    for name in sorted({path.name for path in files}):
+        parts[name] = _digest_of_files("", {path for path in files if path.name == name})
+    return parts
+
+
+def _version(package: str) -> str:
+    """The version of an installed package."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def _own_files(modules: Iterable[str]) -> set[Path]:
@@ -172,26 +178,6 @@ def _syntax_nodes(path: Path) -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(path.read_bytes()))
 
 
-def fingerprint(module: str, others: Iterable[str] = (), data: Iterable[str] = ()) -> str:
-    """A digest of linnet's version, of the files that compute, of the files beside `module`, of the user's own
-    files that `others` and their imports are, and of the data files that these name or that `data` names.
-
-    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
-    that package; beside a script, nothing.
-    """
-    try:
-        own = Path(importlib.import_module(module).__file__ or "")
-    except (ImportError, AttributeError):
-        return "unknown"
-    if not own.is_file():
-        return "unknown"
-    for other in others:
-        with contextlib.suppress(Exception):  # a name that cannot be imported is refused where it is used
-            importlib.import_module(other)
-    files = _own_files({module, *others})
-    return _digest_of_files(_engine_digest(), {own, *_files_of_package(module, own), *files, *_named_data(files, data)})
-
-
 @cache
 def _engine_digest() -> str:
     """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
@@ -213,14 +199,17 @@ def _python_files(place: Path) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
-def _files_of_package(module: str, own: Path) -> list[Path]:
-    """The files of the paper or package that `module` belongs to, but for those that only read its results."""
+def _files_of_package(module: str, own: Path) -> tuple[str, list[Path]]:
+    """The paper or package that `module` belongs to, and its files, but for those that only read its results."""
     parts = module.split(".")
-    depth = 2 if parts[0] == "linnet_papers" else 1
-    if len(parts) <= depth:  # a script, or a module on its own; linnet's own files are counted already
-        return []
-    folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
-    shared = [path for name in SHARED_BY_PAPERS for path in _python_files(folder.parent / name)] if depth == 2 else []
-    return shared + [
+    common = getattr(sys.modules.get(parts[0]), "SHARED_BY_PAPERS", ())  # of a package with a folder for each paper
+    depth = 2 if common else 1
+    package = ".".join(parts[:depth])
+    if len(parts) <= depth:  # a script, or a module on its own
+        return package, []
+    folder = own.parents[len(parts) - depth - (own.name != "__init__.py")]
+    shared = [path for name in common for path in _python_files(folder.parent / name)]
+    own_files = [
         path for path in _python_files(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS
     ]
+    return package, shared + own_files

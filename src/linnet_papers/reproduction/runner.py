@@ -10,13 +10,10 @@ Below the folder `report`, say, `watanabe-fig1-quick` then holds
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import time
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import linnet
 from linnet.sweeps.provenance import device
@@ -39,7 +36,7 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     work = folder / f"work-{request.key[:8]}"
     _remove_work_folders(folder, keep=None if fresh else work)
-    with _keep_cells_in(work):
+    with linnet.sweeps.keeping(work):
         data = request.figure.compute(request.settings, request.panels)
     settings = request.settings.model_dump(mode="json")
     described = {
@@ -67,13 +64,6 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     result.store(done)
     _remove_work_folders(folder, keep=None)
     return done
-
-
-def _keep_cells_in(work: Path) -> AbstractContextManager[Any]:
-    """Let grids inside the block keep their finished cells in the folder `work`; without Zarr, in memory."""
-    if importlib.util.find_spec("zarr") is None:
-        return nullcontext()
-    return linnet.sweeps.keeping(work)
 
 
 def _remove_work_folders(folder: Path, keep: Path | None) -> None:

@@ -16,6 +16,12 @@ def sweep() -> Any:
     return ln.sweeps.Sweep(name="toy", function="toys:cells", axes={"rate": [1.0, 2.0]}, fixed={"stops_at": 9.0})
 
 
+def finished() -> Any:
+    folder = m.folder() / "finished"
+    ln.sweeps.run(sweep(), folder)
+    return folder
+
+
 @m.made
 def toml() -> Any:
     path = m.folder() / "sweep.toml"
@@ -24,8 +30,9 @@ def toml() -> Any:
 
 
 STORE = m.made(lambda: m.folder() / "store")
+FINISHED = m.made(lambda: finished())
 instance(S + "Range", m.made(lambda: ln.sweeps.Range(start=1.0, stop=2.0, count=3)))
-instance(S + "Report", m.made(lambda: ln.sweeps.Report("toy", 1, 1, 0, "", 0.0)), received=True)
+instance(S + "Status", m.made(lambda: ln.sweeps.Status("toy", 1, 1)), received=True)
 instance(S + "Sweep", sweep)
 example(S + "Range", start=1.0, stop=8.0, count=4, spacing="log")
 example(
@@ -41,8 +48,8 @@ example(
     block=1,
     dtype="float64",
 )
-example(S + "Sweep.digest", on=sweep, call=lambda: sweep().digest("a"))
-example(S + "complete", sweep=sweep, store=STORE, slow=True)
+example(S + "open", store=FINISHED)
+example(S + "status", store=FINISHED)
 example(S + "run", sweep=sweep, store=STORE, slow=True)
 example(S + "keeping", call=lambda folder: ln.sweeps.keeping(folder).__enter__(), folder=STORE)
 example(S + "load", path=toml, code=["toys"], names=("name", "function", "axes"))

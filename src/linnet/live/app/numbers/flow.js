@@ -88,6 +88,42 @@ export function twoLayers(cross, width, cov = null) {
 }
 
 /**
+ * The velocity of layers of any depth (W1 first, row by row) towards a target, for white inputs.
+ * @param {Matrix} target @param {number[]} sizes units from inputs to outputs @returns {Velocity}
+ */
+export function deepLayers(target, sizes) {
+  const d = sizes[0], L = sizes.length - 1, most = Math.max(...sizes), begin = [0];
+  for (let l = 0; l < L; l++) begin.push(begin[l] + sizes[l] * sizes[l + 1]);
+  const below = sizes.map((n) => new Float64Array(n * d)), flat = new Float64Array(d * most), across = new Float64Array(most * most);
+  for (let i = 0; i < d; i++) below[0][i * d + i] = 1;
+  let pull = new Float64Array(most * d), next = new Float64Array(most * d);
+  return (state, velocity) => {
+    const layer = (/** @type {number} */ l) => state.subarray(begin[l], begin[l + 1]);
+    for (let l = 0; l < L; l++) product(below[l + 1], layer(l), below[l], sizes[l + 1], sizes[l], d);
+    for (let i = 0; i < target.data.length; i++) pull[i] = target.data[i] - below[L][i];
+    for (let l = L - 1; l >= 0; l--) {
+      turned(flat, below[l], sizes[l], d);
+      product(velocity.subarray(begin[l]), pull, flat, sizes[l + 1], d, sizes[l]);
+      if (l === 0) break;
+      turned(across, layer(l), sizes[l + 1], sizes[l]);
+      product(next, across, pull, sizes[l], sizes[l + 1], d);
+      [pull, next] = [next, pull];
+    }
+  };
+}
+
+/** The product of all layers of a state. @param {Float64Array} state @param {number[]} sizes */
+export function deepProduct(state, sizes) {
+  let made = matrix(sizes[1], sizes[0], state.subarray(0, sizes[0] * sizes[1]));
+  for (let l = 1, at = sizes[0] * sizes[1]; l < sizes.length - 1; at += sizes[l] * sizes[l + 1], l++) {
+    const next = matrix(sizes[l + 1], sizes[0]);
+    product(next.data, state.subarray(at), made.data, sizes[l + 1], sizes[l], sizes[0]);
+    made = next;
+  }
+  return made;
+}
+
+/**
  * States of gradient descent every so many steps, the start included; ends early where a run diverges.
  * @param {Velocity} f @param {ArrayLike<number>} start @param {number} rate @param {number} steps @param {number} every
  */

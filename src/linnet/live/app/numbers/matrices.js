@@ -43,9 +43,6 @@ export function transpose(a) {
   return out;
 }
 
-/** @param {Matrix} a @param {Matrix} b @param {number} [factor] @returns {Matrix} a + factor b */
-export const plus = (a, b, factor = 1) => ({ ...a, data: a.data.map((x, i) => x + factor * b.data[i]) });
-
 /** @param {number[] | Float64Array} values @returns {Matrix} */
 export function diagonal(values) {
   const out = matrix(values.length, values.length);

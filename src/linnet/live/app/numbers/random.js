@@ -159,8 +159,18 @@ export function generator(key, ...path) {
       if (u < 1 - 0.0331 * (x * x) * (x * x) || Math.log(u) < 0.5 * x * x + b * (1 - v + Math.log(v))) return b * v;
     }
   };
+  /** Signs as `Generator.choice([-1, 1])` draws them: the first bit of each half of 64 bits, low half first. @param {number} count */
+  const signs = (count) => {
+    const out = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      if (i % 2 === 0) bits();
+      out[i] = (i % 2 === 0 ? low : high) >>> 31 ? 1 : -1;
+    }
+    return out;
+  };
   return {
     double,
+    signs,
     normal,
     exponential,
     /** @param {number} degrees */

@@ -1,9 +1,13 @@
 // What runs beside the page: each request names a job; answers carry the number of the request.
 import { cell, map } from "./phase.js";
+import { labelNoise, spectralBias } from "./bias.js";
+import { deep } from "./deep.js";
+import { featureLearning } from "./features.js";
+import { sampledErrors, twoPhases } from "./spiked.js";
 import { train } from "./train.js";
 
 /** @type {Record<string, (settings: any, tell: (partial: any) => void) => any>} */
-export const JOBS = { train, map, cell };
+export const JOBS = { train, map, cell, twoPhases, sampledErrors, spectralBias, labelNoise, featureLearning, deep };
 
 /** Answers requests of the page. @param {any} scope of the worker */
 export function listen(scope) {

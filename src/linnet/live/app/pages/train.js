@@ -39,6 +39,37 @@ function cursorAt(time, share) {
 /** @param {any} run */
 const apart = ({ trained: a, predicted: b }) => Math.max(...a.map((/** @type {number[]} */ row, /** @type {number} */ i) => Math.max(...row.map((x, j) => Math.abs(x - b[i][j])))));
 
+/** @param {State} s */
+function python(s) {
+  const made = {
+    values: `target = np.zeros((${s.out_dim}, ${s.in_dim}))
+np.fill_diagonal(target, ${JSON.stringify([...s.values].sort((a, b) => b - a).concat(new Array(Math.max(0, Math.min(s.in_dim, s.out_dim) - s.values.length)).fill(0)))})
+problem = ln.Problem.from_target(target, truth=target)`,
+    low_rank: `problem = ln.problems.low_rank_plus_noise(${s.in_dim}, out_dim=${s.out_dim}, rank=${s.rank}, noise_std=${s.noise_std}, key=${s.seed})`,
+    spiked: `problem = ln.problems.spiked_covariance(${s.in_dim}, spike=${s.spike}, alignment=${s.alignment}${s.samples ? `, samples=${s.samples}, noise_std=${s.noise_std}, key=${s.seed}` : ""})`,
+  }[/** @type {"values"} */ (s.target)];
+  const run = s.how === "flow" ? "times = np.linspace(0, end, 121)\nrun = ln.gradient_flow(problem, start, times=times)" : `rate = ${s.learning_rate} * ln.stable_learning_rate(problem, start)
+steps = int(np.clip(np.ceil(end / rate), 64, 10_000))
+run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // 120))`;
+  return `import numpy as np
+import linnet as ln
+
+${made}
+scale, imbalance, width = ${s.scale}, ${s.imbalance}, ${s.width}
+stds = (scale / imbalance**0.5, scale * imbalance**0.5)
+start = ln.inits.reduced_gaussian(key=${s.seed}, in_dim=problem.in_dim, out_dim=problem.out_dim, width=width, stds=stds)
+threshold = (stds[0] ** 2 + stds[1] ** 2) * width / 2
+modes = np.linalg.svd(problem.truth, compute_uv=False)
+weakest = modes[modes > 1e-9 * modes[0]][-1]
+end = ${s.until} * float(ln.theories.lazy_active.crossing_times([weakest], [0.0], threshold, level=0.97 * weakest)[0])
+${run}
+trained = np.linalg.svd(run.products, compute_uv=False)
+predicted = ${s.target === "spiked" ? "ln.theories.lazy_active.integrate" : "ln.theories.lazy_active.self_consistent"}(problem, start.product, threshold, run.times)
+print(trained)
+print(np.abs(trained - np.linalg.svd(predicted, compute_uv=False)).max())
+`;
+}
+
 /** @type {Page} */
 export const page = {
   name: "train",
@@ -47,6 +78,7 @@ export const page = {
   introduction: "A two-layer linear network W₂W₁ is trained in this page, from Gaussian initial weights, at any width. Broad and solid is trained, dashed is predicted by the self-consistent dynamics of Tu et al. A mode below the threshold g = (σ₁² + σ₂²)h/2 learns lazily, one above it actively.",
   controls,
   freezes: true,
+  python,
   parts: [{ name: "run", job: "train", settings: ({ cursor: _, ...rest }) => (rest.target === "spiked" ? { ...rest, out_dim: 1 } : rest) }],
   views: [
     {
