@@ -181,3 +181,22 @@ def test_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
         check_writable(tmp_path / "file" / "below")
     check_writable(tmp_path / "new" / "deep")
     assert list((tmp_path / "new" / "deep").iterdir()) == []
+
+
+def test_other_files_in_the_folder_of_a_data_set_are_other_work(tmp_path: Path) -> None:
+    """A figure was reused after its data had changed."""
+    from linnet_papers.reproduction.registry import figures
+
+    figure, folder = figures()["huang-fig2"], tmp_path / "data"
+    folder.mkdir()
+    (folder / "train").write_bytes(b"one")
+
+    def key() -> str:
+        return FigureRequest.from_figure(figure, quick=True, data="fashion-mnist", data_dir=str(folder)).key
+
+    before = key()
+    assert key() == before
+    (folder / "train").write_bytes(b"two")
+    changed = key()
+    (folder / "train").rename(folder / "test")
+    assert len({before, changed, key()}) == 3
