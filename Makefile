@@ -19,7 +19,7 @@ RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 
-.PHONY: help reproduce reproduce-full verify baseline test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
+.PHONY: help reproduce reproduce-full verify baseline test fuzz test-claims test-browser test-shapes test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (less than a minute and a half)"
@@ -30,6 +30,7 @@ help:
 	@echo "make fuzz            every public function with wrong arguments: about 65 000 calls; wrong command lines, broken pipes, interrupts, kills"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error (PART=3/8: an eighth)"
 	@echo "make test-browser    its part that looks at the explorer and the report in Chromium, and sends them nonsense"
+	@echo "make test-shapes     arrays have the shapes that annotations state, checked in the tests of agreement"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
 	@echo "make test-release    sdist and wheel: built, checked, installed into an empty environment and run there"
 	@echo "make test-lowest     the tests of what computes, with the lowest declared version of every dependency"
@@ -84,6 +85,10 @@ test-browser: $(READY)
 	@test -d $(VENV)/node_modules/axe-core || npm install --silent --no-audit --no-fund --prefix $(VENV) typescript axe-core || \
 	echo "npm could not install TypeScript and axe: their two tests will be left out"
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup -m browser
+
+# Arrays have the shapes that annotations state: checked while the trainers and theories agree with each other.
+test-shapes: $(READY)
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --jaxtyping-packages=linnet,shapes.check -m "not slow" tests/agreement
 
 test-plugins: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -m plugin

@@ -94,7 +94,7 @@ class DiscreteRun:
         """
         rates = self.rates
         decays = bool(hyper.get("weight_decay")) or bool(getattr(update, "decays", False))
-        numbers = {**rates.hyper(), **self._rates_by_layer(decays=decays), **hyper}
+        numbers = {**rates.hyper(), **self.rates_by_layer(decays=decays), **hyper}
         reduction = coordinates_of_run(
             self.problem,
             self.weights,
@@ -128,7 +128,7 @@ class DiscreteRun:
             raise self._divergence_error(trajectory, title, linear)
         return trajectory
 
-    def _rates_by_layer(self, *, decays: bool) -> dict[str, float]:
+    def rates_by_layer(self, *, decays: bool) -> dict[str, float]:
         """Return the rate of each layer in units of the common one, by its name in the loop; refuse what is not one."""
         if self.layer_rates is None:
             return {}

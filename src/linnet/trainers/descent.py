@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -14,6 +15,7 @@ from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
 from linnet.trainers._discrete_run import DiscreteRun
 from linnet.trainers._layer_steps import UPDATES, UserUpdate
 from linnet.trainers._states import StepFunction, layer_names_at_depth
+from linnet.trainers._trial_runs import TrialRun
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule
 from linnet.trainers.updates import Update
@@ -99,13 +101,15 @@ def gradient_descent(
     if hyper["momentum"] >= 1:
         raise ValueError(f"`momentum` must be below 1: got {hyper['momentum']}.")
     step = _resolve_update(update, weights, plain=not any(hyper.values()), reduced=reduce)
+    start = step.start if isinstance(step, UserUpdate) else dict
+    own_run = None if update == "simultaneous" else TrialRun(step, start, {**run.rates_by_layer(decays=False), **hyper})
     return run.train(
         "gradient_descent",
         step,
         title="gradient descent",
-        start=step.start if isinstance(step, UserUpdate) else dict,
+        start=start,
         hyper=hyper,
-        step_sizes=_step_sizes(run, hyper) if update == "simultaneous" else None,
+        step_sizes=[replace(sizes, run=own_run) for sizes in _step_sizes(run, hyper)],
         attributes={**hyper, "update": update if isinstance(update, str) else type(update).__name__},
     )
 
@@ -150,6 +154,6 @@ def _step_sizes(run: DiscreteRun, hyper: dict[str, float]) -> list[StepSizes]:
     steps, schedule = max(min(run.steps, MAX_STEPS), 1), run.rates.schedule
     each = np.ones(steps) if schedule is None else schedule[:steps]
     return [
-        StepSizes(rate * each, hyper["momentum"], hyper["weight_decay"], own)
+        StepSizes(rate * each, hyper["momentum"], hyper["weight_decay"], own, run_steps=run.steps)
         for rate in np.atleast_1d(run.rates.constant)
     ]

@@ -196,7 +196,7 @@ class Stages:
 
         return np.array(self._iterate_map(advance, (1.0,), wanted)) * rho
 
-    def proxy(self, alignments: ArrayLike) -> Float[np.ndarray, "*batch hidden"]:
+    def proxy(self, alignments: ArrayLike) -> np.float64 | Float[np.ndarray, " *batch"]:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
 
         Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). Where $R$ exceeds its limit the

@@ -119,7 +119,8 @@ def predicted_diagram(
       followed (a factor of 4 apart at most) are interpolated. `.uncertainty` includes what each of these leaves
     - `limit`: of `.uncertainty`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
-    - `key`: of the starts
+    - `key`: of the starts, which are drawn for each task and width anew. The cells of one width share them: their
+      errors go together, from one variance to the next; those of other widths are independent
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.

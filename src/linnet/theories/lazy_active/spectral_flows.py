@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import no_mask, non_negative, real_array, representable, shown
-from linnet.theories.lazy_active.decaying_threshold import decaying_modes
+from linnet.theories.lazy_active._decaying_threshold import decaying_modes
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
 _SPLIT = 134217729.0
