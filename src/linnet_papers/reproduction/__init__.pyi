@@ -1,3 +1,4 @@
+from .datasets import Numbers as Numbers
 from .figure import Check as Check
 from .figure import Figure as Figure
 from .figure import Settings as Settings
@@ -8,7 +9,6 @@ from .measurement import Rows as Rows
 from .measurement import Trial as Trial
 from .measurement import claim as claim
 from .measurement import verify as verify
-from .numbers import Numbers as Numbers
 from .paper import Answer as Answer
 from .paper import Paper as Paper
 from .paper import Statement as Statement

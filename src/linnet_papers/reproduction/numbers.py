@@ -9,32 +9,15 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from linnet_papers.reproduction.datasets import Numbers, by_name
 from linnet_papers.reproduction.rows import Estimate
 
-Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
-
-
-def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
-    """Return what was measured in every case by its name: a list of the cases, or by their labels where they have any.
-
-    **Example:**
-
-        >>> from linnet_papers.reproduction.numbers import by_name
-        >>> by_name({"d = 2": {"rate": 0.1, "paths": 10}, "d = 3": {"rate": 0.2, "paths": 20}})["rate"]
-        {'d = 2': 0.1, 'd = 3': 0.2}
-        >>> by_name([{"rate": 0.1}, {"rate": 0.2}])
-        {'rate': [0.1, 0.2]}
-    """
-    if isinstance(rows, Mapping):
-        columns = by_name(rows.values())
-        return {name: dict(zip(rows, column, strict=True)) for name, column in columns.items()}
-    listed = list(rows)
-    return {name: [row[name] for row in listed] for name in listed[0]}
+__all__ = ["Estimate", "Numbers", "by_name"]
 
 
 def entries(number: object) -> list[tuple[str, Any]]:
