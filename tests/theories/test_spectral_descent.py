@@ -26,7 +26,7 @@ def test_the_level_at_the_ends():
     assert_allclose(spectral_descent.level(1e8, TIMES), 2e4 * TIMES, rtol=1e-6)
     for g in (0.0, 0.1):
         assert np.isinf(spectral_descent.level(g, [1.0, np.inf])[1])
-    near = spectral_descent.level(1.0, spectral_descent._time_of_level(np.array([0.999e9, 1.001e9]), 1.0))
+    near = spectral_descent.level(1.0, spectral_descent.time_of_level(np.array([0.999e9, 1.001e9]), 1.0))
     assert_allclose(near, [0.999e9, 1.001e9], rtol=1e-14)  # on both sides of where the series is left
 
 

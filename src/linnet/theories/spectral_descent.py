@@ -77,7 +77,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -237,7 +237,7 @@ def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | N
         initial = threshold / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(_time_of_level(levels[best], threshold))
+    time = float(time_of_level(levels[best], threshold))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -250,7 +250,7 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
     return np.concatenate([[0.0], values, inside])
 
 
-def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+def time_of_level(s: np.ndarray, g: float) -> np.ndarray:
     """Return the time at which the level is s."""
     from scipy.special import gamma, hyp2f1
 
