@@ -21,8 +21,8 @@ from importlib.metadata import EntryPoint, entry_points
 
 from linnet._arguments import did_you_mean
 from linnet_papers import ORDER
-from linnet_papers.reproduction.declaration import Claim
 from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.measurement import Claim
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.table import Table
 
