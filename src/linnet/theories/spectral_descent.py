@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, of_kind, representable
+from linnet._arguments import count, non_negative, of_kind, real_array, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
@@ -77,7 +77,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -113,6 +113,56 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
         [[1.0, 1.0], [4.0, 2.0], [9.0, 2.0]]
     """
     return np.minimum(modes_of(target_values), level(threshold, times)[:, None])
+
+
+@representable
+def unequal_levels(
+    first: ArrayLike, second: ArrayLike, rates: tuple[float, float], times: ArrayLike, *, initial: ArrayLike = 0.0
+) -> Float[np.ndarray, "time mode"]:
+    r"""The level of each mode where layers differ in size, or step at different rates, as Muon's do by their shapes.
+
+    $$ \dot s = \sqrt{\kappa^2 + 4 c_1 c_2 \sqrt{a^2 b^2 - s_0^2 + s^2}}, \qquad \kappa = c_2 a - c_1 b $$
+
+    follows from what is conserved along $\dot W_l = c_l\,\mathrm{polar}(G_l)$: $c_2 |p| - c_1 |q|$ and
+    $|p|^2 |q|^2 - s^2$, with $p = W_1 v$, $q = W_2^\top u$ and $s = p \cdot q$. At $a = b = \sqrt g$ and equal rates
+    it is `level`.
+
+    **Arguments:**
+
+    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at the start, (mode,)
+    - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
+    - `times`: canonical (sums of learning rates), increasing, (time,)
+    - `initial`: $s_0$, at most $a b$, one number or one for each mode
+
+    **Returns** the level of each mode, (time, mode): its strength until it reaches its target.
+
+    **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
+
+    **Reference:** ours.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import level, unequal_levels
+        >>> unequal_levels([1.0], [1.0], (1.0, 1.0), [0.0, 1.0])[:, 0].round(6).tolist()
+        [0.0, 2.492424]
+        >>> level(1.0, [0.0, 1.0]).round(6).tolist()
+        [0.0, 2.492424]
+    """
+    from scipy.integrate import solve_ivp
+
+    a, b = (real_array(name, value, ndim=1) for name, value in (("first", first), ("second", second)))
+    begin = np.broadcast_to(real_array("initial", initial, ndim=(0, 1)), a.shape)
+    (c1, c2), clock = (non_negative("rates", rate) for rate in rates), times_array("times", times)
+    kept, product = c2 * a - c1 * b, np.maximum((a * b) ** 2 - begin**2, 0.0)
+
+    def speed(_: float, s: np.ndarray) -> np.ndarray:
+        return np.sqrt(kept**2 + 4 * c1 * c2 * np.sqrt(product + s**2))
+
+    if clock[-1] == 0:
+        return np.broadcast_to(begin, (clock.size, a.size)).copy()
+    floor = 1e-11 * float(speed(0.0, begin).max() * clock[-1])
+    run = solve_ivp(speed, (0.0, clock[-1]), begin, "DOP853", t_eval=clock, rtol=1e-10, atol=max(floor, 1e-300))
+    return np.asarray(run.y.T)
 
 
 @representable
@@ -187,7 +237,7 @@ def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | N
         initial = threshold / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(_time_of_level(levels[best], threshold))
+    time = float(time_of_level(levels[best], threshold))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -200,7 +250,7 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
     return np.concatenate([[0.0], values, inside])
 
 
-def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+def time_of_level(s: np.ndarray, g: float) -> np.ndarray:
     """Return the time at which the level is s."""
     from scipy.special import gamma, hyp2f1
 

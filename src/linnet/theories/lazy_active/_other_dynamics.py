@@ -38,7 +38,7 @@ def spectral_cells(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.nd
         largest = max(float(clipped.max()) ** 2, np.finfo(float).tiny)
         more, time = 0.0, best.time
         if kind == "Muon":
-            more, time = MUON_UNCERTAINTY, best.time if update.scaling is None else np.nan
+            more, time = MUON_UNCERTAINTY, np.nan  # its steps are neither of length 1 nor without delay
         found[(slice(None), *cell)] = (
             best.test_loss, time, float(counted @ clipped**2) / largest, train, best.uncertainty + more,
         )  # fmt: skip

@@ -124,7 +124,7 @@ def predicted_diagram(
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
 
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent: the target is clipped
-      (`theories.spectral_descent`)
+      (`theories.spectral_descent`). Muon has no `best_time`
     - `weight_decay`: of gradient descent. The minimum over all times may then be at the end, where `best_time` is
       infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
       infinite `uncertainty`
