@@ -8,11 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-<<<<<<< HEAD
-from linnet._arguments import count, non_negative, representable
-=======
-from linnet._arguments import count, non_negative, of_kind, real_array, representable, times_array
->>>>>>> main
+from linnet._arguments import count, non_negative, real_array, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
