@@ -1,4 +1,4 @@
-"""`linnet live`: the live pages, on which networks are trained in the browser."""
+"""`linnet explore`: the live pages, on which networks are trained in the browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from linnet.cli import interrupts, terminal
 
 
-def live(
+def explore(
     out: Annotated[
         Path | None, typer.Option(help="Write the pages into this folder instead; they open without a server.")
     ] = None,
