@@ -206,7 +206,7 @@ class Store:
             manifest = _opened(folder / MANIFEST)
         except (FileNotFoundError, NotADirectoryError):
             _refuse_foreign(folder)
-            raise StoreError(f"{folder} is not a store of linnet: it has no {MANIFEST}.") from None
+            raise StoreError(f"`store`: {folder} is not a store of linnet: it has no {MANIFEST}.") from None
         if manifest.get("format") != FORMAT:
             raise StoreError(
                 f"{folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
