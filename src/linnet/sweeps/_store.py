@@ -192,8 +192,8 @@ class Store:
             )
         if not changed_code and (changes := differences(store.manifest["code"], code)):
             raise ChangedError(
-                f"`store`: {folder} was begun by other code ({changes}). Put it back, choose another folder, or go on with "
-                "this code (--changed-code, changed_code=True): each block says by which it was computed."
+                f"`store`: {folder} was begun by other code ({changes}). Put it back, choose another folder, or go on "
+                "with this code (--changed-code, changed_code=True): each block says by which it was computed."
             )
         if store.variables and not (folder / VARIABLES).exists():  # it was damaged, and removed
             with _errors(folder):
