@@ -39,14 +39,21 @@ def test_two_writers_do_not_meet(tmp_path):
     assert path.read_text() == "one"  # the one that ends last
 
 
-def test_an_end_in_the_middle_removes_the_drafts_of_others_too(tmp_path):
-    """Zarr writes `zarr.NUMBER.partial`, and an interrupted process comes to the end of no block."""
-    (tmp_path / "c").mkdir()
-    draft, whole = tmp_path / "c" / "zarr.1f.partial", tmp_path / "c" / "0"
+def test_of_two_that_make_a_file_the_first_does(tmp_path):
+    path = tmp_path / "note.txt"
+    for text in ("one", "other"):
+        files.write_whole(path, text, replace=False)
+    assert path.read_text() == "one" and list(tmp_path.iterdir()) == [path]
+
+
+def test_an_end_in_the_middle_removes_drafts(tmp_path):
+    """An interrupted process comes to the end of no block."""
+    (tmp_path / "draft.partial").write_text("of another process")
+    writer = written_whole(tmp_path / "note.txt")
+    draft = writer.__enter__()
     draft.write_text("half")
-    whole.write_text("whole")
     files.abandon()
-    assert draft.exists()  # not ours
-    with files.drafted_by_others(tmp_path):
-        files.abandon()
-    assert not draft.exists() and whole.read_text() == "whole"
+    assert not draft.exists()
+    with pytest.raises(FileNotFoundError):
+        writer.__exit__(None, None, None)
+    assert [file.name for file in tmp_path.iterdir()] == ["draft.partial"]

@@ -4,8 +4,8 @@
 
 One in four comes at the moment at which a file is being written. An interrupt is as it should be if the command says
 one line, `linnet: interrupted...`, ends with status 130 (143, 129) within seconds, leaves no process behind, and all
-that it left on the disk can be read: outcomes as many as the line says, stores whose finished blocks have the hashes of
-their ledger, figures with their datasets, no draft and no temporary folder. One that comes before Python has
+that it left on the disk can be read: outcomes as many as the line says, stores whose blocks are whole, figures with
+ their datasets, no draft and no temporary folder. One that comes before Python has
 loaded linnet's first file (`linnet/cli/entry.py`; the process then ends by the signal itself, or by a traceback that
 names no file of linnet), or after the command has ended, is counted apart.
 """
@@ -13,13 +13,11 @@ names no file of linnet), or after the command has ended, is counted apart.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,6 +26,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from linnet.sweeps import status
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -119,21 +119,10 @@ def faults(folder: Path, said: str) -> Iterator[str]:
         for name in ("data.nc", "figure.png", "figure.svg", "figure.pdf"):
             if not (result.parent / name).stat().st_size:
                 yield f"{result.parent.name} is finished and has no {name}"
-    for ledger in folder.rglob("ledger.sqlite"):
-        yield from _damaged(ledger)
-
-
-def _damaged(ledger: Path) -> Iterator[str]:
-    """Finished blocks whose chunks are not on the disk as the ledger has them."""
-    with sqlite3.connect(ledger) as database:
-        known = database.execute("select name from sqlite_master where name = 'chunks'").fetchone()
-        hashes = [row[0] for row in database.execute("select hash from chunks")] if known else []
-    database.close()
-    files = (file for file in ledger.parent.rglob("c/**/*") if file.is_file())
-    found = {hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest() for file in files}
-    missing = [digest for digest in hashes if digest not in found]
-    if missing:
-        yield f"{len(missing)} of {len(hashes)} chunks of {ledger.parent.name} are damaged"
+    for manifest in folder.rglob("manifest.json"):
+        damaged = status(manifest.parent).damaged
+        if damaged:
+            yield f"{damaged} blocks of {manifest.parent.name} are damaged"
 
 
 def interrupt(

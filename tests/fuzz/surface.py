@@ -22,7 +22,6 @@ from linnet._extras import EXTRAS
 # Packages that are not an interface to call, with the reason.
 LEFT_OUT = {
     "linnet.cli": "the command line, which tests/cli calls with wrong lines",
-    "linnet_papers.explorer": "a server that waits: tests/explorer starts it",
 }
 # Members that users write or override, and do not call.
 NOT_CALLED = re.compile(r"trainers\.stopping\.\w+\.(start|update|reasons|needs_test)")

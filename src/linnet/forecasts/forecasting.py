@@ -301,9 +301,9 @@ def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Reg
     if threshold <= 0:  # nothing to hold the layers apart: the closed form is for a positive threshold
         return None
     target, variance = problem.min_norm_solution(), float(variances.mean())
-    layers = check_weights(weights).layers
-    if common_imbalance(*layers)[1] <= MAX_IMBALANCE_ERROR:
-        products = balanced_solution(target, *layers, run.times * variance).products
+    first, second = check_weights(weights).layers
+    if common_imbalance(first, second)[1] <= MAX_IMBALANCE_ERROR:
+        products = balanced_solution(target, first, second, run.times * variance).products
     else:
         products = self_consistent(target, weights.product, threshold, run.times * variance)
     shares = _learned_shares(target - products, modes.left, modes.right)

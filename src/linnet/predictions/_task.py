@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,25 @@ class Task:
     weights: Weights
     times: np.ndarray
     rtol: float
+    weight_decay: float = 0.0
+    update: Any = None
+    learning_rate: float = 0.0
+
+    @property
+    def flow(self) -> Assumption:
+        """Whether it is gradient flow that is asked for."""
+        name = "gradient flow" if self.update is None else type(self.update).__name__
+        return Assumption("update", "gradient flow", name, self.update is None)
+
+    @property
+    def no_decay(self) -> Assumption:
+        """Whether the weights do not decay."""
+        return Assumption("weight decay", "0", f"{self.weight_decay:g}", self.weight_decay == 0)
+
+    def layers(self, least: int, most: float) -> Assumption:
+        """Whether the network has so many layers."""
+        depth, required = self.weights.depth, f"{least}" if least == most else f"{least} or more"
+        return Assumption("depth", required, str(depth), least <= depth <= most)
 
     @cached_property
     def variance(self) -> float | None:

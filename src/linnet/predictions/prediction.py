@@ -80,7 +80,7 @@ class Formula:
     **Example:**
 
         >>> import linnet as ln
-        >>> formula = ln.predictions.FORMULAS[0]
+        >>> formula = ln.predictions.FORMULAS[1]
         >>> formula.name, formula.function.__name__, formula.reference.split(" for ")[0]
         ('self-consistent', 'self_consistent', 'Tu et al. 2024, eq. (1)')
     """

@@ -8,13 +8,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, of_kind, real_array, representable
+from linnet._arguments import count, non_negative, real_array, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
 
 NEWTON_STEPS = 60
 NEWTON_TOLERANCE = 1e-15
+MIN_UNCERTAINTY = 0.005  # of finite widths and steps; measured on networks of 24 inputs
 LARGE_RATIO = 1e9  # of level and threshold, from which on the square of its inverse is lost in rounding
 
 
@@ -75,7 +77,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -114,6 +116,56 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
 
 
 @representable
+def unequal_levels(
+    first: ArrayLike, second: ArrayLike, rates: tuple[float, float], times: ArrayLike, *, initial: ArrayLike = 0.0
+) -> Float[np.ndarray, "time mode"]:
+    r"""The level of each mode where layers differ in size, or step at different rates, as Muon's do by their shapes.
+
+    $$ \dot s = \sqrt{\kappa^2 + 4 c_1 c_2 \sqrt{a^2 b^2 - s_0^2 + s^2}}, \qquad \kappa = c_2 a - c_1 b $$
+
+    follows from what is conserved along $\dot W_l = c_l\,\mathrm{polar}(G_l)$: $c_2 |p| - c_1 |q|$ and
+    $|p|^2 |q|^2 - s^2$, with $p = W_1 v$, $q = W_2^\top u$ and $s = p \cdot q$. At $a = b = \sqrt g$ and equal rates
+    it is `level`.
+
+    **Arguments:**
+
+    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at the start, (mode,)
+    - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
+    - `times`: canonical (sums of learning rates), increasing, (time,)
+    - `initial`: $s_0$, at most $a b$, one number or one for each mode
+
+    **Returns** the level of each mode, (time, mode): its strength until it reaches its target.
+
+    **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
+
+    **Reference:** ours.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import level, unequal_levels
+        >>> unequal_levels([1.0], [1.0], (1.0, 1.0), [0.0, 1.0])[:, 0].round(6).tolist()
+        [0.0, 2.492424]
+        >>> level(1.0, [0.0, 1.0]).round(6).tolist()
+        [0.0, 2.492424]
+    """
+    from scipy.integrate import solve_ivp
+
+    a, b = (real_array(name, value, ndim=1) for name, value in (("first", first), ("second", second)))
+    begin = np.broadcast_to(real_array("initial", initial, ndim=(0, 1)), a.shape)
+    (c1, c2), clock = (non_negative("rates", rate) for rate in rates), times_array("times", times)
+    kept, product = c2 * a - c1 * b, np.maximum((a * b) ** 2 - begin**2, 0.0)
+
+    def speed(_: float, s: np.ndarray) -> np.ndarray:
+        return np.sqrt(kept**2 + 4 * c1 * c2 * np.sqrt(product + s**2))
+
+    if clock[-1] == 0:
+        return np.broadcast_to(begin, (clock.size, a.size)).copy()
+    floor = 1e-11 * float(speed(0.0, begin).max() * clock[-1])
+    run = solve_ivp(speed, (0.0, clock[-1]), begin, "DOP853", t_eval=clock, rtol=1e-10, atol=max(floor, 1e-300))
+    return np.asarray(run.y.T)
+
+
+@representable
 def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
     r"""Products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t)) V^\top$.
 
@@ -135,20 +187,21 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
     return (left * mode_values(values, threshold, times)[:, None, :]) @ right
 
 
-def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> SpectralMinimum:
+def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
     r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
 
     Between two neighboring singular values the test loss is quadratic in the level, so the minimum is exact.
 
     **Arguments:**
 
-    - `problem`: with whitened inputs and a `truth`
+    - `problem`: with whitened inputs and a `truth`, or its `TaskSpectrum`
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
       no formula, because the network cannot hold all modes
 
-    **Returns** a `SpectralMinimum`. Its `uncertainty` adds what the initial product may change (relative to the square
-    root of the loss) to the difference between the minimum and the loss at the end.
+    **Returns** a `SpectralMinimum`. Its `uncertainty` is 0.5% and the norm of the initial product over that of the
+    error, but not more than the rise from the minimum to the end. If the initial product is larger than the error, it
+    is the square of their ratio.
 
     **Example:**
 
@@ -159,42 +212,58 @@ def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> 
         >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # descent selects, and denoises
         (1136, 165)
     """
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    target, g = whitened_target(problem), non_negative("threshold", threshold)
-    if problem.truth is None:
+    g = non_negative("threshold", threshold)
+    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
+    if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test loss is the distance to it.")
-    truth = real_array("truth", problem.truth)
-    modes = min(target.shape)
-    if width is not None and count("width", width) < modes:
+    if width is not None and count("width", width) < min(spectrum.outputs, spectrum.inputs):
         return SpectralMinimum(np.nan, np.nan, np.nan, np.inf)
-    left, values, right = np.linalg.svd(target, full_matrices=False)
-    overlaps = np.einsum("oi,om,mi->m", truth, left, right)
-    levels = _candidate_levels(values, overlaps)
-    clipped = np.minimum(values, levels[:, None])
-    losses = 0.5 * (clipped**2).sum(axis=1) - clipped @ overlaps + 0.5 * (truth**2).sum()
-    best = int(np.argmin(losses))
-    loss, end = max(float(losses[best]), 0.0), 0.5 * float(((target - truth) ** 2).sum())
+    values, overlaps, counted = spectrum.values, spectrum.overlaps, spectrum.multiplicities
+    levels = _candidate_levels(values, overlaps, counted)
+
+    def losses(clipped: np.ndarray) -> np.ndarray:
+        return 0.5 * ((clipped**2) @ counted - 2 * clipped @ (counted * overlaps) + spectrum.truth_power)
+
+    path = losses(np.minimum(values, levels[:, None]))
+    best = int(np.argmin(path))
+    loss, end = max(float(path[best]), 0.0), float(losses(values))
     uncertainty = 0.0
     if width is not None:
-        initial = g / np.sqrt(width) * np.sqrt(target.size)  # Frobenius norm of the initial product
-        uncertainty = initial / np.sqrt(2 * loss) + end / loss - 1 if loss > 0 else np.inf
-    return SpectralMinimum(loss, float(_time_of_level(levels[best], g)), float(levels[best]), float(uncertainty))
+        initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
+        share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
+        uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
+    time = float(time_of_level(levels[best], g))
+    return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
-def _candidate_levels(values: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
+def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """Return the levels at which the test loss may be least: 0, all singular values, and the vertices of the parabolas
     between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
-    larger = np.arange(1, values.size + 1)
-    vertices = np.cumsum(overlaps) / larger
+    vertices = np.cumsum(counted * overlaps) / np.cumsum(counted)
     lower = np.append(values[1:], 0.0)
     inside = vertices[(vertices > lower) & (vertices < values)]
     return np.concatenate([[0.0], values, inside])
 
 
-def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
-    """Return the time at which the level is s."""
+def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*levels"]:
+    r"""Return the canonical times at which the `level` has risen to some values: the formula of its docstring.
+
+    **Arguments:**
+
+    - `levels`: values of the level, zero or above, of any shape
+    - `threshold`: $g = \sigma^2 w \ge 0$
+
+    **Returns** the times, of the same shape: a mode of strength S arrives at `time_of_level(S, g)`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import time_of_level
+        >>> time_of_level([1.0, 9.0], 0.0).tolist()
+        [1.0, 3.0]
+    """
     from scipy.special import gamma, hyp2f1
 
+    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)

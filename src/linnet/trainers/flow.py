@@ -109,6 +109,10 @@ def gradient_flow(
         True
     """
     save_times = times_array("times", times)
+    if 0 < save_times[-1] < np.finfo(float).tiny:
+        raise ValueError(
+            f"`times` must end at 0 or above 2.3e-308, the least number of full precision: got {save_times[-1]}."
+        )
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
     decay = non_negative("weight_decay", weight_decay)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import linnet
-import linnet_papers
 from linnet._files import write_whole
 from linnet._workers import command, environment
 from linnet_papers.reproduction.measurement import Result
 from linnet_papers.reproduction.registry import claims, papers
 
 OUTCOMES_FILE = "claims.json"
+SUFFIXES = (".py", ".csv", ".json", ".toml", ".npy", ".npz", ".txt")  # of files that can change a number
 
 
 class MissingClaimsError(RuntimeError):
@@ -136,15 +136,17 @@ def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdic
 
 
 def fingerprint(quick: bool) -> str:
-    """Return a digest of linnet's code and of the claims there are; verdicts are reused where it is the same."""
+    """Return a digest of linnet's code and of the packages of all papers; verdicts are reused where it is the same.
+
+    Of a package every file counts that can change a number: a claim may read a formula, a table or a setting from any.
+    """
     digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
-    for path in sorted(
-        path for home in (linnet, linnet_papers) for path in Path(str(home.__file__)).parent.rglob("*.py")
-    ):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for paper in papers().values():
-        modules = {claim.measure.__module__ for claim in paper.claims}
-        for name in sorted(modules):
-            source = getattr(sys.modules.get(name), "__file__", None)
-            digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
+    modules = {claim.measure.__module__ for paper in papers().values() for claim in paper.claims}
+    for top in sorted({"linnet", "linnet_papers", *(name.partition(".")[0] for name in modules)}):
+        for folder in map(Path, getattr(sys.modules.get(top), "__path__", ())):
+            for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES):
+                digest.update(f"{top}/{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    for name in sorted(modules):  # one that is no package's
+        source = getattr(sys.modules.get(name), "__file__", None)
+        digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
     return digest.hexdigest()

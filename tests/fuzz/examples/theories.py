@@ -98,7 +98,6 @@ example(
     widths=[50],
     points=2,
     draws=2,
-    coarse=True,
     limit=0.03,
     key=0,
 )

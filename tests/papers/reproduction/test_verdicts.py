@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -85,3 +87,23 @@ def test_a_process_that_fails_is_told_and_one_under_way_is_ended(
     process: Any = running._process
     running.stop()
     assert process.poll() is not None
+
+
+@pytest.mark.parametrize("name", ["theory.py", "settings.py", "published.csv", "deeper/table.json"])
+def test_a_change_anywhere_in_a_package_is_a_change_of_its_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Only the file of each claim's own function counted: a page could show new figures with old verdicts."""
+    package = tmp_path / f"foreign_paper_of_{name.translate(str.maketrans('./', '__'))}"
+    (package / "deeper").mkdir(parents=True)
+    for file in ("__init__.py", "claims.py", "theory.py", "settings.py", "published.csv", "deeper/table.json"):
+        (package / file).write_text("# one\n")
+    (package / "claims.py").write_text("def measure(trial): return {}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(f"{package.name}.claims")
+    paper = SimpleNamespace(claims=[SimpleNamespace(measure=module.measure)])
+    monkeypatch.setattr(verdicts, "papers", lambda: {"foreign": paper})
+    before = verdicts.fingerprint(True)
+    assert verdicts.fingerprint(True) == before
+    (package / name).write_text("# two\n")
+    assert verdicts.fingerprint(True) != before
