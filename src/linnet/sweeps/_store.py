@@ -176,8 +176,8 @@ class Store:
                 else:
                     if any(True for _ in fresh.numbers()):
                         raise StoreError(
-                            f"{folder} holds blocks and no {MANIFEST}, and none of them is whole and of this sweep. "
-                            "Choose another folder."
+                            f"`store`: {folder} holds blocks and no {MANIFEST}, and none of them is whole and of "
+                            "this sweep. Choose another folder."
                         )
                 _publish(folder / MANIFEST, wanted)
             for draft in folder.glob(f"*{DRAFT}"):
@@ -187,12 +187,13 @@ class Store:
         store = cls.existing(folder, code)
         if changes := differences(store.sweep.plain(), sweep.plain()):
             raise ChangedError(
-                f"{folder} was made by a different configuration ({changes}). Put it back, or choose another folder."
+                f"`store`: {folder} was made by a different configuration ({changes}). Put it back, or choose "
+                "another folder."
             )
         if not changed_code and (changes := differences(store.manifest["code"], code)):
             raise ChangedError(
-                f"{folder} was begun by other code ({changes}). Put it back, choose another folder, or go on with this "
-                "code (--changed-code, changed_code=True): each block says by which it was computed."
+                f"`store`: {folder} was begun by other code ({changes}). Put it back, choose another folder, or go on "
+                "with this code (--changed-code, changed_code=True): each block says by which it was computed."
             )
         if store.variables and not (folder / VARIABLES).exists():  # it was damaged, and removed
             with _errors(folder):
@@ -206,10 +207,10 @@ class Store:
             manifest = _opened(folder / MANIFEST)
         except (FileNotFoundError, NotADirectoryError):
             _refuse_foreign(folder)
-            raise StoreError(f"{folder} is not a store of linnet: it has no {MANIFEST}.") from None
+            raise StoreError(f"`store`: {folder} is not a store of linnet: it has no {MANIFEST}.") from None
         if manifest.get("format") != FORMAT:
             raise StoreError(
-                f"{folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
+                f"`store`: {folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
                 f"{FORMAT}). Install that version, or choose another folder."
             )
         return cls(folder, manifest, code or manifest["code"])

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, of_kind, real_array, representable, times_array
+from linnet._arguments import count, non_negative, real_array, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
@@ -187,14 +187,14 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
     return (left * mode_values(values, threshold, times)[:, None, :]) @ right
 
 
-def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> SpectralMinimum:
+def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
     r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
 
     Between two neighboring singular values the test loss is quadratic in the level, so the minimum is exact.
 
     **Arguments:**
 
-    - `problem`: with whitened inputs and a `truth`
+    - `problem`: with whitened inputs and a `truth`, or its `TaskSpectrum`
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
       no formula, because the network cannot hold all modes
@@ -212,16 +212,11 @@ def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> 
         >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # descent selects, and denoises
         (1136, 165)
     """
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    g, spectrum = non_negative("threshold", threshold), task_spectrum(problem)
+    g = non_negative("threshold", threshold)
+    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test loss is the distance to it.")
-    return minimum_of_spectrum(spectrum, g, None if width is None else count("width", width))
-
-
-def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | None) -> SpectralMinimum:
-    """Return `minimum` from the singular values of a task."""
-    if width is not None and width < min(spectrum.outputs, spectrum.inputs):
+    if width is not None and count("width", width) < min(spectrum.outputs, spectrum.inputs):
         return SpectralMinimum(np.nan, np.nan, np.nan, np.inf)
     values, overlaps, counted = spectrum.values, spectrum.overlaps, spectrum.multiplicities
     levels = _candidate_levels(values, overlaps, counted)
@@ -234,10 +229,10 @@ def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | N
     loss, end = max(float(path[best]), 0.0), float(losses(values))
     uncertainty = 0.0
     if width is not None:
-        initial = threshold / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
+        initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(time_of_level(levels[best], threshold))
+    time = float(time_of_level(levels[best], g))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -250,10 +245,25 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
     return np.concatenate([[0.0], values, inside])
 
 
-def time_of_level(s: np.ndarray, g: float) -> np.ndarray:
-    """Return the time at which the level is s."""
+def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*levels"]:
+    r"""Return the canonical times at which the `level` has risen to some values: the formula of its docstring.
+
+    **Arguments:**
+
+    - `levels`: values of the level, zero or above, of any shape
+    - `threshold`: $g = \sigma^2 w \ge 0$
+
+    **Returns** the times, of the same shape: a mode of strength S arrives at `time_of_level(S, g)`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import time_of_level
+        >>> time_of_level([1.0, 9.0], 0.0).tolist()
+        [1.0, 3.0]
+    """
     from scipy.special import gamma, hyp2f1
 
+    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)
