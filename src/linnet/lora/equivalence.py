@@ -91,8 +91,8 @@ def equivalent(
     **Returns** an `Equivalence`.
 
     **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling rule;
-    where the adapter does not know of any (`clip` None), that there is none is among the conditions.
+    optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling
+    rule; where the adapter does not know of any (`clip` None), that there is none is among the conditions.
     DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
     **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
