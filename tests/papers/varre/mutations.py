@@ -120,7 +120,7 @@ def sampled_without(*names):
 def rate_at(dim, value):
     """The rates of several dimensions, with another one at one of them."""
     return lambda rates: {
-        each: Estimate(value, rate.error) if each == f"d = {dim}" else rate for each, rate in rates.items()
+        each: Estimate(value, rate.error) if each == f"$d = {dim}$" else rate for each, rate in rates.items()
     }
 
 

@@ -33,7 +33,7 @@ def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
 
 def as_in_theory(**changes):
     """Rates as the theory has them, with an error of 0.001."""
-    exponents = {f"d = {dim}": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
+    exponents = {f"$d = {dim}$": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
     rates = {}
     for name, place in (("length", 0), ("outgoing", 0), ("second", 1)):
         rates[f"{name}_theory"] = {dim: values[place] for dim, values in exponents.items()}
@@ -45,14 +45,14 @@ def as_in_theory(**changes):
     ("claim", "changes", "verdict"),
     [
         (growth.lower_values, {}, Verdict.CORRECTED),
-        (growth.lower_values, {"second": {"d = 6": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
-        (growth.lower_values, {"second": {"d = 5": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
-        (growth.lower_values, {"second": {"d = 5": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
+        (growth.lower_values, {"second": {"$d = 6$": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {"$d = 5$": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
+        (growth.lower_values, {"second": {"$d = 5$": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
         (growth.two_inputs, {}, Verdict.CORRECTED),
-        (growth.two_inputs, {"length": {"d = 2": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
-        (growth.two_inputs, {"length": {"d = 3": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.two_inputs, {"length": {"$d = 2$": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
+        (growth.two_inputs, {"length": {"$d = 3$": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
         (growth.scale, {}, Verdict.HOLDS),
-        (growth.scale, {"outgoing": {"d = 5": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.scale, {"outgoing": {"$d = 5$": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
     ],
 )
 def test_rates_decide(claim, changes, verdict, monkeypatch):

@@ -12,7 +12,7 @@ from linnet_papers.varre.settings import GROWTH, GROWTH_DIMS
 from linnet_papers.varre.tables.noise import sampled_mean
 from linnet_papers.varre.training.volumes import growth_cells
 
-Rates = dict[str, dict[str, Any]]  # by name and dimension ("d = 2")
+Rates = dict[str, dict[str, Any]]  # by name and dimension ("$d = 2$")
 EXPONENTS = {"length": 0, "outgoing": 0, "second": 1}  # which of them ln|w_1|, ln|a| and ln(area/length) grow by
 
 
@@ -27,7 +27,7 @@ def read(results: Dataset) -> Rates:
     """Return the rates, with standard errors, and the Lyapunov exponents that they should be (`..._theory`)."""
     from linnet.theories import noise_process
 
-    dims = {f"d = {dim}": dim for dim in results["dim"].values.tolist()}
+    dims = {f"$d = {dim}$": dim for dim in results["dim"].values.tolist()}
     exponents = {name: noise_process.lyapunov_exponents(dim) for name, dim in dims.items()}
     return {
         "dim": dims,
