@@ -91,7 +91,7 @@ def members(name: str, cls: type) -> Iterator[Public]:
         if not home.__module__.startswith("linnet."):
             continue
         for key, value in vars(home).items():
-            if key in seen or (key.startswith("_") and key not in WITH_DUNDERS):
+            if key in seen or key == "model_post_init" or (key.startswith("_") and key not in WITH_DUNDERS):
                 continue
             seen.add(key)
             kind = (
