@@ -2,7 +2,6 @@
 
 import pytest
 
-from linnet import _files as files
 from linnet._files import write_whole, written_whole
 
 
@@ -37,16 +36,3 @@ def test_two_writers_do_not_meet(tmp_path):
         one.write_text("one")
         other.write_text("other")
     assert path.read_text() == "one"  # the one that ends last
-
-
-def test_an_end_in_the_middle_removes_the_drafts_of_others_too(tmp_path):
-    """Zarr writes `zarr.NUMBER.partial`, and an interrupted process comes to the end of no block."""
-    (tmp_path / "c").mkdir()
-    draft, whole = tmp_path / "c" / "zarr.1f.partial", tmp_path / "c" / "0"
-    draft.write_text("half")
-    whole.write_text("whole")
-    files.abandon()
-    assert draft.exists()  # not ours
-    with files.drafted_by_others(tmp_path):
-        files.abandon()
-    assert not draft.exists() and whole.read_text() == "whole"

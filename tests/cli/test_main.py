@@ -54,8 +54,8 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
     ("reason", "line"),
     [
         (
-            ModuleNotFoundError("no", name="zarr.core"),
-            "this needs zarr, which is not installed: pip install 'linear-networks[sweeps]'",
+            ModuleNotFoundError("no", name="pyarrow.core"),
+            "this needs pyarrow, which is not installed: pip install 'linear-networks[tables]'",
         ),
         (ModuleNotFoundError("No module named 'own'", name="own"), "No module named 'own'"),
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),

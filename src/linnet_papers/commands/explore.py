@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from linnet.cli import interrupts
+from linnet.cli import failures
 
 
 def explore(
@@ -19,5 +19,5 @@ def explore(
     """Open the explorer: training, phase diagram, the papers' dynamics, claims and your own data, live."""
     from linnet_papers.explorer import serve
 
-    interrupts.on_interrupt(lambda: "interrupted; the explorer has ended")
-    serve(host, port, browser)
+    with failures.if_interrupted(lambda: "interrupted; the explorer has ended"):
+        serve(host, port, browser)

@@ -15,7 +15,7 @@ import typer
 import linnet
 from linnet import _progress as progress
 from linnet._files import check_writable, write_whole
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 from linnet.cli.options import Quick, Seed
 from linnet_papers.reproduction import parallel, stability
 from linnet_papers.reproduction.declaration import Claim, Trial, Verdict
@@ -157,7 +157,7 @@ def _seeds_text(seeds: range) -> str:
 class _Results:
     """Results by the name of their claim, in a JSON file that is written anew as they come: a kill loses none.
 
-    As a context, it writes them when the block ends, however that ends; an interruption does so by itself.
+    As a context, it writes them when the block ends, however that ends.
     """
 
     def __init__(self, file: Path | None, chosen: Sequence[Claim], total: int, more: str = "") -> None:
@@ -166,16 +166,16 @@ class _Results:
         self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
 
     def __enter__(self) -> Self:
-        interrupts.on_interrupt(self._write_on_interrupt)
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        interrupts.stop_if_interrupted()
+    def __exit__(self, kind: object, reason: object, traceback: object) -> None:
         self.write()
+        if isinstance(reason, KeyboardInterrupt):
+            place = f"; they are in {self._file}" if self._count and self._file is not None else ""
+            reason.args = (f"interrupted after {self._count} of {self._total} claims{place}{self._more}",)
 
     def add(self, name: str, values: dict[str, object]) -> None:
         """Add the result of a claim, or replace its earlier one; write the file, but not at every result."""
-        interrupts.stop_if_interrupted()  # so that the line about an interruption counts what it has written
         self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
         self._count += 1
         began = time.monotonic()
@@ -191,16 +191,6 @@ class _Results:
             terminal.write(text)
         elif self._file is not None:
             write_whole(self._file, text + "\n", settled=settled)
-
-    def _write_on_interrupt(self) -> str:
-        """Write the results, and return the line about the interruption: how many there are, and where.
-
-        It runs in the thread of the interruption (`interrupts.on_interrupt`) while the main thread may still measure;
-        the line must begin with "interrupted after N of" (tests/fuzz/interrupts.py reads the number).
-        """
-        self.write()
-        place = f"; they are in {self._file}" if self._count and self._file is not None else ""
-        return f"interrupted after {self._count} of {self._total} claims{place}{self._more}"
 
 
 def _print_outcome(outcome: Outcome, table: bool) -> None:

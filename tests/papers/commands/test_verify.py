@@ -89,7 +89,7 @@ def test_cells_behind_the_claims_are_kept_and_taken_up_again(
     for _ in range(2):  # the second time nothing is left to compute
         assert "the cells sum to 0.571" in linnet("verify", "tu", "--store", store).out
         assert toys.CALLS == [1.0, 2.0, -1.0, 3.0, 4.0]
-    assert [path.suffix for path in store.iterdir()] == [".zarr"]
+    assert len(list(store.iterdir())) == 1
     linnet("verify", "tu")
     assert toys.CALLS[5:] == [1.0, 2.0, 3.0, 4.0]
 
