@@ -28,7 +28,8 @@ def curves() -> dict[str, ThresholdCurve]:
     """The least held-out error of each table against the threshold."""
     X, y = load_diabetes(return_X_y=True)
     tables = {"diabetes, 442 rows of 10 inputs": (X, y[:, None]), "a target along a spike, in noise": along_a_spike()}
-    return {name: threshold_curve(all_folds(X, Y)) for name, (X, Y) in tables.items()}
+    # standardized, the strong direction would be divided by its own strength: its variance falls from 19.7 to 2.7
+    return {name: threshold_curve(all_folds(X, Y, preprocess="center")) for name, (X, Y) in tables.items()}
 
 
 def main() -> None:

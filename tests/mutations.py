@@ -1,7 +1,7 @@
-"""Deliberate errors: what a mutation of a claim is, and the ways to make one.
+"""Deliberate errors: most ways to make one are in `linnet_papers.testing`, here are those of tables.
 
 The table of a paper's mutations is `MUTATIONS` in `tests/papers/<name>/mutations.py`; `tests/papers/test_mutations.py`
-makes each of them. All functions here return an error that is made by being called with a `MonkeyPatch`.
+makes each of them.
 """
 
 from __future__ import annotations
@@ -11,79 +11,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
-
-import pytest
+from typing import Any
 
 from linnet_papers.reproduction import Table, Trial
+from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 
-Error = Callable[[pytest.MonkeyPatch], None]
-
-
-class Mutation(NamedTuple):
-    """An error and the claim whose verdict it turns.
-
-    `quick` ones are made in every run of the tests, the others by `make test-claims`. One that `retrains` changes what
-    is trained or recorded: networks that were kept are forgotten before it and after it.
-    """
-
-    claim: str
-    error: Error
-    quick: bool = False
-    retrains: bool = False
-
-
-def wrong(owner: Any, name: str, mistaken: Callable[[Any], Any]) -> Error:
-    """Replace an attribute of a module or class by `mistaken` of the right one; of a property, its value."""
-
-    def error(patch: pytest.MonkeyPatch) -> None:
-        right = getattr(owner, name)
-        if isinstance(right, property):
-            patch.setattr(owner, name, property(lambda self: mistaken(right.__get__(self))))
-        else:
-            patch.setattr(owner, name, mistaken(right))
-
-    return error
-
-
-def result(owner: Any, name: str, change: Callable[[Any], Any]) -> Error:
-    """Change what a function returns."""
-    return wrong(owner, name, lambda right: lambda *args, **named: change(right(*args, **named)))
-
-
-def scaled(owner: Any, name: str, factor: float) -> Error:
-    """Multiply what a function returns, or every entry of it."""
-
-    def multiplied(found: Any) -> Any:
-        if isinstance(found, dict):
-            return {key: factor * value for key, value in found.items()}
-        return tuple(factor * part for part in found) if isinstance(found, tuple) else factor * found
-
-    return result(owner, name, multiplied)
-
-
-def argument(owner: Any, name: str, which: int | str, change: Callable[[Any], Any]) -> Error:
-    """Change one argument of a function: by its position, or by its keyword."""
-
-    def mistaken(right: Any) -> Any:
-        def called(*args: Any, **named: Any) -> Any:
-            if isinstance(which, str):
-                return right(*args, **named | {which: change(named[which])})
-            return right(*args[:which], change(args[which]), *args[which + 1 :], **named)
-
-        return called
-
-    return wrong(owner, name, mistaken)
-
-
-def times(factor: float) -> Callable[[Any], Any]:
-    """Return the function that multiplies by a number."""
-    return lambda value: factor * value
-
-
-def always(owner: Any, name: str, **values: Any) -> Error:
-    """Call a function with these keyword arguments, whatever it is given for them."""
-    return wrong(owner, name, lambda right: lambda *args, **named: right(*args, **named | values))
+__all__ = ["Mutation", "always", "argument", "result", "results_of", "rows_of", "scaled", "table_of", "times", "wrong"]
 
 
 def results_of(table: str, **changes: Callable[[Any], Any]) -> Error:

@@ -24,12 +24,12 @@ class Drawn:
     inputs: str
 
 
-def draw(seed: int, kind: str | None = None) -> Drawn:
+def draw(seed: int, kind: str | None = None, most_inputs: int = 60) -> Drawn:
     """A problem of two to four layers; the seed chooses everything that is not asked for."""
     random = np.random.default_rng([51, seed])
     if kind is None:
         kind = str(random.choice(TWO_LAYERS if random.random() < 0.75 else DEEP))
-    k, d = int(random.integers(1, 6)), int(random.choice(DIMS))
+    k, d = int(random.integers(1, 6)), min(int(random.choice(DIMS)), most_inputs)
     inputs = "whitened" if kind in DEEP else str(random.choice(["whitened", "covariance", "data", "few samples"]))
     problem = draw_problem(random, k, d, inputs)
     strengths = np.linalg.svd(problem.cross, compute_uv=False)

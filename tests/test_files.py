@@ -36,3 +36,10 @@ def test_two_writers_do_not_meet(tmp_path):
         one.write_text("one")
         other.write_text("other")
     assert path.read_text() == "one"  # the one that ends last
+
+
+def test_of_two_that_make_a_file_the_first_does(tmp_path):
+    path = tmp_path / "note.txt"
+    for text in ("one", "other"):
+        write_whole(path, text, replace=False)
+    assert path.read_text() == "one" and list(tmp_path.iterdir()) == [path]

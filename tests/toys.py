@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from linnet import style
-from linnet_papers.reproduction import Claim, Numbers, Trial, Verdict, Within
+from linnet_papers.reproduction import Claim, Rows, Trial, Verdict, fact, printed, summary, verify, within
 from linnet_papers.reproduction.figure import Check, Figure, Settings
 
 
@@ -82,16 +82,21 @@ def formula(x: float) -> float:
     return x * x
 
 
-def measure_square(trial: Trial) -> Numbers:
-    value = formula(3.0)
-    return {"value": value, "uncertainty": 1e-12, "told": f"the square of 3 is {value:g}"}
+EXACT = within(1e-12, "rounding of one product", of=9)
 
 
-def measure_other(trial: Trial) -> Numbers:
-    return {"value": float("inf"), "told": f"measured {trial.seed}, quick {trial.quick}"}
+def measure_square(trial: Trial) -> Rows:
+    yield printed("square of $x$", formula(3.0), EXACT)
+    yield fact("seed", trial.seed)
 
 
-def measure_broken(trial: Trial) -> Numbers:
+def measure_other(trial: Trial) -> Rows:
+    yield printed("square of $x$", float("inf"), EXACT)
+    yield summary(f"measured {trial.seed}, quick {trial.quick}")
+
+
+def measure_broken(trial: Trial) -> Rows:
+    yield printed("square of $x$", formula(3.0), EXACT)
     raise ZeroDivisionError("nothing to divide by")
 
 
@@ -100,10 +105,8 @@ def toy_claim(name: str, expected: Verdict, measure: Any) -> Claim:
         name=name,
         paper=name.split("-")[0],
         where="Eq. (1)",
-        says="Squares are squares.",
-        tried="x = 3",
-        holds=Within(1e-12, of=9, what="square", because="rounding of one product"),
-        reads="{told}",
+        says="The square of $x$ is $x^2$.",
+        tried="$x = 3$",
         expected=expected,
         measure=measure,
     )
@@ -145,9 +148,8 @@ def grid() -> Any:
     )
 
 
-def measure_grid(trial: Trial) -> Numbers:
-    found = float(grid()["end"].sum())
-    return {"value": found, "told": f"the cells sum to {found:.3f}"}
+def measure_grid(trial: Trial) -> Rows:
+    yield printed("sum of the cells", float(grid()["end"].sum()), EXACT)
 
 
 GRID = toy_claim("tu-grid", Verdict.HOLDS, measure_grid)
@@ -166,11 +168,8 @@ class Verdicts:
     def __init__(self, out: Any, *, quick: bool, fresh: bool = False) -> None:
         self.trial = Trial(quick=quick)
 
-    def rows(self) -> Any:
-        from linnet_papers.reproduction.verdicts import ClaimRow
-        from linnet_papers.reproduction.verification import verify
-
-        return [ClaimRow.from_outcome(outcome.to_json()) for outcome in verify(CLAIMS.values(), self.trial)]
+    def results(self) -> Any:
+        return verify(CLAIMS.values(), self.trial)
 
     def stop(self) -> None:
         """Nothing is going on."""

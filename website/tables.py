@@ -11,8 +11,8 @@ from markdown.extensions.toc import slugify
 
 from linnet_papers.commands.docs import coverage_sentence
 from linnet_papers.reproduction import Claim, Statement, claims, figures, papers
-from linnet_papers.reproduction.typeset import typeset
-from website.mathematics import FORMULA, mathml
+from linnet_papers.reproduction.show import html_text
+from website.mathematics import mathml
 from website.papers import heading, label, paper_words
 
 ROOT = Path(__file__).parents[1]
@@ -91,16 +91,7 @@ def _badge(found: re.Match[str]) -> str:
 
 def mathematical(text: str) -> str:
     """A sentence as HTML, with its formulas drawn."""
-    drawn, at = "", 0
-    marked = typeset(text)
-    for found in re.finditer(FORMULA, marked):
-        drawn += escape(_unmarked(marked[at : found.start()])) + mathml(found[1], "inline")
-        at = found.end()
-    return drawn + escape(_unmarked(marked[at:]))
-
-
-def _unmarked(text: str) -> str:
-    return re.sub(r"\\([*_$<|\\])", r"\1", text)
+    return html_text(text, lambda tex: mathml(tex, "inline"))
 
 
 def _errata_place(paper: str) -> str:

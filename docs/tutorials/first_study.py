@@ -134,7 +134,7 @@ sweep = ln.sweeps.Sweep(
     axes={"exponent": [0.0, 0.5, 1.0, 1.5], "scale": [1e-6, 1e-5, 1e-4, 1e-3]},
     seeds=3,
 )
-results = ln.sweeps.run(sweep, "half_times.zarr")  # killed, it goes on from where it was
+results = ln.sweeps.run(sweep, "half_times")  # killed, it goes on from where it was
 error = abs(results.predicted / results.measured - 1)
 print(error.mean("seed").to_series().unstack().map("{:.2%}".format))
 

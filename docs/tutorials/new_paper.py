@@ -72,24 +72,24 @@ figure.plot(dataset)
 # %% [markdown]
 # ## Its claim
 #
-# A measurement that returns numbers, and a rule with its limit and the reason for it: verdict and conclusion follow from the rule. Installed, it is `linnet verify ocean-sigmoid`.
+# A function that yields rows: a quantity, what was measured, and a limit with its reason. The verdict follows from the rows. Installed, it is `linnet verify ocean-sigmoid`.
 
 # %%
-from linnet_papers.reproduction import Trial
+from linnet_papers.reproduction import Trial, verify
 
 claim = PAPER.claims[0]
-found = claim.measurement(Trial(quick=True))
+(found,) = verify([claim], Trial(quick=True))
 print(claim.name, "|", claim.says)
-print(found.verdict, "|", found.measured)
-for role, rule in claim.limits():
-    print(f"{role} if {rule.requirement}: {rule.because}")
+print(found.verdict)
+for row in found.rows:
+    print(row.decides, "|", row.quantity, "|", row.values, "|", row.limit)
 
 # %% [markdown]
 # ## What makes a claim worth having
 #
 # - Nothing on the measuring side comes from the theory under test.
 # - A quantity that is right before the first step shows nothing. A lazy kernel hardly moves, so it is aligned with its end at t = 0 already: ask also how far it was at the start, and try a lazy network as the counterexample.
-# - Every limit has a reason: a `Limit` carries it, and the pages print it.
+# - Every limit has a reason, and the pages print it. A reason that only restates the limit is none.
 # - For each claim there is a deliberate mistake that turns its verdict, and a test that makes it. The template's test shows how:
 
 # %%

@@ -79,7 +79,7 @@ def read_report(folder: Path) -> dict[str, Any]:
         variables = {str(name): summarize(variable.values) for name, variable in sorted(data.variables.items())}
         figures[file.parent.name.removesuffix("-quick")] = variables
     outcomes = json.loads((folder / "quick-claims.json").read_text())["outcomes"]
-    claims = {row["name"]: {"verdict": row["verdict"], "numbers": row["numbers"]} for row in outcomes}
+    claims = {row["name"]: {"verdict": row["verdict"], "rows": row["rows"]} for row in outcomes}
     return {FIGURES: figures, CLAIMS: claims}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from baseline.summary import distance
@@ -46,17 +46,24 @@ def compare_figure(name: str, old: Mapping[str, Any], new: Mapping[str, Any] | N
 
 
 def compare_claim(name: str, old: Mapping[str, Any], new: Mapping[str, Any] | None) -> Difference:
-    """Compare verdict and numbers of a claim."""
+    """Compare verdict and deciding numbers of a claim: each recorded one must be among those of the rows of now.
+
+    Rows have new words and another order since 0.3.0, so that numbers are found by their size.
+    """
     if new is None:
         return Difference(name, math.inf, "missing")
     if old["verdict"] != new["verdict"]:
         return Difference(name, math.inf, f"verdict {new['verdict']!r}, was {old['verdict']!r}")
-    before, after = dict(flatten(old["numbers"])), dict(flatten(new["numbers"]))
-    if lost := sorted(before.keys() - after.keys()):
-        return Difference(name, math.inf, f"missing numbers: {', '.join(lost)}")
-    sizes = [(number_distance(before[key], after[key]), key) for key in before]
-    size, key = max(sizes, default=(0.0, ""))
-    return Difference(name, size, f"{key} = {after[key]}, was {before[key]}" if size else "")
+    found = [value for row in new["rows"] for value in row.get("values", ())]
+    sizes = [
+        (min((number_distance(value, one) for one in found), default=math.inf), row["quantity"], value)
+        for row in old["rows"]
+        for value in row.get("values", ())
+    ]
+    size, quantity, value = max(sizes, key=lambda one: one[0], default=(0.0, "", 0.0))
+    if math.isinf(size):
+        return Difference(name, size, f"missing numbers: {quantity} = {value}")
+    return Difference(name, size, f"{quantity} = {value} then" if size else "")
 
 
 def number_distance(old: Any, new: Any) -> float:
@@ -66,15 +73,3 @@ def number_distance(old: Any, new: Any) -> float:
     if not all(isinstance(one, (int, float)) and math.isfinite(one) for one in (old, new)):
         return math.inf
     return abs(old - new) / max(abs(old), abs(new), SMALLEST)
-
-
-def flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every number of nested mappings and lists with its path."""
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from flatten(one, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from flatten(one, f"{path}[{index}]")
-    else:
-        yield path, value

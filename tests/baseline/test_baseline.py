@@ -42,14 +42,16 @@ def test_names_of_now_are_found():
 
 
 def test_claims_differ_by_verdict_number_or_a_missing_one():
-    old = {"verdict": "holds", "numbers": {"value": 2.0, "errors": [1e-14, {"a": 1.0}]}}
-    assert compare_claim("c", old, old).size == 0.0
-    assert compare_claim("c", old, {"verdict": "holds", "numbers": {"value": 2.0}}).size == math.inf
+    def claim(*values, verdict="holds"):
+        return {"verdict": verdict, "rows": [{"quantity": "error", "values": list(values)}, {"quantity": "in short"}]}
+
+    old = claim(2.0, 1e-14, None)
+    assert compare_claim("c", old, claim(None, 7.0, 1e-14, 2.0)).size == 0.0  # in another order, among others
+    assert compare_claim("c", old, claim(None)).size == math.inf
     assert compare_claim("c", old, old | {"verdict": "refuted"}).size == math.inf
     assert compare_claim("c", old, None).where == "missing"
-    off = {"verdict": "holds", "numbers": {"value": 2.0 + 4e-5, "errors": [3e-14, {"a": 1.0}]}}
-    found = compare_claim("c", old, off)
-    assert found.size == pytest.approx(2e-5, rel=1e-3) and found.where.startswith("value = ")
+    found = compare_claim("c", old, claim(2.0 + 4e-5, 3e-14, None))
+    assert found.size == pytest.approx(2e-5, rel=1e-3) and found.where == "error = 2.0 then"
     assert compare_figure("f", {"x": summarize(VALUES)}, {}).where == "missing: x"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 from linnet import __version__
-from linnet.cli import failures
+from linnet.cli import failures, main
 
 
 def test_list_shows_figures_and_claims(linnet: Any) -> None:
@@ -54,8 +55,8 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
     ("reason", "line"),
     [
         (
-            ModuleNotFoundError("no", name="pyarrow.core"),
-            "this needs pyarrow, which is not installed: pip install 'linear-networks[tables]'",
+            ModuleNotFoundError("no", name="distributed.client"),
+            "this needs distributed, which is not installed: pip install 'linear-networks[sweeps]'",
         ),
         (ModuleNotFoundError("No module named 'own'", name="own"), "No module named 'own'"),
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),
@@ -79,3 +80,31 @@ def test_an_unforeseen_failure_shows_no_traceback(refused: Any, monkeypatch: pyt
 
     monkeypatch.setattr(registry, "figures", fail)
     assert "LookupError: something odd" in refused("list", status=1)
+
+
+@pytest.mark.filterwarnings("default:the command:UserWarning")
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("raise RuntimeError('not today')", "not today"),
+        ("import no_such_module_at_all\ndef broken(): ...", "No module named 'no_such_module_at_all'"),
+        ("raise SystemExit(3)", "exits as it is imported (3)"),
+        ("def broken(x: 'Nothing'): ...", "name 'Nothing' is not defined"),
+        ("def other(): ...", "has no attribute 'broken'"),
+        ("broken = 3", ""),
+    ],
+)
+def test_a_broken_command_of_another_package_leaves_the_others(tmp_path, monkeypatch, linnet, body, why):
+    """A command that exits as it is imported, or that Typer cannot read, took all others down."""
+    name = f"broken_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(body)
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = EntryPoint("broken", f"{name}:broken", "linnet.commands")
+    real = main.entry_points
+    monkeypatch.setattr(main, "entry_points", lambda group: [*real(group=group), entry])
+    said = linnet("--help")
+    assert said.status == 0 and "verify" in said.out and "the command 'broken' is left out: " in said.err
+    assert why in said.err
+    assert linnet("--version").status == 0 and linnet("list").status == 0
+    asked = linnet("broken")
+    assert asked.status == 1 and "the command 'broken' cannot be loaded: " in asked.err and why in asked.err

@@ -83,6 +83,17 @@ def test_the_closed_form_stands_beside_whitened_runs(variance):
     assert ln.forecast(tilted, start, steps=10).closed_form is None
 
 
+def test_the_closed_form_of_lambda_balanced_weights_has_their_sign():
+    """The self-consistent equation has the other sign at two inputs and three outputs, and would be 0.1 off."""
+    first, second = np.eye(2) * 0.5, np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))[0] * 1.2
+    problem = ln.Problem.from_target(np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 2.0]]))
+    told = ln.forecast(problem, ln.Weights(first, second), learning_rate=1e-3, steps=3000)
+    assert_allclose(told.closed_form.shares, told.shares, atol=5e-3)
+    g = abs(0.5**2 - 1.2**2) / 2
+    other = ln.theories.lazy_active.self_consistent(problem, second @ first, g, told.trajectory.times)
+    assert np.abs(other - told.trajectory.products).max() > 0.1
+
+
 @pytest.mark.parametrize(("width", "std"), [(300, 0.1), (10**6, 1e-4)])
 def test_rates_five_percent_above_diverge_and_below_do_not(width, std):
     random = np.random.default_rng(0)

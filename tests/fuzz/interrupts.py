@@ -4,8 +4,8 @@
 
 One in four comes at the moment at which a file is being written. An interrupt is as it should be if the command says
 one line, `linnet: interrupted...`, ends with status 130 (143, 129) within seconds, leaves no process behind, and all
-that it left on the disk can be read: outcomes as many as the line says, stores whose finished blocks have the hashes of
-their ledger, figures with their datasets, no draft and no temporary folder. One that comes before Python has
+that it left on the disk can be read: outcomes as many as the line says, stores whose blocks are whole, figures with
+ their datasets, no draft and no temporary folder. One that comes before Python has
 loaded linnet's first file (`linnet/cli/entry.py`; the process then ends by the signal itself, or by a traceback that
 names no file of linnet), or after the command has ended, is counted apart.
 """
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import linnet
+from linnet.sweeps import status
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -119,8 +119,10 @@ def faults(folder: Path, said: str) -> Iterator[str]:
         for name in ("data.nc", "figure.png", "figure.svg", "figure.pdf"):
             if not (result.parent / name).stat().st_size:
                 yield f"{result.parent.name} is finished and has no {name}"
-    if (folder / "out" / "manifest.json").exists():
-        linnet.sweeps.open(folder / "out")  # every finished block is read, and compared with its digest
+    for manifest in folder.rglob("manifest.json"):
+        damaged = status(manifest.parent).damaged
+        if damaged:
+            yield f"{damaged} blocks of {manifest.parent.name} are damaged"
 
 
 def interrupt(

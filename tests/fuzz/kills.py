@@ -4,20 +4,17 @@
 
 First a sweep that nobody kills is computed. Each round starts a Dask scheduler with two workers and `linnet sweep
 --resume` on them, kills a worker, the sweep and the scheduler in turn at random moments, every fourth time as a file of
-the store is being written, and looks at what is left: each chunk that the ledger calls finished must be that of the
-first sweep, bit for bit. A sweep that could finish is compared whole, and the next round begins a new store; after the
-last kill the last store is finished and compared. Each comparison prints a line. With a folder, a run that was ended
-goes on.
+the store is being written, and looks at what is left: each block must be that of the first sweep, bit for bit. A sweep
+that could finish is compared whole, and the next round begins a new store; after the last kill the last store is
+finished and compared. Each comparison prints a line. With a folder, a run that was ended goes on.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -30,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.interrupts import _damaged, environment, heed_signals
+from fuzz.interrupts import environment, heed_signals
 
 GRID = """
 name = "killed"
@@ -77,27 +74,19 @@ def swept(grid: Path, store: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
 
 
-def chunks(store: Path) -> dict[str, bytes]:
-    """What a store holds of finished blocks, bit for bit."""
-    if not (store / "ledger.sqlite").exists():
-        return {}
-    database = sqlite3.connect(store / "ledger.sqlite")
-    known = database.execute("select name from sqlite_master where name = 'chunks'").fetchone()
-    finished = {row[0] for row in database.execute("select hash from chunks")} if known else set()
-    database.close()
-    files = {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("c/**/*") if file.is_file()}
-    hashes = {name: hashlib.blake2b(data, digest_size=16).hexdigest() for name, data in files.items()}
-    return {name: data for name, data in files.items() if hashes[name] in finished}
+def blocks(store: Path) -> dict[str, bytes]:
+    """What a store holds, bit for bit, drafts of killed processes aside."""
+    return {file.name: file.read_bytes() for file in store.glob("*") if file.suffix != ".partial"}
 
 
 def _writing(store: Path) -> bool:
-    """Whether the ledger is in the middle of a transaction."""
-    return (store / "ledger.sqlite-journal").exists()
+    """Whether a file is being written."""
+    return any(store.glob("*.partial"))
 
 
 def _files(store: Path) -> int:
-    """How many chunks there are, finished or not."""
-    return sum(1 for _ in store.rglob("c/**/*"))
+    """How many blocks there are."""
+    return sum(1 for _ in store.glob("*.npz"))
 
 
 @dataclass
@@ -108,7 +97,7 @@ class Kills:
     wrong: list[str] = field(default_factory=list)
     store: int = 0  # the number of the store at work
     looks: int = 0  # comparisons of stores that were not finished
-    compared: int = 0  # chunks of stores that were
+    compared: int = 0  # blocks of stores that were
 
     @property
     def number(self) -> int:
@@ -132,11 +121,11 @@ def finished(grid: Path, store: Path, folder: Path) -> list[str]:
 def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.Random) -> bool:
     """One round: a cluster and sweeps on it, until the scheduler is killed; whether a sweep could finish."""
     with cluster(folder) as (address, processes):
-        sweep = swept(grid, store, "--scheduler", address, "--wait", "300")
+        sweep = swept(grid, store, "--scheduler", address)
         while True:
             before = _files(store)
             while kills.number % 4 and sweep.poll() is None and _files(store) == before:
-                time.sleep(0.3)  # three times of four: from the next chunk on, however long the cluster takes to start
+                time.sleep(0.3)  # three times of four: from the next block on, however long the cluster takes to start
             until = time.monotonic() + chance.uniform(0.0, 6.0)
             while time.monotonic() < until and not (kills.number % 4 == 3 and _writing(store)):
                 time.sleep(0.002 if kills.number % 4 == 3 else 0.05)
@@ -151,7 +140,7 @@ def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.R
                 break
             if victim == "parent":
                 sweep.communicate()
-                sweep = swept(grid, store, "--scheduler", address, "--wait", "300")
+                sweep = swept(grid, store, "--scheduler", address)
         if sweep.poll() is None and processes["scheduler"].poll() is None:
             sweep.kill()
         said = sweep.communicate(timeout=400)[1]
@@ -163,18 +152,16 @@ def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.R
 
 def compare(store: Path, whole: dict[str, bytes], kills: Kills, *, all_of_it: bool) -> None:
     """Hold the finished blocks of a store against those of the sweep that nobody killed."""
-    if (store / "ledger.sqlite").exists():
-        kills.wrong += _damaged(store / "ledger.sqlite")
-    own = chunks(store)
+    own = blocks(store)
     other = [name for name, data in own.items() if whole.get(name) != data]
     if other or (all_of_it and own.keys() != whole.keys()):
-        kills.wrong.append(f"{store.name}: {len(other)} of {len(own)} chunks NOT equal; {len(whole)} expected")
+        kills.wrong.append(f"{store.name}: {len(other)} of {len(own)} blocks NOT equal; {len(whole)} expected")
     if all_of_it:
         kills.compared += len(own)
-        kills.say(f"{store.name} finished, {len(own)} of {len(whole)} chunks there, {len(other)} not equal")
+        kills.say(f"{store.name} finished, {len(own)} of {len(whole)} blocks there, {len(other)} not equal")
     else:
         kills.looks += 1
-        kills.say(f"{store.name} has {len(own)} of {len(whole)} chunks, {len(other)} not equal")
+        kills.say(f"{store.name} has {len(own)} of {len(whole)} blocks, {len(other)} not equal")
 
 
 def run(folder: Path, number: int, seed: int) -> Kills:
@@ -186,8 +173,8 @@ def run(folder: Path, number: int, seed: int) -> Kills:
         kept = json.loads(state.read_text())
         kills = Kills(**{**kept, "counts": Counter(kept["counts"])})
     kills.wrong += finished(grid, whole, folder)
-    expected = chunks(whole)
-    kills.say(f"the sweep that nobody kills has {len(expected)} chunks")
+    expected = blocks(whole)
+    kills.say(f"the sweep that nobody kills has {len(expected)} blocks")
     if not expected:
         kills.wrong.append("the sweep that nobody kills is empty")
     while kills.number < number and expected:
@@ -215,7 +202,7 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         kills = run(folder.resolve(), given.number, given.seed)
     equal = "all equal" if not kills.wrong else "NOT all equal, or damaged"
-    kills.say(f"{kills.looks} looks at unfinished stores, {kills.compared} chunks of finished ones, {equal}")
+    kills.say(f"{kills.looks} looks at unfinished stores, {kills.compared} blocks of finished ones, {equal}")
     for text in kills.wrong:
         sys.stdout.write(text + "\n")
     return int(bool(kills.wrong))

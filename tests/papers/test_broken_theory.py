@@ -10,8 +10,7 @@ import pytest
 
 import linnet.theories.spiked as spiked
 from linnet_papers.huang.claims import appendix_a as huang_appendix
-from linnet_papers.reproduction.declaration import Claim, Trial
-from linnet_papers.reproduction.verification import verify
+from linnet_papers.reproduction import Claim, Trial, verify
 from linnet_papers.watanabe.claims import error as watanabe_error
 from linnet_papers.watanabe.claims import proofs as watanabe_proofs
 from linnet_papers.watanabe.claims import ridgeless as watanabe_ridgeless
@@ -55,5 +54,4 @@ def test_exactly_the_claims_of_a_broken_formula_turn_red(
     formula: Callable[..., Any], red: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spiked, "generalization_error", formula)
-    outcomes = verify(CLAIMS, Trial(quick=True))
-    assert {outcome.claim.name for outcome in outcomes if not outcome.as_expected} == red
+    assert {found.name for found in verify(CLAIMS, Trial(quick=True)) if not found.as_expected} == red

@@ -6,42 +6,20 @@ training is made in what was trained, where a trainer with that error would leav
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from functools import cache
 
-import numpy as np
 import pytest
 
 from linnet_papers import ORDER
-from linnet_papers.reproduction import Claim, Measurement, papers, table
-from linnet_papers.reproduction.numbers import entries
-from mutations import Mutation, table_of
+from linnet_papers.reproduction import papers
+from linnet_papers.testing import Mutation, check_mutation, forgotten
+from mutations import table_of
 
 ROWS = [
     pytest.param(paper, mutation, id=f"{paper}-{name}", marks=[] if mutation.quick else [pytest.mark.slow])
     for paper in ORDER
     for name, mutation in table_of(paper).MUTATIONS.items()
 ]
-
-
-def claims_of(paper: str) -> dict[str, Claim]:
-    """The claims of a paper by the names that it gives them."""
-    return {claim.name.removeprefix(f"{paper}-"): claim for claim in papers()[paper].claims}
-
-
-@cache
-def sound(paper: str, claim: str) -> Measurement:
-    """What is measured without an error."""
-    return claims_of(paper)[claim].measurement(table_of(paper).TRIAL)
-
-
-def forget(paper: str) -> None:
-    """Clear what claims of the paper keep for each other: tables, and networks that several of them read."""
-    table._results.cache_clear()
-    modules = [module for name, module in sys.modules.items() if name.startswith(f"linnet_papers.{paper}.")]
-    for kept in {value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")}:
-        kept.cache_clear()
 
 
 @pytest.fixture
@@ -52,29 +30,18 @@ def smaller(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if make_smaller is None:
         yield
         return
-    forget(paper)
-    make_smaller(monkeypatch)
-    yield
-    forget(paper)
+    with forgotten(papers()[paper].claims[0]):
+        make_smaller(monkeypatch)
+        yield
 
 
 @pytest.mark.usefixtures("smaller")
 @pytest.mark.parametrize(("paper", "mutation"), ROWS)
 def test_an_error_turns_the_verdict(paper: str, mutation: Mutation) -> None:
-    claim, right = claims_of(paper)[mutation.claim], sound(paper, mutation.claim)
-    assert right.verdict == claim.expected, right.measured
-    judged = [entry for _, leaf in claim.limits() for _, entry in entries(right.numbers[leaf.number])]
-    assert not np.isnan([float(getattr(entry, "value", entry)) for entry in judged]).any()
-    if mutation.retrains:
-        forget(paper)
-    with pytest.MonkeyPatch.context() as patch:
-        mutation.error(patch)
-        turned = claim.measurement(table_of(paper).TRIAL)
-    if mutation.retrains:
-        forget(paper)
-    assert turned.verdict != claim.expected, turned.measured
+    check_mutation(papers()[paper], mutation, table_of(paper).TRIAL)
 
 
 @pytest.mark.parametrize("paper", ORDER)
 def test_every_claim_has_an_error_that_turns_it(paper: str) -> None:
-    assert {mutation.claim for mutation in table_of(paper).MUTATIONS.values()} == set(claims_of(paper))
+    turned = {mutation.claim for mutation in table_of(paper).MUTATIONS.values()}
+    assert turned == {claim.short for claim in papers()[paper].claims}

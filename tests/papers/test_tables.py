@@ -17,7 +17,7 @@ from linnet.sweeps._blocks import Block
 from linnet.sweeps._store import Job, Store
 from linnet.sweeps.grid import Grid
 from linnet_papers.reproduction.datasets import cells_of
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.registry import papers, tables
 from linnet_papers.reproduction.table import Table
 from linnet_papers.watanabe.training import phases

@@ -6,10 +6,18 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from deep_reference import descend
+from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
 
 TARGET = np.random.default_rng(0).standard_normal((3, 4))
 PROBLEM = ln.Problem.from_target(TARGET)
+
+
+@pytest.fixture
+def reduced_runs(monkeypatch):
+    """Short runs are reduced too, although they take less time than the trial descents do."""
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
 
 
 def apart(start, reduction, rate=0.01, steps=400):
@@ -77,7 +85,7 @@ def test_the_error_of_gaussian_starts_is_told(depth, outer):
 
 
 @pytest.mark.parametrize("depth", [3, 4])
-def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
+def test_few_outputs_need_few_units_however_many_inputs_there_are(reduced_runs, depth):
     """Inputs are seen through the residual: a first hidden layer is not as wide as the inputs are many."""
     target = np.random.default_rng(1).standard_normal((1, 120)) / 11
     start = ln.inits.gaussian(in_dim=120, out_dim=1, width=400, depth=depth, stds=400**-0.5, key=0)
@@ -90,13 +98,32 @@ def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
 
 
 @pytest.mark.parametrize("steps", [1, 4])
-def test_short_runs_are_as_good_as_long_ones(steps):
+def test_short_runs_are_as_good_as_long_ones(reduced_runs, steps):
     """The state that the last step leaves has words of its own."""
     target = np.random.default_rng(2).standard_normal((2, 30)) / 5
     start = ln.inits.gaussian(in_dim=30, out_dim=2, width=300, depth=3, stds=0.7 * 300**-0.5, key=1)
     run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=0.05, steps=steps)
     assert max(run.reduction.weights.widths) < 200
     assert_allclose(run.products, descend(start.layers, target, 0.05, steps), atol=1e-8)
+
+
+@pytest.mark.parametrize("sizes", [(4, 3), (12, 2)])
+def test_at_depth_3_words_are_kept_by_their_length(sizes, monkeypatch):
+    """The same accuracy as by weight, in spaces that are no larger; the estimate bounds the error in every run."""
+    inputs, outputs = sizes
+    target = np.random.default_rng(3).standard_normal((outputs, inputs)) / np.sqrt(inputs)
+    problem = ln.Problem.from_target(target)
+    start = ln.inits.gaussian(in_dim=inputs, out_dim=outputs, width=200, depth=3, stds=0.6 * 200**-0.5, key=5)
+    by_length = ln.reduce(problem, start)
+    monkeypatch.setattr(deep, "MAX_UNEVENNESS", 0)
+    by_weight = ln.reduce(problem, start)
+    assert by_length.order is not None and by_weight.order is None
+    assert sum(by_length.weights.widths) <= 1.1 * sum(by_weight.weights.widths)
+    full, *others = (
+        descend(one.layers, target, 0.02, 600, every=20) for one in (start, by_length.weights, by_weight.weights)
+    )
+    for other, reduction in zip(others, (by_length, by_weight), strict=True):
+        assert np.abs(other - full).max() <= reduction.error * np.abs(full).max() <= 1e-8 * np.abs(full).max()
 
 
 def test_large_steps_are_told_for():

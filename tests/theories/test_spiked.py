@@ -324,3 +324,12 @@ def test_loss_that_the_early_phase_leaves(model):
     best = (v1 @ sigma @ beta) / (v1 @ sigma @ v1)  # least squares along v1 alone
     miss = best * v1 - beta
     assert_allclose(TwoPhase(*model).early_loss, miss @ sigma @ miss / (beta @ sigma @ beta), rtol=1e-10)
+
+
+def test_the_error_near_a_ratio_of_one_keeps_its_digits():
+    """1 - 1/ratio cancels there: the error was off by 2.6e-9."""
+    for rho, A, gamma in ((0.034, 0.54, 1 + 1.2e-8), (-1 + 1e-9, 1.0, 1 + 1e-9), (20.0, 0.5, 1 + 2e-16 * 3)):
+        with mp.workdps(40):
+            r, a, g = map(mp.mpf, (rho, A, gamma))
+            exact = float((1 - 1 / g) * (1 - a**2 * (1 - (1 + r) / (1 + r / g) ** 2)))
+        assert abs(generalization_error(rho, A, gamma) / exact - 1) < 1e-13

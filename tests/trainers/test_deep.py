@@ -8,12 +8,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linnet as ln
 from deep_reference import descend
 from linnet._randomness import jax_key
+from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
+from linnet.reductions.trial_descent import StepSizes
+from linnet.trainers._start import coordinates_of_run
 
 TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
 ORTHOGONAL = ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
 RUN = {"learning_rate": 0.05, "steps": 60, "save_every": 10}
+
+
+@pytest.fixture
+def reduced_runs(monkeypatch):
+    """Short runs are reduced too, although they take less time than the trial descents do."""
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
 
 
 @pytest.mark.parametrize("reduce", [True, False])
@@ -33,7 +43,7 @@ def test_descent_is_that_of_the_full_network(setting, reduce):
     assert [layer.shape for layer in run.weights_at(-1).layers] == [layer.shape for layer in ORTHOGONAL.layers]
 
 
-def test_gaussian_starts_and_batches():
+def test_gaussian_starts_and_batches(reduced_runs):
     starts = [ln.inits.gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=i) for i in range(3)]
     run = ln.gradient_descent(PROBLEM, ln.Weights.stack(starts), **RUN)
     for member, start in enumerate(starts):
@@ -53,7 +63,7 @@ def test_gaussian_starts_and_batches():
         {"learning_rate": ln.trainers.Schedule(lambda step: 0.1 / (1 + 0.05 * step))},
     ],
 )
-def test_words_serve_the_descent_that_is_run(setting):
+def test_words_serve_the_descent_that_is_run(reduced_runs, setting):
     """Gaussian layers: the words that are kept are those of the run's own steps, momentum and decay."""
     start = ln.inits.gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
     run = ln.gradient_descent(PROBLEM, start, **RUN | setting)
@@ -70,7 +80,7 @@ def test_words_serve_the_descent_that_is_run(setting):
     assert_allclose(run.weights_at(-1).product, products[-1], atol=1e-8)
 
 
-def test_words_of_another_descent_do_not_serve():
+def test_words_of_another_descent_do_not_serve(reduced_runs):
     """The control: words kept for small steps are far off for steps four times as large, at depth 4."""
     target = np.random.default_rng(0).standard_normal((3, 4))
     problem = ln.Problem.from_target(target)
@@ -81,6 +91,18 @@ def test_words_of_another_descent_do_not_serve():
     assert max(small.widths) < 60
     assert np.abs(large.products - full).max() < 1e-8 * np.abs(full).max()
     assert np.abs(other - full).max() > 1e-6 * np.abs(full).max()
+
+
+def test_runs_that_take_less_time_than_trial_descents_are_not_reduced():
+    start = ln.inits.gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
+    run = ln.gradient_descent(PROBLEM, start, **RUN)
+    assert run.reduction.frames == () and run.reduction.error == 0
+    products = descend(start.layers, TARGET, 0.05, 60, every=10)
+    assert_allclose(run.products, products, atol=1e-13)
+    assert ln.gradient_flow(PROBLEM, start, times=[1.0]).reduction.frames == ()
+    longer = coordinates_of_run(PROBLEM, start, True, step_sizes=[StepSizes(run_steps=10_000)])
+    assert max(longer.weights.widths) < 50
+    assert max(ln.gradient_flow(PROBLEM, start, times=[1000.0]).reduction.weights.widths) < 50
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from linnet_saxe import PAPER, networks, theory
 from linnet_saxe.figures import fig3
 from scipy.integrate import solve_ivp
 
-from linnet_papers.reproduction import Trial, claims, figures
+from linnet_papers.reproduction import Trial, claims, figures, verify
 
 CLAIMS = {claim.name: claim for claim in PAPER.claims}
 QUICK = Trial(quick=True)
@@ -43,8 +43,8 @@ def test_the_figure_is_within_its_limits() -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_the_verdict_is_the_expected_one(name: str) -> None:
-    found = CLAIMS[name].measurement(QUICK)
-    assert found.verdict == CLAIMS[name].expected, found.measured
+    (found,) = verify([CLAIMS[name]], QUICK)
+    assert found.as_expected, found
 
 
 def slower(formula: Callable) -> Callable:
@@ -78,4 +78,4 @@ def test_every_claim_has_a_mutation() -> None:
 def test_a_deliberate_error_turns_the_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, function, wrong = MUTATIONS[name]
     monkeypatch.setattr(module, function, wrong(getattr(module, function)))
-    assert CLAIMS[name].measurement(QUICK).verdict != CLAIMS[name].expected
+    assert not verify([CLAIMS[name]], QUICK)[0].as_expected

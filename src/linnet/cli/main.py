@@ -36,12 +36,24 @@ def build_app(only: str | None = None) -> typer.Typer:
     known = find_commands()
     for name, load in {only: known[only]}.items() if only in known else known.items():
         try:
-            app.command(name, hidden=name in HIDDEN)(failures.interruptible(load()))
-        except Exception as reason:  # whatever a foreign package does must not take the other commands down
-            if name in COMMANDS or name == only:
+            function = load()
+            _check_command(name, function)
+            app.command(name, hidden=name in HIDDEN)(failures.interruptible(function))
+        except (Exception, SystemExit) as reason:  # whatever a foreign package does must not take the others down
+            why = f"exits as it is imported ({reason})" if isinstance(reason, SystemExit) else failures.cause(reason)
+            if name in COMMANDS:
                 raise
-            warnings.warn(f"the command {name!r} is left out: {failures.cause(reason)}", stacklevel=2)
+            if name == only:
+                raise RuntimeError(f"the command {name!r} cannot be loaded: {why}") from reason
+            warnings.warn(f"the command {name!r} is left out: {why}", stacklevel=2)
     return app
+
+
+def _check_command(name: str, function: Callable[..., None]) -> None:
+    """Raise what Typer would raise of this command when any other one is run."""
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(function)
+    typer.main.get_command(alone)
 
 
 def find_commands() -> dict[str, Callable[[], Callable[..., None]]]:

@@ -55,6 +55,7 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
         >>> ax.get_xscale(), ax.get_ylabel()
         ('log', 'width')
     """
+    from matplotlib.collections import PolyCollection
     from matplotlib.colors import LogNorm
 
     shown = [diagram.min_test_loss, *([] if trained is None else [trained.min_test_loss])]
@@ -64,14 +65,24 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
     with style.applied():
         axis = _axes(ax)
         cells = axis.pcolormesh(across, up, diagram.min_test_loss, norm=norm, cmap=style.SEQUENCE)
-        unsure = np.ma.masked_where(~(diagram.uncertainty > MAX_UNCERTAINTY), diagram.min_test_loss)
-        if unsure.count():
-            axis.pcolor(across, up, unsure, hatch="////", alpha=0.0, rasterized=False)
+        unsure = [
+            [(across[x + i], up[y + j]) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))]
+            for y, x in np.argwhere(diagram.uncertainty > MAX_UNCERTAINTY)
+        ]
+        if unsure:
+            look = {"hatch": "////", "facecolor": "none", "edgecolor": "white", "linewidth": 0}
+            axis.add_collection(PolyCollection(unsure, **look))
         axis.set(
-            xscale="log", yscale="log", xlabel="variance of the weights", ylabel="width", title="minimum test loss"
+            xscale="log",
+            yscale="log",
+            xlim=across[[0, -1]],
+            ylim=up[[0, -1]],
+            xlabel="variance of the weights",
+            ylabel="width",
+            title="minimum test loss",
         )
         line = diagram.largest_value ** (2 / diagram.depth) / up
-        axis.plot(line, up, scalex=False, scaley=False, label="threshold of the strongest mode", **style.GUIDELINE)
+        axis.plot(line, up, label="threshold of the strongest mode", **style.GUIDELINE)
         if trained is not None:
             x, y = np.meshgrid(trained.variances, trained.widths)
             axis.scatter(
@@ -84,7 +95,7 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
                 edgecolors="white",
                 label="trained",
             )
-        axis.legend(loc="lower left")
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
         axis.grid(visible=False)
         axis.figure.colorbar(cells, ax=axis)
     return axis

@@ -25,6 +25,7 @@ BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs
 DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  # 1,5 or 1.001,5
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # 1.5, and 1.001 too, whatever is meant
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")  # 1.001,5: points between thousands
+THREE_DIGITS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,234: a decimal comma, or a comma between thousands
 NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 
 
@@ -81,8 +82,27 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
     first_line = [cell.replace(".", "").replace(",", ".") if comma else cell for cell in fields[0]]
     header = not all(map(is_number, first_line))
+    if comma and not grouped:
+        _refuse_commas_of_thousands(place, encoding, separator)
     form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
     return form, _format_notes(place, form, fields[0])
+
+
+def _refuse_commas_of_thousands(place: Path, encoding: str, separator: str) -> None:
+    """Refuse a file in which every comma of a number stands before exactly three digits: it may mean either."""
+    seen = ""
+    for _, row in _records(place, TextFormat(encoding, separator, ",", None, 0)):
+        for cell in map(str.strip, row):
+            if THREE_DIGITS.fullmatch(cell):
+                seen = seen or cell
+            elif DECIMAL_COMMA.fullmatch(cell):
+                return
+    if seen:
+        either = f"{seen.replace(',', '')} or {seen.replace(',', '.')}"
+        raise ValueError(
+            f"{place.name} has numbers like {seen!r}, which may be {either}: every comma stands before three digits. "
+            "Leave out commas between thousands, or write decimals with a point."
+        )
 
 
 def _format_notes(place: Path, form: TextFormat, first_fields: list[str]) -> list[str]:

@@ -12,11 +12,12 @@ from jaxtyping import Float
 from linnet._arguments import count, positive
 from linnet.forecasts import _forecast_summary
 from linnet.forecasts.rates import StableRate, largest_stable_rate
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, mode_kernel, regimes
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
-from linnet.theories.lazy_active import self_consistent
+from linnet.theories.lazy_active import balanced_solution, self_consistent
+from linnet.theories.lazy_active.lambda_balanced import MAX_IMBALANCE_ERROR, common_imbalance
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import Saving, every, log_spaced
@@ -288,7 +289,8 @@ def _half_step(steps: np.ndarray, share: np.ndarray) -> float:
 
 
 def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Regimes) -> ClosedForm | None:
-    """Return the self-consistent dynamics if all inputs have one variance and the threshold is positive; else None."""
+    """Return the self-consistent dynamics if all inputs have one variance and the threshold is positive; else None. For
+    lambda-balanced weights it is their own dynamics, whose sign may be the other one."""
     if problem.cost is not None:
         return None
     f = problem.factor
@@ -299,6 +301,10 @@ def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Reg
     if threshold <= 0:  # nothing to hold the layers apart: the closed form is for a positive threshold
         return None
     target, variance = problem.min_norm_solution(), float(variances.mean())
-    products = self_consistent(target, weights.product, threshold, run.times * variance)
+    first, second = check_weights(weights).layers
+    if common_imbalance(first, second)[1] <= MAX_IMBALANCE_ERROR:
+        products = balanced_solution(target, first, second, run.times * variance).products
+    else:
+        products = self_consistent(target, weights.product, threshold, run.times * variance)
     shares = _learned_shares(target - products, modes.left, modes.right)
     return ClosedForm(np.asarray(problem.loss(products)), shares)

@@ -14,6 +14,7 @@ SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within fold
 MIN_GAIN = 0.01  # of the error: less is no gain worth advice
 MAX_COST_OF_START = 0.05  # of the variance: what a start may cost before another is tried
 COST_AT_TRIAL = 0.02  # of the variance: what the start costs at the scale that is tried then
+SMALLER_PRODUCT = 0.3  # times the layers: a tenth of the initial product
 MAX_STEPS_FACTOR = 4  # times the steps of the first cross-validation are allowed to another scale
 
 
@@ -62,7 +63,8 @@ def factor_to_try(comparison: Comparison, curves: CrossValidationCurves, regimes
     """Choose the factor of the start to try in the same folds; None where nothing speaks for another one.
 
     Where this start hurts, one that does not; otherwise, with one target the best of the exact flow, if it promises a
-    gain; with several targets one that makes modes active, or lazy.
+    gain, or a smaller one if the network is worse than that flow, which has no initial product; with several targets
+    one that makes modes active, or lazy.
     """
     flows = comparison.thresholds
     if (smaller := smaller_start_factor(curves, comparison.mean_error)) is not None:
@@ -73,7 +75,10 @@ def factor_to_try(comparison: Comparison, curves: CrossValidationCurves, regimes
     now = float(regimes.regimes.thresholds.mean())
     if now <= 0:
         return None
-    return float(np.sqrt(flows.best / now)) if is_significant(*flows.gain(now), flows.mean.min()) else None
+    if is_significant(*flows.gain(now), flows.mean.min()):
+        return float(np.sqrt(flows.best / now))
+    cost = mean_and_standard_error(curves.out_of_fold_error() - flows.errors_at(now))
+    return SMALLER_PRODUCT if is_significant(*cost, flows.mean.min()) else None
 
 
 def smaller_start_factor(curves: CrossValidationCurves, mean_error: np.ndarray) -> float | None:

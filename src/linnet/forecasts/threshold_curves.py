@@ -61,9 +61,13 @@ class ThresholdCurve:
     def gain(self, threshold: float) -> tuple[float, float]:
         """What choosing the threshold gains over this one, with its standard error over folds: in each fold at the
         threshold that the others choose, so that a choice among equals gains nothing."""
+        return mean_and_standard_error(self.errors_at(threshold) - errors_at_choices_of_others(self.errors))
+
+    @partly_representable
+    def errors_at(self, threshold: float) -> Float[np.ndarray, " fold"]:
+        """The error of each fold at this threshold."""
         at = np.log(positive("threshold", threshold))
-        here = np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
-        return mean_and_standard_error(here - errors_at_choices_of_others(self.errors))
+        return np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
 
     @partly_representable
     def time(self, threshold: float) -> float:

@@ -287,6 +287,8 @@ def _rates_of_factors(optimizer: object, first: dict[str, Any] | None, second: d
     a, b = first or second, second or first
     if a is None or b is None:
         raise ValueError("`optimizer` must hold the adapters' parameters: it has neither A nor B of one of them.")
+    if not all(isinstance(group.get("lr"), (int, float)) or hasattr(group.get("lr"), "item") for group in (a, b)):
+        raise ValueError(f"`optimizer` must have learning rates: {type(optimizer).__name__} makes its own.")
     return {
         "optimizer": family(optimizer, a, b),
         "learning_rate_a": float(a["lr"]),

@@ -2,6 +2,7 @@
 
 from linnet.observables.commutators import commutator
 from linnet.observables.crossings import crossing_time
+from linnet.observables.curvature import sharpness
 from linnet.observables.kernels import ntk, ntk_operator
 from linnet.observables.layers import imbalance
 from linnet.observables.losses import loss, test_loss
@@ -26,6 +27,7 @@ __all__ = [
     "ntk_operator",
     "numerical_rank",
     "regimes",
+    "sharpness",
     "singular_values",
     "singular_vectors",
     "stable_rank",

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import of_kind, positive, times_array
 from linnet.inits.weights import Weights, check_weights
-from linnet.predictions import _two_layers
+from linnet.predictions import _deep, _two_layers
 from linnet.predictions._task import Task
 from linnet.predictions.prediction import Answer, Formula, NoFormulaError, Prediction
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
-FORMULAS: tuple[Formula, ...] = _two_layers.FORMULAS
+FORMULAS: tuple[Formula, ...] = (*_two_layers.FORMULAS, *_deep.FORMULAS)
 
 
 def predict(

@@ -33,6 +33,11 @@ FINE_STEP = 0.1  # of the size of a trial's steps: the other trial by which word
 MIDDLE_STEP = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
 MAX_GROWN_UNITS = 900  # units of all hidden layers together, from which on no longer words are tried
 MIN_TRIAL_UNITS = 64  # units of all hidden layers together: fewer are not worth a trial descent
+MAX_UNEVENNESS = 10  # times more inputs than outputs, or the reverse, up to which words by their length are tried first
+LIKELY_LETTERS = 5  # of the longest word, when words are kept by their length at depth 3
+# What trial descents cost, in weights times steps of a run at full width: 0.1 s at depth 3, and some seconds beyond.
+WORK_OF_TRIALS_AT_DEPTH_3, WORK_OF_TRIALS = 1e7, 5e8
+COLUMNS_OF_TWICE_THE_WORK = 15  # columns carried, with which a step takes twice as long for each weight as with none
 MAX_KEPT_SHARE = 0.8  # of all units may be kept: a network that would keep more stays as it is
 
 
@@ -199,10 +204,11 @@ class _Bases:
         paths: Sequence[StepSizes] | None,
     ) -> None:
         self.words, self.problem = Words(layers), problem
-        self.trial = TrialDescent(problem, paths[0] if paths else None)
+        self.trials = [TrialDescent(problem, paths[0] if paths else None)]
         self.error: float | None = None
         self.fall = MAX_FALL  # of the last distance, over the one before
         self.order: int | None = order
+        self.products: dict[int, list[np.ndarray]] = {}  # along the trial descents, by the length of the longest word
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
         self.gap = 2 - len(layers) % 2
         self.least = len(layers) - 2 + self.gap  # the first letters lead from the first hidden layer to the last
@@ -219,8 +225,11 @@ class _Bases:
             sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
         ):
             return
-        by_length = paths is None or self.trial.path.run is not None
-        if not (self._by_length(rtol) if by_length else self._by_weight(rtol, paths or ())):
+        if paths is None or self.trials[0].path.run is not None:
+            kept = self._by_length(rtol)
+        else:
+            kept = self._is_worth_trials(paths) and (self._by_length_for(paths, rtol) or self._by_weight(rtol, paths))
+        if not kept:
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
     def _close(self) -> None:
@@ -232,23 +241,68 @@ class _Bases:
                 break
         self.order, self.exact, self.frames = words.order, words.closed, words.at(words.order)
 
+    def _is_worth_trials(self, paths: Sequence[StepSizes]) -> bool:
+        """Whether the run would take longer at full width than the trial descents that find a reduction."""
+        shapes = [layer.shape for layer in self.words.layers]
+        columns = min(shapes[0][1], shapes[-1][0])  # that are carried through the layers
+        work = sum(map(np.prod, shapes)) * (1 + columns / COLUMNS_OF_TWICE_THE_WORK)
+        steps = max((path.run_steps for path in paths), default=np.inf)
+        return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
+
+    def _by_length_for(self, paths: Sequence[StepSizes], rtol: float) -> bool:
+        """As many words by their length as plain descents need; False if words by their weight are likely to be fewer.
+
+        What is tried are small steps, and the known ones that these do not stand for.
+        """
+        if not self._length_is_enough():
+            return False
+        known, small = _known_and_small(paths)
+        self.trials = [TrialDescent(self.problem, path) for path in small[:1]]
+        for trial in self.trials:  # the steps are chosen here
+            trial.products(self.words.projected(self.words.at(self.words.order)))
+            known = [path for path in known if not trial.stands_for(path)]
+        self.trials += [TrialDescent(self.problem, path) for path in known]
+        if not self._by_length(rtol):
+            return False
+        assert self.error is not None
+        self.error *= OTHER_STEPS_FACTOR
+        return True
+
+    def _length_is_enough(self) -> bool:
+        """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
+
+        They are found five to ten times sooner there than words by weight, and the spaces are no larger. From depth 4
+        on words branch, and where one side has many more dimensions than the other, most of its words are not used.
+        """
+        words = self.words
+        sides = words.layers[0].shape[1], words.layers[-1].shape[0]
+        if len(words.layers) != 3 or max(sides) > MAX_UNEVENNESS * min(sides):
+            return False
+        *_, before, now = (sum(widths) for widths in words.history)
+        likely = now + (LIKELY_LETTERS - words.order) * (now - before)
+        return likely <= MAX_KEPT_SHARE * sum(words.widths)
+
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs for what drives the descent; False where these are too many."""
         words, self.exact, wanted = self.words, False, RTOL_SHARE * rtol
-        own, self.trial = self.trial, TrialDescent(self.problem)  # plain descent is tried first: that is cheaper
+        own = self.trials[0] if self.trials[0].path.run is not None else None
+        if own is not None:  # plain descent is tried first: that is cheaper
+            self.trials = [TrialDescent(self.problem)]
         next_order = self.least
         while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
+            if sum(words.history[-1]) > MAX_KEPT_SHARE * sum(words.widths):
+                return False
             if words.closed or words.order < next_order:
                 continue
             self.error = self._distance(words.order)
-            if self.error <= wanted and self.trial.path.run is not own.path.run:
-                self.trial = own
+            if self.error <= wanted and own is not None and own not in self.trials:
+                self.trials, self.products = [own], {}
                 self.error = self._distance(words.order)
             if self.error <= wanted:
                 self.order, self.frames = words.order, words.at(words.order)
                 return True
-            if self.trial.path.run is not None:  # each trial takes seconds: go on where it would be enough
+            if own in self.trials:  # each trial takes seconds: go on where it would be enough
                 if self.fall > MAX_FALL:
                     return False
                 next_order = words.order + self.gap * max(1, round(np.log(wanted / self.error) / np.log(self.fall)))
@@ -256,14 +310,9 @@ class _Bases:
 
     def _by_weight(self, rtol: float, paths: Sequence[StepSizes]) -> bool:
         """The words that descents of the same problem use; False where these are too many."""
-        known = [path for path in paths if path.rates is not None]
-        small = not known or any(path.max_steps == MAX_STEPS for path in known)
         self.exact = False
-        decay = max((path.decay for path in paths if path.rates is None), default=0.0)
-        slow, fine, middle = (
-            StepSizes(decay=decay, step=step * StepSizes.step) for step in (1.0, FINE_STEP, MIDDLE_STEP)
-        )
-        followed, judged = [*known, *([slow, fine] if small else [])], [*known, *([middle] if small else [])]
+        known, small = _known_and_small(paths)
+        followed, judged = [*known, *small[:2]], [*known, *small[2:]]
         held = WordsByWeight(self.words.layers, COARSER_FACTOR * rtol, MAX_KEPT_SHARE * sum(self.words.widths))
         coarse: list[np.ndarray] | None = None
         while held.share >= ROUNDING:
@@ -293,7 +342,7 @@ class _Bases:
                 self.words.grow()
             self.error = 2 * self._max_distance(self.order, longer)
         assert self.error is not None
-        return max(self.error, ROUNDING if self.trial.path.run is None else GROWN_ROUNDING)
+        return max(self.error, ROUNDING if self.trials[0].path.run is None else GROWN_ROUNDING)
 
     def _distance(self, order: int) -> float:
         """The distance to shorter words, times a cautious factor by which it falls from there on."""
@@ -307,7 +356,22 @@ class _Bases:
 
     def _max_distance(self, order: int, longer: int) -> float:
         """The largest distance between the products with words up to `order` and up to `longer`, relative."""
-        return self.trial.max_distance(*(self.words.projected(self.words.at(each)) for each in (order, longer)))
+        self.products = {known: self.products[known] for known in self.products if known >= order}
+        for each in (longer, order):  # the longer words choose the steps
+            if each not in self.products:
+                layers = self.words.projected(self.words.at(each))
+                self.products[each] = [trial.products(layers) for trial in self.trials]
+        both = zip(self.trials, self.products[order], self.products[longer], strict=True)
+        return max(trial.distance(one, other) for trial, one, other in both)
+
+
+def _known_and_small(paths: Sequence[StepSizes]) -> tuple[list[StepSizes], list[StepSizes]]:
+    """Return the descents that are known, and three in small steps if a run may go on after those or has none."""
+    known = [path for path in paths if path.rates is not None]
+    if known and all(path.max_steps < MAX_STEPS for path in known):
+        return known, []
+    decay = max((path.decay for path in paths if path.rates is None), default=0.0)
+    return known, [StepSizes(decay=decay, step=step * StepSizes.step) for step in (1.0, FINE_STEP, MIDDLE_STEP)]
 
 
 def _is_narrow(layers: Sequence[np.ndarray]) -> bool:

@@ -219,11 +219,13 @@ def reduce(
     Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
     all, words up to length `order` are kept: the error falls about tenfold for each letter, and `.error` estimates it.
-    With a tolerance `rtol` in place of an order, words are kept by their weight: those that trial descents of the same
-    problem use, in small steps, as of a flow, which serve descent up to `ln.stable_learning_rate` too. Steps beyond
-    half of where descent diverges need words of their own: give `learning_rate`, and that descent is tried. (Trainers
-    try their own steps, momentum and decay.) Mini-batches and label noise, `"sgd"`, cannot be tried: for them all words
-    up to a length are kept. A network that needs too many is left as it is.
+    With a tolerance `rtol` in place of an order, as many words are kept as it needs: by their length at depth 3, unless
+    inputs are ten times as many as outputs or the reverse; otherwise by their weight, those that trial descents of the
+    same problem use. Trial descents take small steps, as of a flow, which serve descent up to
+    `ln.stable_learning_rate` too. Steps beyond half of where descent diverges need words of their own: give
+    `learning_rate`, and that descent is tried. (Trainers try their own steps, momentum and decay.) Mini-batches and
+    label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many is
+    left as it is.
 
     **Arguments:**
 

@@ -26,6 +26,7 @@ class StepSizes:
     - `momentum`, `decay`: of the velocity, and of the weights
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
+    - `run_steps`: about as many steps as the run itself takes; infinite where it is worth any reduction
     - `run`: what steps in place of descent: returns the products of a run, from the problem, the layers and the rates
     """
 
@@ -34,6 +35,7 @@ class StepSizes:
     decay: float = 0.0
     layers: np.ndarray | None = None
     step: float = STEP_OVER_CURVATURE
+    run_steps: float = np.inf
     run: Callable[[Problem, Sequence[np.ndarray], Sequence[float]], np.ndarray] | None = None
 
     @property
@@ -63,18 +65,34 @@ class TrialDescent:
 
     def max_distance(self, one: list[np.ndarray], other: list[np.ndarray]) -> float:
         """The largest distance between the products of two networks, relative to the largest product of the second."""
+        products = self.products(other)  # chooses the steps where none are known
+        return self.distance(self.products(one), products)
+
+    def products(self, layers: list[np.ndarray]) -> np.ndarray:
+        """Return the products along the descent from these layers, about two hundred of its states."""
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.rates:
-                self._choose_rates(other)
-            paths = [self._products(layers) for layers in (one, other)]
-            finite = np.isfinite(paths[1]).all(axis=(1, 2))
-            if self.path.rates is not None and not finite.all():  # the run itself diverges: until then
-                paths = [products[: int(np.argmin(finite)) // 2] for products in paths]
-            if not len(paths[1]):
-                return 0.0
-            largest = np.abs(paths[1]).max()
-            distance = float(np.abs(paths[0] - paths[1]).max() / largest) if largest > 0 else 0.0
+                self._choose_rates(layers)
+            return self._products(layers)
+
+    def distance(self, one: np.ndarray, other: np.ndarray) -> float:
+        """The largest distance between the products along two descents, relative to the largest of the second."""
+        finite = np.isfinite(other).all(axis=(1, 2))
+        if self.path.rates is not None and not finite.all():  # the run itself diverges: until then
+            until = int(np.argmin(finite)) // 2
+            one, other = one[:until], other[:until]
+        if not len(other):
+            return 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            largest = np.abs(other).max()
+            distance = float(np.abs(one - other).max() / largest) if largest > 0 else 0.0
         return distance if np.isfinite(distance) else np.inf
+
+    def stands_for(self, path: StepSizes) -> bool:
+        """Whether a known descent takes no larger steps than the chosen ones, and has nothing besides: it follows the
+        same flow."""
+        alone = path.run is None and path.momentum == 0 and path.layers is None and path.decay == self.path.decay
+        return alone and path.rates is not None and bool(self.rates) and float(path.rates.max()) <= min(self.rates)
 
     def rate(self, layers: Sequence[np.ndarray], sharpness: float) -> float:
         """A step that is stable here."""
@@ -91,7 +109,7 @@ class TrialDescent:
         return 3 * float(np.linalg.norm(turn) / np.linalg.norm(shift))
 
     def _products(self, layers: list[np.ndarray]) -> np.ndarray:
-        """Return the products along a descent from the layers, about two hundred of its states."""
+        """Return the products along the chosen steps."""
         every = 1 + len(self.rates) // 200
         if self.path.run is not None:
             return self.path.run(self.problem, layers, self.rates)[::every]
@@ -106,18 +124,27 @@ class TrialDescent:
     def _choose_rates(self, layers: Sequence[np.ndarray]) -> None:
         """Choose small steps along a descent from these layers, until nothing moves any more; all later descents take
         them."""
-        layers, sharpness, first = list(layers), self.sharpness(product_of(layers)), 0.0
+        layers, product, first = list(layers), product_of(layers), 0.0
+        sharpness = self.sharpness(product)
         velocity = [np.zeros_like(layer) for layer in layers]
         for step in range(self.path.max_steps):
             if step % CURVATURE_EVERY_STEPS == 0:
                 rate = self.rate(layers, sharpness)
             moved, velocity = self._stepped(layers, velocity, rate)
-            change = float(np.abs(product_of(moved) - product_of(layers)).max())
+            before, product = product, product_of(moved)
+            change = float(np.abs(product - before).max())
             first = max(first, change)
             layers = moved
             self.rates.append(rate)
             if not np.isfinite(change) or (step > CURVATURE_EVERY_STEPS and change < SETTLED * first):
                 break
+
+    def _residual(self, product: np.ndarray) -> np.ndarray:
+        """`problem.residual` of a product that may be no number any more, without its checks for the square loss."""
+        problem = self.problem
+        if problem.cost is not None or problem.inputs is not None:
+            return problem.residual(np.nan_to_num(product))
+        return problem.cross - (product if problem.whitened else product @ problem.cov)
 
     def _stepped(
         self, layers: Sequence[np.ndarray], velocity: Sequence[np.ndarray], rate: float
@@ -126,14 +153,17 @@ class TrialDescent:
         below = [layers[0]]
         for layer in layers[1:-1]:
             below.append(layer @ below[-1])
-        pull = self.problem.residual(np.nan_to_num(layers[-1] @ below[-1]))
+        pull, path = self._residual(layers[-1] @ below[-1]), self.path
         moved: list[np.ndarray] = []
         speeds: list[np.ndarray] = []
         for index in range(len(layers) - 1, -1, -1):
-            push = (pull @ below[index - 1].T if index else pull) - self.path.decay * layers[index]
-            speeds.append(self.path.momentum * velocity[index] + push)
-            moved.append(layers[index] + rate * self.path.of_layer(index) * speeds[-1])
-            pull = layers[index].T @ pull
+            push = pull @ below[index - 1].T if index else pull
+            if path.decay:
+                push = push - path.decay * layers[index]
+            speeds.append(path.momentum * velocity[index] + push if path.momentum else push)
+            moved.append(layers[index] + rate * path.of_layer(index) * speeds[-1])
+            if index:
+                pull = layers[index].T @ pull
         return moved[::-1], speeds[::-1]
 
 

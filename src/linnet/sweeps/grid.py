@@ -13,7 +13,7 @@ import numpy as np
 
 from linnet.sweeps.configuration import Sweep
 
-MAX_BLOCKS = 2000  # what the default block size keeps the number of a store's files below
+MAX_BLOCKS = 500  # what the default block size keeps the number of a store's files below
 MIN_BLOCK_CELLS = 64  # cells per block, where nothing else decides
 
 

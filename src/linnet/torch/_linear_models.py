@@ -59,6 +59,7 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
         if parameter.is_meta or not torch.isfinite(parameter).all():
             lacking = "no values yet (the meta device)" if parameter.is_meta else "NaN or infinities"
             raise ValueError(f"`model` must have finite parameters: {name} has {lacking}.")
+    _refuse_tied(model, trained)
     adapters = [
         (name, m) for name, m in model.named_modules() if any(p.requires_grad for _, *f in lora_factors(m) for p in f)
     ]
@@ -72,6 +73,22 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
             f"`model` must have two trained linear layers, a two-layer linear network: got {len(layers)} ({names})."
         )
     return _read_two_layers(model, layers, X)
+
+
+def _refuse_tied(model: nn.Module, trained: dict[int, str]) -> None:
+    """Refuse a model in which a trained parameter is in two places, or is made from others."""
+    places: dict[int, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        memory = parameter.untyped_storage().data_ptr()
+        other = places.setdefault(memory, name)
+        if memory and other != name and id(parameter) in trained:
+            raise ValueError(f"`model` must have two weights of their own: {other} and {name} are tied.")
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear) and "weight" not in module._parameters:
+            raise ValueError(
+                f"`model` must train its weights themselves: that of {_module_label(name, module)} is computed from "
+                "other parameters (weight_norm, spectral_norm, orthogonal, prune)."
+            )
 
 
 def _refuse_randomness(model: nn.Module) -> None:
@@ -201,7 +218,7 @@ def _check_unchanged(
             return
     start = order.index(begin) + 1
     between = [name for name in (order[start : order.index(end)] if end else order[start:]) if "Linear" not in name]
-    what = ", ".join(between) if between else "a function in its `forward`"
+    what = ", ".join(between) if between else "a function in its `forward`, not a module"
     raise ValueError(f"`model` must be linear: {where} there is {what}, which changes the values.")
 
 

@@ -7,29 +7,51 @@ import inspect
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import fx, nn
 
 _KEEPING_MODULES = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
 _KEEPING_FUNCTIONS = (nn.functional.dropout,)
+# Where modules and functions are defined, or what they are called, that change values between two layers.
+_CHANGING_MODULES = ("torch.nn.modules.activation", "torch.nn.modules.normalization", "torch.nn.modules.batchnorm")
+_CHANGING_NAMES = {
+    *("relu", "relu_", "leaky_relu", "gelu", "silu", "elu", "selu", "celu", "mish", "tanh", "sigmoid", "softmax"),
+    *("log_softmax", "softplus", "hardtanh", "relu6", "abs", "square", "pow", "exp", "sin", "cos", "clamp"),
+    *("layer_norm", "batch_norm", "group_norm", "rms_norm", "normalize"),
+}
 
 
-def consecutive(model: nn.Module, known: Collection[int]) -> list[tuple[str, str]]:
-    """Names of linear layers (first, second) of which the second takes the first's output, and nothing else does.
+@dataclass(frozen=True)
+class LayerGraph:
+    """What tracing has found of the linear layers of a model, by their names.
 
-    **Arguments:** `model`, and the `id` of `known` parameters, whose layers are left out.
+    - `consecutive`: (first, second) of which the second takes the first's output, and nothing else does
+    - `interrupted`: of pairs that something else lies between, what
+    - `traced`: the layers of all parts that could be traced
+    """
+
+    consecutive: dict[tuple[str, str], None] = field(default_factory=dict)
+    interrupted: dict[tuple[str, str], str] = field(default_factory=dict)
+    traced: set[str] = field(default_factory=set)
+
+
+def layer_graph(model: nn.Module, known: Collection[int] = ()) -> LayerGraph:
+    """Trace a model, leaving out layers whose parameters are `known` by their `id`.
 
     A part of the model whose `forward` cannot be traced (it branches on values, say) is passed over, and the parts
     inside it are traced one by one.
     """
+    found = LayerGraph()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of a tracer that wants to run the graph
-        return list(dict.fromkeys(_pairs_within(model, "", known)))
+        _trace_into(found, model, "", known)
+    return found
 
 
-def _pairs_within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of linear layers inside a module, by tracing it, or its parts where it cannot be traced."""
+def _trace_into(found: LayerGraph, module: nn.Module, name: str, known: Collection[int]) -> None:
+    """Add the linear layers inside a module to what was `found`, by tracing it, or its parts where that fails."""
     layers = [part for part in module.modules() if type(part) is nn.Linear and id(part.weight) not in known]
     if len(layers) < 2 or not any(layer.weight.requires_grad for layer in layers):
         return
@@ -47,11 +69,19 @@ def _pairs_within(module: nn.Module, name: str, known: Collection[int]) -> Itera
             for path in tracer.failed
             for child, part in module.get_submodule(path).named_children()
         }
-        for pair in _consecutive_in_graph(module, graph):
-            if not any(layer.startswith(f"{path}.") for layer in pair for path in tracer.failed):
-                yield tuple(f"{name}.{layer}".removeprefix(".") for layer in pair)  # type: ignore[misc]
+        for first, second, between in _rows_in_graph(module, graph):
+            if any(layer.startswith(f"{path}.") for layer in (first, second) for path in tracer.failed):
+                continue
+            pair = f"{name}.{first}".removeprefix("."), f"{name}.{second}".removeprefix(".")
+            if between:
+                found.interrupted[pair] = between
+            else:
+                found.consecutive[pair] = None
+        for node in graph.nodes:
+            if _is_linear(module, node):
+                found.traced.add(f"{name}.{node.target}".removeprefix("."))
     for path, part in inside.items():
-        yield from _pairs_within(part, f"{name}{path}".removeprefix("."), known)
+        _trace_into(found, part, f"{name}{path}".removeprefix("."), known)
 
 
 def _default_arguments(module: nn.Module) -> dict[str, Any]:
@@ -77,17 +107,29 @@ class _Tracer(fx.Tracer):
             return self.create_proxy("call_module", path, args, kwargs)
 
 
-def _consecutive_in_graph(module: nn.Module, graph: fx.Graph) -> Iterator[tuple[str, str]]:
-    """Linear layers in a row, each called once, of which the first's output goes nowhere else."""
+def _rows_in_graph(module: nn.Module, graph: fx.Graph) -> Iterator[tuple[str, str, str]]:
+    """Yield linear layers in a row, each called once, of which the first's output goes nowhere else, and what changes
+    the values between them (nothing: empty)."""
     called = Counter(node.target for node in graph.nodes if node.op == "call_module")
     for node in graph.nodes:
         if not _is_linear(module, node) or called[node.target] != 1:
             continue
-        after = _only_user(node)
-        while after is not None and _keeps_values(module, after):
+        between, after = "", _only_user(node)
+        while after is not None and (_keeps_values(module, after) or _name_of_change(module, after)):
+            between = between or _name_of_change(module, after)
             after = _only_user(after)
         if after is not None and _is_linear(module, after) and called[after.target] == 1:
-            yield str(node.target), str(after.target)
+            yield str(node.target), str(after.target), between
+
+
+def _name_of_change(module: nn.Module, node: fx.Node) -> str:
+    """Return what a node that changes values one by one, or normalizes them, is called; empty for any other."""
+    if node.op == "call_module":
+        kind = type(module.get_submodule(str(node.target)))
+        changes = kind.__module__ in _CHANGING_MODULES and kind is not nn.MultiheadAttention
+        return kind.__name__ if changes else ""
+    name = str(node.target if node.op == "call_method" else getattr(node.target, "__name__", ""))
+    return name if node.op in ("call_function", "call_method") and name in _CHANGING_NAMES else ""
 
 
 def _only_user(node: fx.Node) -> fx.Node | None:

@@ -13,10 +13,11 @@ from torch import nn
 
 from linnet._arguments import count, shown
 from linnet.lora.reading import label_of, lora_factors
-from linnet.torch._tracing import consecutive
+from linnet.torch._tracing import LayerGraph, layer_graph
 
 View = Callable[[torch.Tensor], torch.Tensor]
 
+COMPUTED = "its weight is computed from other parameters (weight_norm, spectral_norm, orthogonal, prune)"
 # Names of the layers inside one attention module; a user's own go in front of them or replace them.
 HEADS: dict[str, tuple[tuple[str, str], ...]] = {
     "value-output": (("v_proj", "o_proj"), ("v_proj", "out_proj"), ("value", "output"), ("v_lin", "out_lin")),
@@ -115,8 +116,10 @@ def find_pairs(
     unseen: dict[str, str] = {}
     if isinstance(pairs, str):
         adapters = list(_lora_pairs(model))
-        candidates = [*adapters, *_linear_pairs(model, adapters), *_head_pairs(model, patterns, unseen)]
+        graph = layer_graph(model, {id(p) for pair in adapters for p in (pair.first, pair.second)})
+        candidates = [*adapters, *_linear_pairs(model, graph), *_head_pairs(model, patterns, unseen)]
         candidates = [pair for pair in candidates if pair.trained]
+        unseen |= {f"{one}>{other}": COMPUTED for one, other in _fitting(model) if _is_computed(model, one, other)}
     else:
         candidates = list(_named_pairs(model, _check_entries("pairs", pairs)))
     seen = []
@@ -133,6 +136,8 @@ def find_pairs(
 
 def _why_unreadable(parameter: torch.Tensor) -> str:
     """Why this process cannot read the whole parameter; empty if it can."""
+    if not isinstance(parameter, nn.Parameter):
+        return COMPUTED
     if hasattr(parameter, "placements") or hasattr(parameter, "_sharding_spec"):
         return "its parameters are sharded over processes (a DTensor)"
     if hasattr(parameter, "ds_id") or type(parameter).__name__ == "FlatParameter" or parameter.numel() == 0:
@@ -187,10 +192,10 @@ def _lora_pairs(model: nn.Module) -> Iterator[Pair]:
             yield Pair(label, "lora", first, second, _as_rows, _as_columns, float(module.scaling[adapter]))  # type: ignore[index]
 
 
-def _linear_pairs(model: nn.Module, known: Iterable[Pair]) -> Iterator[Pair]:
+def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
     """Yield linear layers of which the second takes the first's output."""
     layers = dict(model.named_modules())
-    for one, other in consecutive(model, {id(p) for pair in known for p in (pair.first, pair.second)}):
+    for one, other in graph.consecutive:
         first, second = layers[one].weight, layers[other].weight
         parent, _, last = other.rpartition(".")
         label = f"{one}>{last if parent == one.rpartition('.')[0] else other}"
@@ -198,7 +203,23 @@ def _linear_pairs(model: nn.Module, known: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
-    """Names of linear layers, in the model's order, of which the second could take the first's output."""
+    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as can be
+    told, because this part of the model cannot be traced."""
+    traced = layer_graph(model).traced
+    return [
+        (one, other)
+        for one, other in _fitting(model)
+        if not {one, other} <= traced and not _is_computed(model, one, other)
+    ]
+
+
+def _is_computed(model: nn.Module, *names: str) -> bool:
+    """Return whether the weight of one of these layers is made from other parameters."""
+    return any("weight" not in model.get_submodule(name)._parameters for name in names)
+
+
+def _fitting(model: nn.Module) -> list[tuple[str, str]]:
+    """Names of linear layers that follow each other in the model's order and fit, one of them trained."""
     layers = [(name, part) for name, part in model.named_modules() if isinstance(part, nn.Linear)]
     return [
         (one, other)
@@ -210,6 +231,7 @@ def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
 def _named_pairs(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
     """Yield the pairs that the user names, by patterns."""
     layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    interrupted = layer_graph(model).interrupted
     for first, second in pairs:
         matched = [name for name in layers if fnmatchcase(name, first)]
         if not matched:
@@ -223,6 +245,11 @@ def _named_pairs(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator
                 raise ValueError(
                     f"`pairs` must name layers that fit: {name} has {one.shape[0]} outputs, {partner} "
                     f"{other.shape[1]} inputs."
+                )
+            if between := interrupted.get((name, partner)):
+                raise ValueError(
+                    f"`pairs` must name layers of one product: between {name} and {partner} the model has {between}, "
+                    "so it does not compute the product of their weights."
                 )
             yield Pair(f"{name}>{partner}", "named", one, other, _as_rows, _as_columns)
 

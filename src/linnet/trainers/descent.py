@@ -154,6 +154,6 @@ def _step_sizes(run: DiscreteRun, hyper: dict[str, float]) -> list[StepSizes]:
     steps, schedule = max(min(run.steps, MAX_STEPS), 1), run.rates.schedule
     each = np.ones(steps) if schedule is None else schedule[:steps]
     return [
-        StepSizes(rate * each, hyper["momentum"], hyper["weight_decay"], own)
+        StepSizes(rate * each, hyper["momentum"], hyper["weight_decay"], own, run_steps=run.steps)
         for rate in np.atleast_1d(run.rates.constant)
     ]

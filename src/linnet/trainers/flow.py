@@ -34,6 +34,7 @@ from linnet.trainers._states import Array, Arrays, Params, layer_names_in, layer
 from linnet.trajectories.status import DivergedError, RoundingError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
+EVALUATIONS = 1000  # of the gradient, by a flow that is not stiff
 MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to less
 SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
 # Growth of the weights times a rounding, from which on a flow is run twice; the relative change of its initial weights
@@ -111,7 +112,9 @@ def gradient_flow(
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
     decay = non_negative("weight_decay", weight_decay)
-    reduction = coordinates_of_run(problem, weights, reduce, step_sizes=[StepSizes(decay=decay)])
+    likely_steps = _likely_evaluations(problem, weights, save_times[-1])
+    tried = [StepSizes(decay=decay, run_steps=likely_steps)]
+    reduction = coordinates_of_run(problem, weights, reduce, step_sizes=tried)
     with computing(dtype, device) as run_dtype:
         objective = training_objective(problem, reduction, run_dtype)
         padded = pad_width(reduction) if reduce else reduction
@@ -254,6 +257,15 @@ def _advice_on_steps(
         if problem.whitened and not reduced:
             advice += ". With `reduce=True` tiny initializations on whitened inputs are followed in few steps"
     return f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {times[-1]:g}. {advice}."
+
+
+def _likely_evaluations(problem: Problem, weights: Weights, end: float) -> float:
+    """Estimate how many gradients a flow to `end` takes, by the curvature at its limit; infinite if none is known."""
+    if problem.cost is not None or weights.depth == 2:
+        return np.inf
+    size = float(np.linalg.norm(problem.min_norm_solution(), axis=(-2, -1)).max())
+    largest = float(problem.factor.scales.max(initial=0.0)) ** 2
+    return EVALUATIONS + 2 * end * weights.depth * largest * size ** (2 - 2 / weights.depth)
 
 
 def _absolute_tolerances(weights: Weights, rtol: float) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The pages of the claims: one that answers "is it true?", and one for each paper with all that was measured.
 
-Sentences are written for a terminal; here their formulas are typeset (`linnet_papers.reproduction.typeset`). The
-website takes these pages apart by their headings, table heads and "- **Verdict:**" (website/tables.py): change both
+The website takes these pages apart by their headings, table heads and "- **Verdict:**" (website/tables.py): change both
 together.
 """
 
@@ -9,20 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from linnet_papers.reproduction import record
-from linnet_papers.reproduction.declaration import Claim, Verdict
+from linnet_papers.reproduction import record, show
+from linnet_papers.reproduction.measurement import Claim
 from linnet_papers.reproduction.paper import Paper
-from linnet_papers.reproduction.typeset import typeset
+from linnet_papers.reproduction.rows import Verdict
 
 FOLDER = "claims"
 OWN = "own"  # the name of our own results, which stand behind the papers
-_PLURAL = {
-    Verdict.HOLDS: "hold",
-    Verdict.CORRECTED: "hold with the correction",
-    Verdict.REFUTED: "are refuted",
-    Verdict.OUTSIDE: "tried outside the assumptions",
-}
-_ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if", "refuted": "Refuted if"}
 
 
 def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[str, str]:
@@ -36,16 +28,17 @@ def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[st
 def _overview_page(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
     """Write the page of all papers: counts of verdicts, claims that do not simply hold, a line for every theorem."""
     listed = "".join(
-        f"- {_paper_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n"
+        f"- {_paper_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {show.verdict_counts(own)}\n"
         for place, (paper, own) in enumerate(mine, 1)
     )
     text = f"""{note}
 # Claims
 
-{len(known)} claims: {_verdict_counts(known)}.
+{len(known)} claims: {show.verdict_counts(known)}.
 `linnet verify` measures all of them anew, `linnet verify NAME` one, `--quick` on smaller settings: it prints the
 numbers, and fails where a verdict differs from the one given here. What is wrong in print, what is right, and how it
-was found stands in [errata.md](errata.md). The claims of each paper, with their limits and what was measured:
+was found stands in [errata.md](errata.md). The claims of each paper, with what was measured, the limits and why each
+limit is this one:
 
 {listed}
 | verdict | claims |
@@ -54,12 +47,6 @@ was found stands in [errata.md](errata.md). The claims of each paper, with their
     verdicts = {claim.name: claim.expected for claim in known}
     answered = "".join(_answer_lines(paper, verdicts) for paper, _ in mine)
     return text + (f"\n## Is it true?\n{answered}" if answered else "")
-
-
-def _verdict_counts(known: Sequence[Claim]) -> str:
-    """Say how many claims have each verdict."""
-    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in _PLURAL}
-    return ", ".join(f"{number} {_PLURAL[verdict]}" for verdict, number in count.items() if number)
 
 
 def _paper_number(place: int, paper: Paper) -> str:
@@ -86,43 +73,18 @@ def _answer_lines(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
         names = [f"{paper.name}-{short}" for short in one.claims]
         if all(name in verdicts for name in names):
             rests = ", ".join(f"{_claim_link(name, paper.name)} ({verdicts[name]})" for name in names)
-            lines += f"| {typeset(one.theorem)} | {typeset(one.answer)} | {rests} |\n"
+            words = (show.markdown_text(text) for text in (one.theorem, one.answer))
+            lines += f"| {' | '.join(words)} | {rests} |\n"
     head = f"\n### {paper.authors}\n\n| theorem | is it true? | claims |\n|---|---|---|\n"
     return head + lines if lines else ""
 
 
 def _paper_page(paper: Paper, own: Sequence[Claim], note: str) -> str:
     """Write the page of one paper."""
+    known = record.read(paper.record)
+    measured = f" Measured at quick settings; all in one run on {known.all}." if known.all else ""
     return f"""{note}
 # {paper.title}
 
-{paper.authors}: {paper.subject}. {len(own)} claims: {_verdict_counts(own)}. [All papers](../claims.md).
-{"".join(map(_claim_entry, own))}"""
-
-
-def _claim_entry(claim: Claim) -> str:
-    """Write the entry of one claim: what it says, the verdict, what was measured; folded, assumptions and limits."""
-    kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
-    seeds = f", in {kept}" if kept else ""
-    erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"
-    measured_line = ""
-    if measured is not None and measured.requirement == claim.requirement:  # not by a limit of an earlier version
-        measured_line = f"- **Measured** (quick setting): {typeset(measured.measured)}\n"
-    limits = "".join(
-        f"- **{_ROLES[role]}:** {typeset(leaf.requirement)}, as {typeset(leaf.because)}\n"
-        for role, leaf in claim.limits()
-    )
-    return f"""
-### {claim.name}: {claim.where}
-
-{typeset(claim.says)}
-
-- **Verdict:** {claim.expected}{seeds}{erratum}: `linnet verify {claim.name}`
-{measured_line}
-<details markdown="1"><summary>Assumptions, settings and limits</summary>
-
-- **Assumes:** {typeset(claim.assumes)}
-- **Tried:** {typeset(claim.tried)}
-{limits}
-</details>
-"""
+{paper.authors}: {paper.subject}. {len(own)} claims: {show.verdict_counts(own)}.{measured} [All papers](../claims.md).
+{"".join(show.markdown(claim, known.claims.get(claim.name), "../errata.md") for claim in own)}"""

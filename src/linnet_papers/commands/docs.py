@@ -6,22 +6,20 @@ The website finds papers by their titles in headings of these pages, and replace
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from linnet.cli import failures, terminal
+from linnet.cli import terminal
 from linnet.sweeps.grid import Grid
 from linnet_papers.commands import claim_pages
-from linnet_papers.reproduction import record, registry
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction import registry, show
 from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.paper import Paper, Statement
 from linnet_papers.reproduction.table import Table
-from linnet_papers.reproduction.typeset import typeset
 
 Listed = TypeVar("Listed", Figure, Table)
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
@@ -29,15 +27,8 @@ _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -
 
 def docs(
     folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs"),
-    to_record: Annotated[
-        Path | None, typer.Option("--record", metavar="FILE", help="Record what `verify --quick --json FILE` measured.")
-    ] = None,
 ) -> None:
     """Write the lists of figures, tables and claims from the registries."""
-    if to_record is not None:
-        with failures.as_wrong_call():
-            rows = json.loads(to_record.read_text(encoding="utf-8"))
-            terminal.echo(f"{len(rows)} rows recorded in {record.merge(rows, list(registry.claims()))}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -107,8 +98,8 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
         text += "| where | what it says | checked by |\n|---|---|---|\n"
         for statement in paper.statements:
             by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
-            by = by or f"not checked: {typeset(statement.reason)}"
-            text += f"| {_value_text(statement.where)} | {typeset(statement.text)} | {by} |\n"
+            by = by or f"not checked: {show.markdown_text(statement.reason)}"
+            text += f"| {_value_text(statement.where)} | {show.markdown_text(statement.text)} | {by} |\n"
     return text
 
 

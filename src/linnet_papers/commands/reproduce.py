@@ -17,6 +17,7 @@ from linnet.cli.options import Fresh, Quick
 from linnet_papers.commands import batch
 from linnet_papers.commands.run import OUT
 from linnet_papers.reproduction import registry, report, verdicts
+from linnet_papers.reproduction.measurement import Result
 from linnet_papers.reproduction.request import FigureRequest
 
 
@@ -36,10 +37,13 @@ def reproduce(
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
     ):
         results, failed = batch.run(requests, out, fresh=fresh)
-        rows, missing = ([], "") if measuring is None else _await_claims(measuring)
-    page = report.write(out, results, failed, rows, missing)
+        measured, missing = ([], "") if measuring is None else _await_claims(measuring)
+    known = registry.claims()
+    page = report.write(
+        out, results, failed, [(known[one.name], one) for one in measured if one.name in known], missing
+    )
     terminal.echo(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
-    alarms = [row.name for row in rows if not row.as_expected]
+    alarms = [one.name for one in measured if not one.as_expected]
     wrong = [
         batch.describe_failures(results, failed),
         missing,
@@ -59,16 +63,16 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
+def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[Result], str]:
     """Wait for the claims and print their verdicts; return a sentence on those that are missing."""
     if not measuring.reused:
         terminal.echo("measuring the claims ...")
     missing = ""
     try:
-        rows = measuring.rows()
+        measured = measuring.results()
     except verdicts.MissingClaimsError as reason:  # the figures are made all the same
-        rows, missing = reason.rows, str(reason)
-    counts = Counter(row.verdict for row in rows)
+        measured, missing = reason.results, str(reason)
+    counts = Counter(one.verdict for one in measured)
     summary = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
-    terminal.echo(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {summary}", bold=True)
-    return rows, missing
+    terminal.echo(f"{len(measured)} claims{' (measured before)' if measuring.reused else ''}: {summary}", bold=True)
+    return measured, missing

@@ -15,8 +15,8 @@ from linnet.cli import failures, terminal
 from linnet.cli.options import Fresh, Quick, Seed
 from linnet_papers.commands import batch
 from linnet_papers.reproduction import registry
-from linnet_papers.reproduction.declaration import Trial
 from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.table import Table
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -17,15 +19,16 @@ from linnet import _progress as progress
 from linnet._files import check_writable, write_whole
 from linnet.cli import failures, terminal
 from linnet.cli.options import Quick, Seed
-from linnet_papers.reproduction import parallel, stability
-from linnet_papers.reproduction.declaration import Claim, Trial, Verdict
+from linnet_papers.reproduction import parallel, record, registry, show
+from linnet_papers.reproduction.measurement import Claim, Result, Trial, measure
+from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.registry import select_claims
-from linnet_papers.reproduction.verification import Outcome, verdict_and_text
-from linnet_papers.reproduction.verification import verify as measure
+from linnet_papers.reproduction.rows import Verdict
 
 _COLUMN_WIDTHS = [5, terminal.NAME_WIDTH, 25]  # of mark, claim and verdict
-_TABLE_COLUMNS = 110  # of a terminal, from which on there is room for a table
+_SHOWN_WHOLE = 10  # claims that are printed with all of their rows; of more, a line each
 _MANY_CLAIMS = 40  # claims, from which on starting processes is worth its seconds
+MIN_SHARE = 0.95  # of the seeds, 19 of 20: one odd draw in twenty is what limits with honest error bars may have
 
 
 def verify(
@@ -34,8 +37,11 @@ def verify(
     ] = None,
     quick: Quick = False,
     to_json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the outcomes as JSON; - is standard output.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output.")
     ] = None,
+    to_record: Annotated[
+        bool, typer.Option("--record", help="Record the results in the paper's folder: pages are rendered from it.")
+    ] = False,
     seed: Seed = None,
     seeds: Annotated[
         int | None,
@@ -47,30 +53,45 @@ def verify(
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help="Keep the tables behind the claims there, and go on from there."),
+        typer.Option("--store", metavar="DIR", help="Keep the grids behind the claims there, and go on from there."),
     ] = None,
 ) -> None:
     """Measure every claim of the papers: claimed, measured, verdict."""
     with failures.as_wrong_call():
         chosen = select_claims(names or ())
-    _check_options(to_json, seeds, workers, store)
-    if seeds is not None:
-        return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
-    trial = Trial(quick=quick, seed=seed or 0)
-    outcomes = _measure_and_print(chosen, trial, _process_count(chosen, workers, store), store, to_json)
-    if to_json != Path("-"):
-        _print_summary(outcomes)
-    wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
-    if wrong:
-        raise RuntimeError(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+    _check_options(to_json, seeds, workers, store, seed if to_record else None)
+    trials = [Trial(quick=quick, seed=one) for one in range(seed or 0, (seed or 0) + (seeds or 1))]
+    kept = _Kept(to_json, _papers_of(chosen) if to_record else [], chosen, len(trials) * len(chosen), quick, store)
+    processes = _process_count(chosen, workers, store) if seeds is None else workers or 0
+    piped = to_json == Path("-")
+    with (
+        kept,
+        nullcontext() if store is None else linnet.sweeps.keeping(store),  # no cells that other code has trained
+        progress.bar("claims", kept.total, unit="claims", hosts=True) as advance,
+    ):
+        by_name = {claim.name: claim for claim in chosen}
+        for trial, result in _measured(chosen, trials, processes):
+            kept.add(trial, result, several=seeds is not None)
+            if seeds is None and not piped:
+                _print_result(by_name[result.name], result, whole=len(chosen) <= _SHOWN_WHOLE)
+            advance(1)
+    results = [kept.results[claim.name] for claim in chosen]
+    if seeds is None:
+        _end(results, piped)
+    else:
+        _end_of_seeds(results, trials, piped, kept.examples)
 
 
-def _check_options(to_json: Path | None, seeds: int | None, workers: int | None, store: Path | None) -> None:
+def _check_options(
+    to_json: Path | None, seeds: int | None, workers: int | None, store: Path | None, recorded_seed: int | None
+) -> None:
     """Refuse options that exclude each other, and places that cannot be written to; make the folders of those."""
     if store is not None and workers:
-        raise typer.BadParameter("--store keeps tables from this process alone: no --workers.")
+        raise typer.BadParameter("--store keeps grids from this process alone: no --workers.")
     if seeds is not None and store is not None:
-        raise typer.BadParameter("--seeds keeps no tables: no --store.")
+        raise typer.BadParameter("--seeds keeps no grids: no --store.")
+    if recorded_seed:
+        raise typer.BadParameter("--record takes the rows of seed 0: no --seed.")
     if to_json is not None and to_json != Path("-"):
         if to_json.is_dir():
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
@@ -79,39 +100,25 @@ def _check_options(to_json: Path | None, seeds: int | None, workers: int | None,
         check_writable(store)
 
 
-def _measure_and_print(
-    chosen: list[Claim], trial: Trial, processes: int, store: Path | None, to_json: Path | None
-) -> list[Outcome]:
-    """Measure claims, here or in several `processes` (0 for here), and return the outcomes in the order they come.
+def _papers_of(chosen: Sequence[Claim]) -> list[Paper]:
+    """Return the papers of claims; refuse one whose record cannot be written."""
+    papers = [paper for name, paper in registry.papers().items() if any(claim.paper == name for claim in chosen)]
+    for paper in papers:
+        if paper.record is None:
+            raise failures.WrongCallError(f"the paper {paper.name!r} lists no statements, beside which a record lies.")
+        check_writable(paper.record.parent)
+    return papers
 
-    Each is printed when it comes, unless JSON goes to standard output, and kept for `to_json`.
-    """
-    piped = to_json == Path("-")
-    table = terminal.interactive() and terminal.width() >= _TABLE_COLUMNS
-    if table and not piped:
-        terminal.echo_row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
-    outcomes: list[Outcome] = []
-    kept = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
-    with (
-        _Results(to_json, chosen, len(chosen), kept) as results,
-        nullcontext() if store is None else linnet.sweeps.keeping(store),  # no cells that other code has trained
-        progress.bar("claims", len(chosen), hosts=True) as advance,
-    ):
 
-        def report(outcome: Outcome) -> None:
-            """Keep an outcome and print it."""
-            outcomes.append(outcome)
-            results.add(outcome.claim.name, outcome.to_json())
-            if not piped:
-                _print_outcome(outcome, table)
-            advance(1)
-
-        if processes:
-            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial, processes), processes):
-                report(outcome)
-        else:
-            measure(chosen, trial, report)
-    return outcomes
+def _measured(chosen: Sequence[Claim], trials: Sequence[Trial], processes: int) -> Iterator[tuple[Trial, Result]]:
+    """Measure claims at every seed, here or in several `processes` (0 for here), and yield the results."""
+    if processes:
+        work = [batch for trial in trials for batch in parallel.batches(chosen, trial, processes)]
+        yield from parallel.results(work, processes)
+        return
+    for trial in trials:
+        for claim in chosen:
+            yield trial, measure(claim, trial)
 
 
 def _process_count(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
@@ -122,48 +129,29 @@ def _process_count(chosen: list[Claim], requested: int | None, store: Path | Non
     return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY_CLAIMS else 0
 
 
-def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
-    """Measure every claim at several seeds, and print how often each verdict comes out."""
-    total = len(seeds) * len(chosen)
-    with _Results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
-
-        def record(row: stability.Stability) -> None:
-            """Keep the verdicts of a claim at the seeds so far."""
-            results.add(row.claim.name, row.to_json())
-            advance(1)
-
-        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=record)
-    for row in rows if to_json != Path("-") else ():
-        counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
-        mark, color = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
-        example = "" if row.stable else f"; {row.example}"
-        terminal.echo_row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", color)
-    wrong = [row.claim.name for row in rows if not row.stable]
-    if wrong:
-        least = f"{stability.MIN_SHARE:.0%} of {len(seeds)} seeds"
-        raise RuntimeError(
-            f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
-        )
-    if to_json != Path("-"):
-        terminal.echo(f"{len(rows)} claims keep their verdicts over {_seeds_text(seeds)}.", bold=True)
-
-
-def _seeds_text(seeds: range) -> str:
-    """Say how many seeds there are, and which where they do not begin at 0."""
-    which = f" ({seeds[0]} to {seeds[-1]})" if seeds[0] else ""
-    return f"{len(seeds)} seeds{which}"
-
-
-class _Results:
-    """Results by the name of their claim, in a JSON file that is written anew as they come: a kill loses none.
+class _Kept:
+    """Results by the name of their claim, in a JSON file and in the records of the papers, which are written anew as
+    results come: a kill loses none.
 
     As a context, it writes them when the block ends, however that ends.
     """
 
-    def __init__(self, file: Path | None, chosen: Sequence[Claim], total: int, more: str = "") -> None:
-        self._count, self._total, self._more = 0, total, more  # measurements: several for a claim at several seeds
-        self._file, self._texts = file, {claim.name: "" for claim in chosen}
-        self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
+    def __init__(
+        self,
+        file: Path | None,
+        papers: Sequence[Paper],
+        chosen: Sequence[Claim],
+        total: int,
+        quick: bool,
+        store: Path | None,
+    ) -> None:
+        self.results: dict[str, Result] = {}
+        self.examples: dict[str, str] = {}  # of an unexpected verdict over seeds
+        self.total, self._count = total, 0  # measurements: several for a claim at several seeds
+        self._file, self._papers, self._quick = file, papers, quick
+        self._order = [claim.name for claim in chosen]
+        self._more = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
+        self._next = 0.0  # when files are written again: a fifth of the time at most goes into writing
 
     def __enter__(self) -> Self:
         return self
@@ -172,54 +160,93 @@ class _Results:
         self.write()
         if isinstance(reason, KeyboardInterrupt):
             place = f"; they are in {self._file}" if self._count and self._file is not None else ""
-            reason.args = (f"interrupted after {self._count} of {self._total} claims{place}{self._more}",)
+            reason.args = (f"interrupted after {self._count} of {self.total} claims{place}{self._more}",)
 
-    def add(self, name: str, values: dict[str, object]) -> None:
-        """Add the result of a claim, or replace its earlier one; write the file, but not at every result."""
-        self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
+    def add(self, trial: Trial, result: Result, *, several: bool) -> None:
+        """Add the result of a claim; of several seeds the rows of the first are kept, and every verdict is counted."""
+        if several:
+            if not result.as_expected:
+                self.examples.setdefault(result.name, f"seed {trial.seed}: {_why(result)}")
+            first = self.results.get(result.name, result)
+            verdicts = Counter(first.verdicts) + Counter([result.verdict])
+            result = replace(first, verdicts=dict(sorted(verdicts.items())))
+        self.results[result.name] = result
         self._count += 1
         began = time.monotonic()
-        if self._file not in (None, Path("-")) and began >= self._next:
+        if (self._papers or self._file not in (None, Path("-"))) and began >= self._next:
             self.write(settled=False)
             self._next = began + 5 * (time.monotonic() - began)
 
     def write(self, *, settled: bool = True) -> None:
-        """Write all results there are, in the order of the claims, to the file or once to standard output."""
-        text = "[\n{}\n]".format(",\n".join(filter(None, self._texts.values()))) if self._count else "[]"
+        """Write all results there are, in the order of the claims, to records, file or standard output."""
+        found = {name: self.results[name] for name in self._order if name in self.results}
+        for paper in self._papers:
+            record.merge(paper, found, quick=self._quick)
+        text = "[\n{}\n]".format(",\n".join(json.dumps(one.to_json(), allow_nan=False) for one in found.values()))
         if self._file == Path("-"):
             self._file = None  # once
-            terminal.write(text)
+            terminal.write(text if found else "[]")
         elif self._file is not None:
-            write_whole(self._file, text + "\n", settled=settled)
+            write_whole(self._file, (text if found else "[]") + "\n", settled=settled)
 
 
-def _print_outcome(outcome: Outcome, table: bool) -> None:
-    """Print one claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
-    claim, (verdict, measured) = outcome.claim, verdict_and_text(outcome)
-    if not outcome.as_expected:
-        measured += f" (expected: {claim.expected})"
-    mark, color = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
-    seconds = f"{outcome.seconds:.1f} s"
-    if table:
-        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", color)
-        terminal.echo_row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", color)
-    elif terminal.interactive():
-        terminal.echo_row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", color)
-        terminal.echo_row(["  required"], [10], claim.requirement)
-        terminal.echo_row(["  measured"], [10], measured)
+def _why(result: Result) -> str:
+    """Return why the verdict of a claim is what it is, in a line."""
+    missed = [f"{row.quantity}: {show.values_text(row)}, not {row.limit}" for row in result.rows if not row.met]
+    return result.error or show.plain("; ".join(missed)) or result.verdict
+
+
+def _print_result(claim: Claim, result: Result, *, whole: bool) -> None:
+    """Print one claim: with all of its rows, or in one line if it is one of many and as expected."""
+    color = terminal.GOOD if result.as_expected else terminal.BAD
+    if whole or not result.as_expected:
+        first, *rest = show.terminal(claim, result, _cite(claim)).split("\n")
+        terminal.echo(first, color, bold=True)
+        terminal.write("\n".join(rest) + "\n")
     else:
-        text = f"required: {claim.requirement}; measured: {measured} [{claim.where}, {seconds}]"
-        terminal.echo_row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, color)
+        terminal.echo_row(["ok", claim.name, result.verdict], _COLUMN_WIDTHS, show.line(claim, result), color, cut=True)
 
 
-def _print_summary(outcomes: list[Outcome]) -> None:
-    """Print the count of every verdict, and the claims that do not simply hold."""
+def _cite(claim: Claim) -> str:
+    """Return the paper of a claim in short: "Varre et al. 2023, "."""
+    paper = next((paper for paper in registry.papers_of([claim.paper]) if paper.name == claim.paper), None)
+    if paper is None or paper.year is None:
+        return ""
+    return f"{paper.authors.split(',')[0].split(' and ')[0]} et al. {paper.year}, "
+
+
+def _end(results: Sequence[Result], piped: bool) -> None:
+    """Print the count of every verdict and the claims that do not simply hold; fail if one is not as expected."""
     names: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        names.setdefault(verdict_and_text(outcome)[0], []).append(outcome.claim.name)
+    for result in results:
+        names.setdefault(result.verdict, []).append(result.name)
     names = dict(sorted(names.items(), key=lambda item: -len(item[1])))
-    counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
-    for verdict, claims in names.items():
-        if verdict != Verdict.HOLDS:
-            terminal.echo_row([f"{verdict}:"], [terminal.NAME_WIDTH], ", ".join(claims))
-    terminal.echo(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {counts}.", bold=True)
+    counts = ", ".join(f"{len(claims)} {verdict}" for verdict, claims in names.items())
+    wrong = [result.name for result in results if not result.as_expected]
+    if not piped:
+        for verdict, claims in names.items() if len(results) > _SHOWN_WHOLE else ():
+            if verdict != Verdict.HOLDS:
+                terminal.echo_row([f"{verdict}:"], [terminal.NAME_WIDTH], ", ".join(claims))
+        number = f"{len(results)} claims" if len(results) > 1 else "1 claim"
+        same = "" if wrong else " Every verdict is the published one."
+        terminal.echo(f"{number} in {sum(one.seconds for one in results):.1f} s: {counts}.{same}", bold=True)
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} of {len(results)} claims not as expected: {', '.join(wrong)}")
+
+
+def _end_of_seeds(results: Sequence[Result], trials: Sequence[Trial], piped: bool, examples: dict[str, str]) -> None:
+    """Print how often each verdict came out; fail if a claim keeps its verdict too seldom."""
+    wrong = [one.name for one in results if one.verdicts.get(str(one.expected), 0) < MIN_SHARE * len(trials)]
+    for one in results if not piped else ():
+        counts = ", ".join(f"{verdict} {count}" for verdict, count in Counter(one.verdicts).most_common())
+        mark, color = ("ALARM", terminal.BAD) if one.name in wrong else ("ok", terminal.GOOD)
+        example = f"; {examples[one.name]}" if one.name in wrong else ""
+        terminal.echo_row([mark, one.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", color)
+    if wrong:
+        least = f"{MIN_SHARE:.0%} of {len(trials)} seeds"
+        raise RuntimeError(
+            f"{len(wrong)} of {len(results)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
+        )
+    if not piped:
+        which = f" ({trials[0].seed} to {trials[-1].seed})" if trials[0].seed else ""
+        terminal.echo(f"{len(results)} claims keep their verdicts over {len(trials)} seeds{which}.", bold=True)

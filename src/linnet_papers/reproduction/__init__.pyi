@@ -1,65 +1,50 @@
-from .declaration import Claim as Claim
-from .declaration import Measurement as Measurement
-from .declaration import Trial as Trial
-from .declaration import Verdict as Verdict
-from .declaration import claim as claim
+from .datasets import Numbers as Numbers
 from .figure import Check as Check
 from .figure import Figure as Figure
 from .figure import Settings as Settings
-from .numbers import Estimate as Estimate
-from .numbers import Numbers as Numbers
+from .measurement import Claim as Claim
+from .measurement import Range as Range
+from .measurement import Result as Result
+from .measurement import Rows as Rows
+from .measurement import Trial as Trial
+from .measurement import claim as claim
+from .measurement import verify as verify
 from .paper import Answer as Answer
 from .paper import Paper as Paper
 from .paper import Statement as Statement
-from .registry import (
-    PluginWarning as PluginWarning,
-)
-from .registry import (
-    claims as claims,
-)
-from .registry import (
-    figures as figures,
-)
-from .registry import (
-    papers as papers,
-)
-from .registry import (
-    tables as tables,
-)
-from .rules import (
-    Above as Above,
-)
-from .rules import (
-    AllOf as AllOf,
-)
-from .rules import (
-    AtLeast as AtLeast,
-)
-from .rules import (
-    AtMost as AtMost,
-)
-from .rules import (
-    Below as Below,
-)
-from .rules import (
-    Falls as Falls,
-)
-from .rules import (
-    Limit as Limit,
-)
-from .rules import (
-    Rises as Rises,
-)
-from .rules import (
-    Rule as Rule,
-)
-from .rules import (
-    Within as Within,
-)
+from .registry import PluginWarning as PluginWarning
+from .registry import claims as claims
+from .registry import figures as figures
+from .registry import papers as papers
+from .registry import tables as tables
+from .rows import Estimate as Estimate
+from .rows import Row as Row
+from .rows import Verdict as Verdict
+from .rows import above as above
+from .rows import at_least as at_least
+from .rows import at_most as at_most
+from .rows import below as below
+from .rows import both as both
+from .rows import corrected as corrected
+from .rows import fact as fact
+from .rows import given as given
+from .rows import printed as printed
+from .rows import refutes as refutes
+from .rows import summary as summary
+from .rows import verdict as verdict
+from .rows import within as within
+from .rules import Above as Above
+from .rules import AllOf as AllOf
+from .rules import AtLeast as AtLeast
+from .rules import AtMost as AtMost
+from .rules import Below as Below
+from .rules import Falls as Falls
+from .rules import Limit as Limit
+from .rules import Rises as Rises
+from .rules import Rule as Rule
+from .rules import Within as Within
 from .table import Columns as Columns
 from .table import Table as Table
-from .verification import Outcome as Outcome
-from .verification import verify as verify
 
 __all__ = [
     "Above",
@@ -75,12 +60,14 @@ __all__ = [
     "Falls",
     "Figure",
     "Limit",
-    "Measurement",
     "Numbers",
-    "Outcome",
     "Paper",
     "PluginWarning",
+    "Range",
+    "Result",
     "Rises",
+    "Row",
+    "Rows",
     "Rule",
     "Settings",
     "Statement",
@@ -88,10 +75,23 @@ __all__ = [
     "Trial",
     "Verdict",
     "Within",
+    "above",
+    "at_least",
+    "at_most",
+    "below",
+    "both",
     "claim",
     "claims",
+    "corrected",
+    "fact",
     "figures",
+    "given",
     "papers",
+    "printed",
+    "refutes",
+    "summary",
     "tables",
+    "verdict",
     "verify",
+    "within",
 ]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from linnet_papers.reproduction.numbers import Numbers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,6 +16,7 @@ else:
     DataArray = Dataset = Any  # types for annotations alone: xarray is loaded where a dataset is made
 
 
+Numbers = Mapping[str, Any]  # what was measured of one case, by name
 Described = dict[str, tuple[Any, ...]]  # by name: dimensions, values, what it is in words, and its units if any
 
 
@@ -138,3 +137,21 @@ def by_label(array: xr.DataArray, label: str) -> dict[str, float]:
 def fixed_of(results: xr.Dataset) -> dict[str, Any]:
     """Return the fixed parameters of the sweep that left these results."""
     return json.loads(results.attrs["configuration"])["fixed"]
+
+
+def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
+    """Return what was measured in every case by its name: a list of the cases, or by their labels where they have any.
+
+    **Example:**
+
+        >>> from linnet_papers.reproduction.datasets import by_name
+        >>> by_name({"d = 2": {"rate": 0.1, "paths": 10}, "d = 3": {"rate": 0.2, "paths": 20}})["rate"]
+        {'d = 2': 0.1, 'd = 3': 0.2}
+        >>> by_name([{"rate": 0.1}, {"rate": 0.2}])
+        {'rate': [0.1, 0.2]}
+    """
+    if isinstance(rows, Mapping):
+        columns = by_name(rows.values())
+        return {name: dict(zip(rows, column, strict=True)) for name, column in columns.items()}
+    listed = list(rows)
+    return {name: [row[name] for row in listed] for name in listed[0]}

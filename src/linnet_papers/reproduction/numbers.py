@@ -9,75 +9,15 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from linnet._arguments import number as checked_number
-from linnet._arguments import of_kind, real_array, representable
+from linnet_papers.reproduction.datasets import Numbers, by_name
+from linnet_papers.reproduction.rows import Estimate
 
-Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
-
-
-class Estimate(NamedTuple):
-    """A mean with its standard error.
-
-    **Example:**
-
-        >>> from linnet_papers.reproduction import Estimate
-        >>> f"{Estimate(0.4819, 0.007):+.3f}"
-        '+0.482 ± 0.007'
-        >>> f"{Estimate.of_mean([1.0, 2.0, 3.0]):.2f}"
-        '2.00 ± 0.58'
-    """
-
-    value: float
-    error: float
-
-    @classmethod
-    @representable
-    def of_mean(cls, draws: ArrayLike) -> Estimate:
-        """The mean of independent draws."""
-        each = real_array("draws", draws, ndim=1)
-        if each.size < 2:
-            raise ValueError(f"`draws` must be at least two, to have a standard error: got {each.size}.")
-        return cls(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
-
-    @representable
-    def minus(self, other: Estimate) -> Estimate:
-        """The difference of two that are independent."""
-        of_kind("other", other, Estimate, "linnet_papers.reproduction.Estimate")
-        return Estimate(self.value - other.value, float(np.hypot(self.error, other.error)))
-
-    @representable
-    def errors_above(self, level: float) -> float:
-        """How many standard errors the mean lies above the level; below it, a negative number."""
-        return (self.value - checked_number("level", level)) / self.error
-
-    def __format__(self, form: str) -> str:
-        if np.isnan(self.error):
-            return format(self.value, form)
-        return f"{format(self.value, form)} ± {format(self.error, form.replace('+', ''))}"
-
-
-def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
-    """Return what was measured in every case by its name: a list of the cases, or by their labels where they have any.
-
-    **Example:**
-
-        >>> from linnet_papers.reproduction.numbers import by_name
-        >>> by_name({"d = 2": {"rate": 0.1, "paths": 10}, "d = 3": {"rate": 0.2, "paths": 20}})["rate"]
-        {'d = 2': 0.1, 'd = 3': 0.2}
-        >>> by_name([{"rate": 0.1}, {"rate": 0.2}])
-        {'rate': [0.1, 0.2]}
-    """
-    if isinstance(rows, Mapping):
-        columns = by_name(rows.values())
-        return {name: dict(zip(rows, column, strict=True)) for name, column in columns.items()}
-    listed = list(rows)
-    return {name: [row[name] for row in listed] for name in listed[0]}
+__all__ = ["Estimate", "Numbers", "by_name"]
 
 
 def entries(number: object) -> list[tuple[str, Any]]:

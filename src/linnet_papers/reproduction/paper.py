@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from linnet._arguments import count, shown
-from linnet_papers.reproduction.declaration import Claim
 from linnet_papers.reproduction.figure import Figure
-from linnet_papers.reproduction.places import joined_places
+from linnet_papers.reproduction.measurement import Claim
+from linnet_papers.reproduction.record import FILE
 from linnet_papers.reproduction.table import Table
 
 Part = TypeVar("Part", Figure, Table, Claim)
@@ -120,6 +120,7 @@ class Paper:
     - `figures`, `tables`, `claims`: its parts, or the modules that define them, in order
     - `statements`: what the paper says, one by one; or the path of the TOML file that lists it
     - `answers`: what is true of theorems that several claims share; read from the same file
+    - `record`: the file with what was measured last; beside that of the statements
 
     **Example:**
 
@@ -139,6 +140,7 @@ class Paper:
     claims: Sequence[Any] = ()
     statements: Any = ()
     answers: Sequence[Answer] = ()
+    record: Path | None = None
 
     def __post_init__(self) -> None:
         for text in ("name", "title", "authors", "link", "subject"):
@@ -151,6 +153,7 @@ class Paper:
         if self.year is not None:
             object.__setattr__(self, "year", count("year", self.year, most=9999))
         if isinstance(self.statements, Path):
+            object.__setattr__(self, "record", self.record or self.statements.with_name(FILE))
             object.__setattr__(self, "answers", read_answers(self.statements))
             object.__setattr__(self, "statements", read_statements(self.statements))
         for part, wanted in (("figures", Figure), ("tables", Table), ("claims", Claim), ("statements", Statement)):
@@ -184,18 +187,18 @@ class Paper:
 
     def _with_places(self, claim: Claim) -> Claim:
         """Return the claim with the places of the statements that name it; where none does, it says its own."""
-        places = [statement.where for statement in self.statements if claim.name in statement.checked]
+        places = dict.fromkeys(statement.where for statement in self.statements if claim.name in statement.checked)
         if places and claim.where:
             raise ValueError(
                 f"the claim {claim.name!r} of {self.name} must not have a `where`, got {claim.where!r}: "
-                f"the statements that name it say where it stands, {joined_places(places)!r}."
+                f"the statements that name it say where it stands, {'; '.join(places)!r}."
             )
         if not (places or claim.where):
             raise ValueError(
                 f"the claim {claim.name!r} of {self.name} stands nowhere: name it in a statement, under `checked`, "
                 "or give it a `where`."
             )
-        return replace(claim, where=joined_places(places)) if places else claim
+        return replace(claim, where="; ".join(places)) if places else claim
 
     def _with_paper_name(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
         """Put the paper's name before those of its parts; refuse two of one name."""

@@ -13,9 +13,8 @@ from typing import Any
 
 from linnet._files import temporary_folder
 from linnet._workers import ENVIRONMENT, end_pool, environment_restored, interrupts_later, process_pool
-from linnet_papers.reproduction import record
-from linnet_papers.reproduction.declaration import Claim, Trial
-from linnet_papers.reproduction.verification import Outcome, outcome_from_json, verify
+from linnet_papers.reproduction import record, registry
+from linnet_papers.reproduction.measurement import Claim, Result, Trial, verify
 
 POLL_SECONDS = 0.2  # seconds between looks at what the workers have measured
 MAX_ORDERED_BATCHES = 6  # batches of which all orders, 720, are compared
@@ -33,13 +32,11 @@ class Batch:
 def batches(chosen: Sequence[Claim], trial: Trial, workers: int = 1) -> list[Batch]:
     """Return one batch for each paper, in the order in which the last of the workers ends soonest, by the seconds that
     were last measured; of many papers, first the one that took longest."""
-    known = record.last_measured()
+    of_papers = [paper for name, paper in registry.papers().items() if any(claim.paper == name for claim in chosen)]
+    known = {name: one.result.seconds for name, one in record.of(of_papers).items()}
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
-    seconds = {
-        batch: sum(known[name].seconds if name in known else UNMEASURED_SECONDS for name in batch.names)
-        for batch in made
-    }
+    seconds = {batch: sum(known.get(name, UNMEASURED_SECONDS) for name in batch.names) for batch in made}
 
     def end_of_last(order: Iterable[Batch]) -> float:
         """Return when the last worker ends, if each takes the next batch as it ends the one before."""
@@ -54,22 +51,21 @@ def batches(chosen: Sequence[Claim], trial: Trial, workers: int = 1) -> list[Bat
     return list(min(permutations(longest_first), key=end_of_last))  # the first of equals: longest first
 
 
-def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
-    """Measure all batches and yield the outcomes as they come, from at most `workers` processes.
+def results(work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Result]]:
+    """Measure all batches and yield the results as they come, from at most `workers` processes.
 
-    Each batch has a file of its own, to which its worker adds every outcome at once: what was measured before a worker
+    Each batch has a file of its own, to which its worker adds every result at once: what was measured before a worker
     was killed is given before the error that says so.
     """
     from linnet.sweeps.errors import ExecutorError
 
-    known = {claim.name: claim for claim in chosen}
     with environment_restored(ENVIRONMENT), temporary_folder() as folder:
-        files = [_OutcomeLines(folder / str(number)) for number in range(len(work))]
+        files = [_ResultLines(folder / str(number)) for number in range(len(work))]
 
-        def new_outcomes() -> Iterator[tuple[Trial, Outcome]]:
+        def new_results() -> Iterator[tuple[Trial, Result]]:
             for batch, file in zip(work, files):
                 for values in file.new_lines():
-                    yield batch.trial, outcome_from_json(known[values["name"]], values)
+                    yield batch.trial, Result.from_json(values)
 
         pool = process_pool(min(workers, len(work)))
         try:
@@ -77,14 +73,14 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
             while pending:
                 done, pending = wait(pending, timeout=POLL_SECONDS)
-                yield from new_outcomes()
+                yield from new_results()
                 for future in done:
                     future.result()
                 if any(process.exitcode for process in (pool._processes or {}).values()):
                     raise BrokenProcessPool  # the pool itself may not watch a process that it started later
         except BrokenProcessPool:
             end_pool(pool)  # nothing is added any more
-            yield from new_outcomes()
+            yield from new_results()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
                 "kept; measure the rest again, with fewer --workers."
@@ -96,8 +92,8 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _OutcomeLines:
-    """The file to which one worker adds outcomes, a line of JSON for each; a killed worker may leave half a line."""
+class _ResultLines:
+    """The file to which one worker adds results, a line of JSON for each; a killed worker may leave half a line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._read = path, 0
@@ -116,14 +112,14 @@ class _OutcomeLines:
 
 
 def _measure(batch: Batch, path: Path) -> None:
-    """Measure the claims of a batch in this process, and write each outcome as soon as it is there."""
+    """Measure the claims of a batch in this process, and write each result as soon as it is there."""
     from linnet_papers.reproduction.registry import select_claims
 
     known = {claim.name: claim for claim in select_claims(batch.names)}
     with path.open("a", encoding="utf-8") as file:
 
-        def add(outcome: Outcome) -> None:
-            file.write(json.dumps(outcome.to_json(), allow_nan=False) + "\n")
+        def add(result: Result) -> None:
+            file.write(json.dumps(result.to_json(), allow_nan=False) + "\n")
             file.flush()
 
         verify([known[name] for name in batch.names], batch.trial, add)

@@ -1,102 +1,129 @@
-"""The record of earlier measurements: how often each claim kept its verdict over seeds, and what was measured last.
+"""The record: one JSON file for each paper, beside its statements, with what was measured of its claims last.
 
-Both are files of the package; a claim that is in neither (one of another package, or a new one) has simply no record.
-What was measured anew goes into them row by row:
-
-    linnet verify NAME --quick --json rows.json             (with --seeds 20: how often it kept its verdict)
-    linnet docs --record rows.json
+`linnet verify NAME --quick --record` writes it, and every page is rendered from it. For each claim it has the rows at
+quick settings with the verdict, the seconds and the date, how often each verdict came out over several seeds, and
+under "full" the same at full settings. "all" is the date of the last run that measured every claim of the paper: what
+was measured later has a later date of its own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linnet._files import write_whole
-from linnet_papers.reproduction.numbers import Numbers
+from linnet_papers.reproduction.measurement import Result
 
-SHARES, VERDICTS = "stability.json", "verdicts.json"
+if TYPE_CHECKING:
+    from linnet_papers.reproduction.paper import Paper
 
-
-@dataclass(frozen=True)
-class Share:
-    """How often a claim kept its verdict: `kept` of `seeds` seeds."""
-
-    kept: int
-    seeds: int
-
-    def __str__(self) -> str:
-        return f"{self.kept} of {self.seeds} seeds"
+FILE = "record.json"
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured of a claim at quick settings: the verdict, the sentence, the numbers, the seconds, and by which
-    limits it was judged then (`requirement`)."""
+    """What was measured last of one claim: at quick settings on a day, and at full settings on another one."""
 
-    verdict: str
-    measured: str
-    seconds: float
-    numbers: Numbers = field(default_factory=dict)
-    requirement: str = ""
+    result: Result
+    date: str = ""
+    full: Result | None = None
+    full_date: str = ""
 
 
-@cache
-def shares() -> dict[str, Share]:
-    """Return the record over seeds by claim, from `linnet verify --quick --seeds N --json`.
+@dataclass(frozen=True)
+class Record:
+    """What was measured last of a paper's claims, by name; `all` is the day of the last run of all of them."""
 
-    >>> from linnet_papers.reproduction.record import shares
-    >>> share = shares()["watanabe-eq6"]
-    >>> share.kept <= share.seeds
-    True
-    """
-    return {row["name"]: Share(row["verdicts"].get(row["expected"], 0), row["seeds"]) for row in _read(SHARES)}
+    claims: Mapping[str, Recorded] = field(default_factory=dict)
+    all: str = ""
 
 
 @cache
-def last_measured() -> dict[str, Recorded]:
-    """Return the last measurement by claim, from `linnet verify --quick --json`.
+def read(path: Path | None) -> Record:
+    """Return the record in a file; an empty one if there is none."""
+    if path is None or not path.exists():
+        return Record()
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return Record({name: _recorded(name, one) for name, one in stored["claims"].items()}, stored.get("all", ""))
 
-    >>> from linnet_papers.reproduction.record import last_measured
-    >>> last_measured()["watanabe-eq6"].verdict
-    'holds'
+
+def of(papers: Iterable[Paper]) -> dict[str, Recorded]:
+    """Return what was measured last of the claims of papers, by name."""
+    return {name: one for paper in papers for name, one in read(paper.record).claims.items()}
+
+
+def merge(paper: Paper, results: Mapping[str, Result], *, quick: bool, today: str = "") -> Path:
+    """Put results in the place of those of the same claims, forget claims that are gone, and return the file.
+
+    Results that broke down are not recorded, nor is a part of a run as if it were all.
     """
-    rows = (row for row in _read(VERDICTS) if row["verdict"] is not None)
-    parts = [part.name for part in fields(Recorded)]
-    return {row["name"]: Recorded(**{part: row[part] for part in parts}) for row in rows}
+    if paper.record is None:
+        raise ValueError(f"the paper {paper.name!r} has no file of statements, beside which its record would lie.")
+    known, today = read(paper.record), today or date.today().isoformat()
+    claims = {claim.name: known.claims.get(claim.name) for claim in paper.claims}
+    new = {name: result for name, result in results.items() if name in claims and not result.error}
+    for name, result in new.items():
+        old = claims[name]
+        if not quick:
+            claims[name] = replace(old or Recorded(Result(name, result.expected)), full=result, full_date=today)
+            continue
+        if not result.verdicts and old is not None and _same_judgement(old.result, result):
+            result = replace(result, verdicts=old.result.verdicts)  # over seeds, they are measured less often
+        claims[name] = replace(old or Recorded(result), result=result, date=today)
+    complete = quick and len(new) == len(paper.claims)
+    stored = {name: _to_json(one) for name, one in claims.items() if one is not None}
+    lines = ",\n".join(f"{json.dumps(name)}: {_text(one)}" for name, one in stored.items())
+    text = f'{{"all": {json.dumps(today if complete else known.all)},\n"claims": {{\n{lines}\n}}}}\n'
+    write_whole(paper.record, text)
+    read.cache_clear()
+    return paper.record
 
 
-def merge(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Put the rows of `linnet verify --quick --json` in the place of those of the same claims; return the file's name.
-
-    `names` are all claims there are, in the order of the file: rows of others go. Rows over seeds go into the one
-    record, those of a single measurement into the other.
-    """
-    wrong = [row for row in rows if not {"name", "expected"} <= row.keys() or row["name"] not in names]
-    kinds = {"seeds" in row for row in rows}
-    if wrong or len(kinds) != 1:
-        raise ValueError(
-            "the rows to record must be those that `linnet verify --quick --json` writes, of known claims."
-        )
-    file = SHARES if kinds.pop() else VERDICTS
-    known = {row["name"]: row for row in (*_read(file), *rows)}
-    kept = [json.dumps(known[name], indent=1, allow_nan=False) for name in names if name in known]
-    write_whole(_path(file), "[\n{}\n]\n".format(",\n".join(kept)))
-    shares.cache_clear()
-    last_measured.cache_clear()
-    return file
+def _same_judgement(old: Result, new: Result) -> bool:
+    """Return whether both were judged by the same rows and limits."""
+    return [(row.decides, row.limit and (row.limit.relation, row.limit.number)) for row in old.rows] == [
+        (row.decides, row.limit and (row.limit.relation, row.limit.number)) for row in new.rows
+    ]
 
 
-def _read(name: str) -> list[dict[str, Any]]:
-    """Read one of the package's own records."""
-    return json.loads(_path(name).read_text(encoding="utf-8"))
+def _to_json(one: Recorded) -> dict[str, Any]:
+    """Return an entry of the file: numbers in as few digits as keep them on their side of the limit."""
+    stored = {"date": one.date} | _result_to_json(one.result)
+    if one.full is not None:
+        stored["full"] = {"date": one.full_date} | _result_to_json(one.full)
+    return stored
 
 
-def _path(name: str) -> Path:
-    """Return where a record lies in the installed package."""
-    return Path(str(files("linnet_papers.reproduction") / "data" / name))
+def _result_to_json(result: Result) -> dict[str, Any]:
+    """Return a result without its name, in few digits."""
+    stored = replace(result, rows=tuple(row.rounded() for row in result.rows)).to_json()
+    return {name: value for name, value in stored.items() if name != "name"}
+
+
+def _text(stored: Mapping[str, Any]) -> str:
+    """Return an entry as JSON, with a line for each row."""
+    parts = []
+    for name, value in stored.items():
+        if name == "rows":
+            rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in value)
+            parts.append(f' "rows": [\n  {rows}]')
+        else:
+            text = _text(value) if name == "full" else json.dumps(value, ensure_ascii=False, allow_nan=False)
+            parts.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(parts) + "}"
+
+
+def _recorded(name: str, stored: Mapping[str, Any]) -> Recorded:
+    """Return the entry of one claim."""
+    full = stored.get("full")
+    return Recorded(
+        Result.from_json({"name": name} | dict(stored)),
+        stored["date"],
+        None if full is None else Result.from_json({"name": name} | full),
+        "" if full is None else full["date"],
+    )

@@ -21,8 +21,8 @@ from importlib.metadata import EntryPoint, entry_points
 
 from linnet._arguments import did_you_mean
 from linnet_papers import ORDER
-from linnet_papers.reproduction.declaration import Claim
 from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.measurement import Claim
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.table import Table
 
@@ -73,7 +73,7 @@ def load_papers() -> dict[str, Paper]:
         origin = entry.value if _is_built_in(entry) else f"{entry.value} of the package {package}"
         try:
             catalog.add(entry.load(), origin)
-        except Exception as reason:  # whatever a foreign package does must not take the others down
+        except (Exception, SystemExit) as reason:  # whatever a foreign package does must not take the others down
             why = " ".join(str(reason).split()) or type(reason).__name__
             warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=3)
     return catalog.papers
@@ -111,7 +111,7 @@ def _paper_alone(name: str) -> Paper | None:
         return None
     try:
         paper = entries[0].load()
-    except Exception:  # a foreign package may raise anything
+    except (Exception, SystemExit):  # a foreign package may raise anything
         return None
     return paper if isinstance(paper, Paper) and paper.name == name else None
 

@@ -16,12 +16,14 @@ from pathlib import Path
 from linnet import _page as page
 from linnet_papers.reproduction import report_claims
 from linnet_papers.reproduction.figure import Check
+from linnet_papers.reproduction.measurement import Claim
+from linnet_papers.reproduction.measurement import Result as ClaimResult
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.registry import papers
 from linnet_papers.reproduction.result import DATA_FILE, PICTURE_FORMATS, Result
-from linnet_papers.reproduction.verdicts import ClaimRow
 
 PAGE = "index.html"
+Measured = tuple[Claim, ClaimResult]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def write(
     out: Path,
     results: Sequence[Result],
     failures: Sequence[FigureFailure] = (),
-    claims: Sequence[ClaimRow] = (),
+    claims: Sequence[Measured] = (),
     missing: str = "",
 ) -> Path:
     """Write the page into `out`, whole or not at all; return its path. `missing` says which claims are not on it."""
@@ -50,16 +52,16 @@ def build(
     results: Sequence[Result],
     failures: Sequence[FigureFailure],
     out: Path,
-    claims: Sequence[ClaimRow] = (),
+    claims: Sequence[Measured] = (),
     missing: str = "",
 ) -> str:
     """Return the page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
     made: list[Result | FigureFailure] = [*results, *failures]
-    named = {m.paper for m in made} | {row.paper for row in claims}
+    named = {m.paper for m in made} | {claim.paper for claim, _ in claims}
     order = {name: index for index, name in enumerate(sorted(named, key=_paper_position))}
     made.sort(key=lambda item: (order[item.paper], item.name))
     sections = "".join(
-        _paper_section(name, [m for m in made if m.paper == name], [row for row in claims if row.paper == name], out)
+        _paper_section(name, [m for m in made if m.paper == name], [one for one in claims if one[0].paper == name], out)
         for name in order
     )
     header = f"""<h1>How linear networks learn</h1>
@@ -68,7 +70,7 @@ formula. Each comes with what was measured in it, above all the distance between
 {_summary(results, failures, claims, missing)}
 {_contents(made)}"""
     title = "linnet: the papers' figures, reproduced"
-    main = report_claims.filters(claims) + sections
+    main = report_claims.filters([result for _, result in claims]) + sections
     return page.document(title, header=header, main=main, footer=_provenance(results), script=report_claims.script())
 
 
@@ -79,7 +81,7 @@ def _paper_position(paper: str) -> int:
 
 
 def _summary(
-    results: Sequence[Result], failures: Sequence[FigureFailure], claims: Sequence[ClaimRow], missing: str
+    results: Sequence[Result], failures: Sequence[FigureFailure], claims: Sequence[Measured], missing: str
 ) -> str:
     """Write the tiles at the top of the page: what was made, within which limits, in what time."""
     checks = [check for result in results for check in result.checks]
@@ -93,7 +95,7 @@ def _summary(
         "time to make them": _duration(sum(result.seconds for result in results)),
     }
     if claims:
-        tiles["claims as expected"] = f"{sum(row.as_expected for row in claims)} of {len(claims)}"
+        tiles["claims as expected"] = f"{sum(result.as_expected for _, result in claims)} of {len(claims)}"
     size = (
         "Quick settings: the same code on smaller problems."
         if any(r.quick for r in results)
@@ -101,7 +103,7 @@ def _summary(
     )
     bad = [f"{_link(f)} could not be made" for f in failures]
     bad += [f"{_link(r)}: {len(r.failed)} of {len(r.checks)} checks beyond the limit" for r in results if r.failed]
-    bad += [f'claim <a href="#{escape(row.name)}">{escape(row.name)}</a>' for row in claims if not row.as_expected]
+    bad += [f'claim <a href="#{escape(one.name)}">{escape(one.name)}</a>' for _, one in claims if not one.as_expected]
     bad += [escape(missing.rstrip("."))] * bool(missing)
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
     words = (
@@ -124,11 +126,11 @@ def _card(item: Result | FigureFailure) -> str:
     return f'<a href="#{escape(item.name)}"{_alarm_class(item)}>{inside}</a>'
 
 
-def _paper_section(name: str, made: Iterable[Result | FigureFailure], claims: Sequence[ClaimRow], out: Path) -> str:
+def _paper_section(name: str, made: Iterable[Result | FigureFailure], claims: Sequence[Measured], out: Path) -> str:
     """Write the part of one paper: its figures, then its claims."""
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
     cards = "".join(_figure_section(item, out) if isinstance(item, Result) else _failure_section(item) for item in made)
-    judged = report_claims.answers(paper, claims) + report_claims.table(claims)
+    judged = report_claims.answers(paper, [result for _, result in claims]) + report_claims.table(claims)
     return f"""<details class="paper" open><summary><h2>{escape(paper.title)}</h2></summary>
 <p class="soft">{escape(paper.authors)}</p>
 {cards}{judged}</details>

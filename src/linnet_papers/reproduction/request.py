@@ -14,6 +14,7 @@ import linnet
 from linnet.sweeps import provenance
 from linnet_papers.reproduction.figure import Figure, Settings
 
+CHUNK_BYTES = 1 << 20
 # What draws and stores a figure, beside what computes it and the paper's own folder.
 _MAKERS = (
     "linnet/style.py",
@@ -56,9 +57,11 @@ class FigureRequest:
 
     @property
     def key(self) -> str:
-        """What must agree for finished work to be reused: configuration and code."""
+        """What must agree for finished work to be reused: configuration, code and the files of a data set."""
         configuration = self.settings.model_dump(mode="json")
-        return _digest_of_values([self.figure.name, self.panels, configuration, _fingerprint(self.figure)])
+        parts = [self.figure.name, self.panels, configuration, _fingerprint(self.figure)]
+        folder = configuration.get("data_dir")
+        return _digest_of_values([*parts, *([_digest_of_folder(Path(folder))] if folder else [])])
 
     @property
     def command(self) -> str:
@@ -76,6 +79,18 @@ def _fingerprint(figure: Figure) -> str:
     home = Path(linnet.__file__).parents[1]
     for name in _MAKERS:
         digest.update((home / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _digest_of_folder(folder: Path) -> str:
+    """Return a digest of all files in a folder of data: their names and what they hold."""
+    digest = hashlib.blake2b(digest_size=12)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            digest.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK_BYTES):
+                    digest.update(chunk)
     return digest.hexdigest()
 
 

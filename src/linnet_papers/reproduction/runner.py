@@ -11,8 +11,11 @@ Below the folder `report`, say, `watanabe-fig1-quick` then holds
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import linnet
@@ -34,6 +37,14 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     start = time.perf_counter()
     folder = out / request.folder_name
     folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        return _make_in(folder, request, out, fresh=fresh, start=start)
+
+
+def _make_in(folder: Path, request: FigureRequest, out: Path, *, fresh: bool, start: float) -> Result:
+    """Run the request into its folder, in which nobody else works."""
+    if not fresh and (finished := result.find_finished(request, out)) is not None:  # by whoever was here before
+        return finished
     work = folder / f"work-{request.key[:8]}"
     _remove_work_folders(folder, keep=None if fresh else work)
     with linnet.sweeps.keeping(work):
@@ -64,6 +75,29 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     result.store(done)
     _remove_work_folders(folder, keep=None)
     return done
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder for this process: another one would remove the grids that this one works on, and its files."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)  # its lock ends with this process, however this ends
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"another process is making {folder.name} in {folder}. Wait for it, or choose another folder: --out."
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _remove_work_folders(folder: Path, keep: Path | None) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from linnet._arguments import of_kind
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.measurement import Trial
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,55 +6,31 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import linnet
-import linnet_papers
 from linnet._files import write_whole
 from linnet._workers import command, environment
+from linnet_papers.reproduction.measurement import Result
 from linnet_papers.reproduction.registry import claims, papers
-from linnet_papers.reproduction.verification import NO_VERDICT
 
 OUTCOMES_FILE = "claims.json"
-
-
-@dataclass(frozen=True)
-class ClaimRow:
-    """One claim and what was measured, as the report page shows it."""
-
-    name: str
-    paper: str
-    where: str
-    says: str
-    requirement: str
-    expected: str
-    verdict: str
-    measured: str
-    as_expected: bool
-
-    @classmethod
-    def from_outcome(cls, outcome: Mapping[str, Any]) -> ClaimRow:
-        """Return the row of one object of `linnet verify --json`."""
-        verdict = outcome["verdict"] or NO_VERDICT
-        measured = outcome["measured"] or outcome["error"] or ""
-        rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
-        return cls(verdict=verdict, measured=measured, **rest)
+SUFFIXES = (".py", ".csv", ".json", ".toml", ".npy", ".npz", ".txt")  # of files that can change a number
 
 
 class MissingClaimsError(RuntimeError):
-    """The process that measures the claims ended before all were measured; `rows` are those that were."""
+    """The process that measures the claims ended before all were measured; `results` are of those that were."""
 
-    def __init__(self, said: str, rows: Sequence[ClaimRow] = ()) -> None:
+    def __init__(self, said: str, results: Sequence[Result] = ()) -> None:
         super().__init__(said)
-        self.rows = list(rows)
+        self.results = list(results)
 
 
 class Verdicts:
-    """Verdicts that another process is measuring: `rows()` waits for them.
+    """Verdicts that another process is measuring: `results()` waits for them.
 
     What an earlier run measured with the same code is not measured again, even where it was interrupted or killed.
     """
@@ -85,7 +61,7 @@ class Verdicts:
         """Whether an earlier run had measured them with the same code."""
         return self._process is None
 
-    def rows(self) -> list[ClaimRow]:
+    def results(self) -> list[Result]:
         """Wait until all are measured, and return them; raise `MissingClaimsError` where some could not be."""
         if self._process is not None:
             if self._said is None:
@@ -95,8 +71,8 @@ class Verdicts:
             if missing or not self._outcomes:
                 why = " ".join(self._said.split()[-40:]) or "the process ended early"
                 which = f"{len(missing)} claims were not" if self._outcomes else "the claims could not be"
-                raise MissingClaimsError(f"{which} measured: {why}", self._claim_rows())
-        return self._claim_rows()
+                raise MissingClaimsError(f"{which} measured: {why}", self._read_results())
+        return self._read_results()
 
     def stop(self) -> None:
         """End the measuring, if it is still going on; what it measured is kept."""
@@ -105,15 +81,19 @@ class Verdicts:
             self._process.communicate()  # waits, and closes the pipe
         self._store_measured()
 
-    def _claim_rows(self) -> list[ClaimRow]:
-        """Return all outcomes as rows of the page."""
-        return [ClaimRow.from_outcome(outcome) for outcome in self._outcomes.values()]
+    def _read_results(self) -> list[Result]:
+        """Return all outcomes as results, in the order of the claims."""
+        order = {name: place for place, name in enumerate(claims())}
+        found = [Result.from_json(outcome) for outcome in self._outcomes.values()]
+        return sorted(found, key=lambda result: order.get(result.name, len(order)))
 
     def _store_measured(self) -> None:
         """Move what the process has measured to the file that lasts."""
         self._outcomes |= self._read_measured()
         if self._draft.exists():
-            kept = [outcome for outcome in self._outcomes.values() if outcome["verdict"]]  # others are tried again
+            kept = [
+                outcome for outcome in self._outcomes.values() if not outcome.get("error")
+            ]  # others are tried again
             write_whole(self._file, json.dumps({"key": self._key, "outcomes": kept}, indent=1) + "\n")
             self._draft.unlink(missing_ok=True)
 
@@ -140,8 +120,8 @@ def _whole_outcomes(outcomes: object) -> dict[str, Any]:
     """Return the outcomes that are whole, by the names of their claims."""
     whole = {}
     for outcome in outcomes if isinstance(outcomes, list) else ():
-        with suppress(KeyError, TypeError):
-            whole[ClaimRow.from_outcome(outcome).name] = outcome
+        with suppress(KeyError, TypeError, ValueError):
+            whole[Result.from_json(outcome).name] = outcome
     return whole
 
 
@@ -156,15 +136,17 @@ def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdic
 
 
 def fingerprint(quick: bool) -> str:
-    """Return a digest of linnet's code and of the claims there are; verdicts are reused where it is the same."""
+    """Return a digest of linnet's code and of the packages of all papers; verdicts are reused where it is the same.
+
+    Of a package every file counts that can change a number: a claim may read a formula, a table or a setting from any.
+    """
     digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
-    for path in sorted(
-        path for home in (linnet, linnet_papers) for path in Path(str(home.__file__)).parent.rglob("*.py")
-    ):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for paper in papers().values():
-        modules = {claim.measure.__module__ for claim in paper.claims}
-        for name in sorted(modules):
-            source = getattr(sys.modules.get(name), "__file__", None)
-            digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
+    modules = {claim.measure.__module__ for paper in papers().values() for claim in paper.claims}
+    for top in sorted({"linnet", "linnet_papers", *(name.partition(".")[0] for name in modules)}):
+        for folder in map(Path, getattr(sys.modules.get(top), "__path__", ())):
+            for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES):
+                digest.update(f"{top}/{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    for name in sorted(modules):  # one that is no package's
+        source = getattr(sys.modules.get(name), "__file__", None)
+        digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
     return digest.hexdigest()

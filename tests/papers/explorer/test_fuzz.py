@@ -14,7 +14,6 @@ pytest.importorskip("dash", reason="Dash is not installed: pip install 'linear-n
 
 from linnet_papers.explorer import controls, create_app
 from linnet_papers.explorer.pages import PAGES
-from linnet_papers.explorer.panels import measuring
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("fuzz")]
 
@@ -57,8 +56,7 @@ NASTY: list[Any] = [
 
 @pytest.fixture(scope="module")
 def client() -> Any:
-    yield create_app().server.test_client()
-    measuring.CLAIM_RUNNER.cancel()
+    return create_app().server.test_client()
 
 
 @pytest.fixture(scope="module")

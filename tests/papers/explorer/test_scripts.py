@@ -1,4 +1,4 @@
-"""As Python of the pages *Claims* and *Your data*, executed: the numbers are those of the page.
+"""As Python of the page *Your data*, executed: the numbers are those of the page.
 
 Those of the other pages are executed beside the tests of what they compute.
 """
@@ -18,35 +18,10 @@ from explorer.pages import datasets, executed
 
 from linnet_papers.explorer import controls
 from linnet_papers.explorer.computing.uploads import MAX_ROWS
-from linnet_papers.explorer.pages.claims import PAGE as CLAIMS
 from linnet_papers.explorer.pages.your_data import PAGE as YOUR_DATA
 from linnet_papers.explorer.panels.upload import UPLOADS
-from linnet_papers.explorer.service import Service
-from linnet_papers.reproduction import record
 
 RANDOM = np.random.default_rng(0)
-
-
-@pytest.mark.parametrize(
-    "query", ["", "paper=huang", "verdict=refuted&words=rate", "words=nothing+has+this", "claim=watanabe-eq9"]
-)
-def test_the_script_of_the_claims_finds_what_the_page_lists(query):
-    state = controls.parse(CLAIMS.controls, query)
-    names = executed(CLAIMS, state)
-    shown = datasets(CLAIMS, state)["main"]
-    assert names["data"].identical(shown)
-    bars = Service((CLAIMS,)).answer(CLAIMS, CLAIMS.parts[0], query)["figures"][0]["data"]
-    counted = {bar["name"]: sum(bar["x"]) for bar in bars if sum(bar["x"])}
-    assert names["data"]["verdict"].to_series().value_counts().to_dict() == counted
-    if "claim" in query:
-        assert names["measured"].measured == record.last_measured()["watanabe-eq9"].measured
-
-
-def test_the_script_of_a_claim_measures_the_one_that_is_shown():
-    state = controls.parse(CLAIMS.controls, "claim=watanabe-proj")
-    shown = Service((CLAIMS,)).answer(CLAIMS, CLAIMS.parts[0], state)["figures"][1]
-    assert shown[0].children[0].children == "watanabe-projection"
-    assert "claims()['watanabe-projection'].measurement" in CLAIMS.script(state)
 
 
 def table(rows: int, gaps: bool = False) -> bytes:

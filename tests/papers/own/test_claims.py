@@ -8,12 +8,12 @@ import xarray as xr
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet_papers.own.claims import diagram, stopping
+from linnet_papers.own.claims import diagram
 from linnet_papers.own.figures import published
 from linnet_papers.own.tables import cells, dimensions
 from linnet_papers.own.training import flows
 from linnet_papers.own.training import plane as plane_networks
-from linnet_papers.reproduction import Trial, Verdict
+from linnet_papers.reproduction import Trial, Verdict, verify
 
 QUICK = Trial(quick=True)
 
@@ -57,36 +57,14 @@ def test_the_flow_of_a_network_is_that_of_the_trainer():
     assert_allclose(found.time, [times[np.argmin(run.test_loss)] for run in runs], rtol=0.02)
 
 
-def test_every_rule_can_turn_the_verdict():
-    good = {"covered": 0.97, "within": 0.95, "within_one": 0.7, "factor": 0.8, "beyond": 0, "ranks": 0.01}
-    good |= {"times": 0.02, "timed_within": 0.95, "value": 0.003}
-    trained = diagram.formula_against_training
-    assert trained.verdict(good) == Verdict.HOLDS
-    for change in (
-        {"covered": 0.7},
-        {"within": 0.8},
-        {"within_one": 0.6},
-        {"factor": 1.2},
-        {"beyond": 1},
-        {"timed_within": 0.8},
-        {"ranks": 0.1},
-        {"times": 0.2},
-        {"times": np.nan},
-    ):
-        assert trained.verdict(good | change) == Verdict.REFUTED
-    assert diagram.formula_against_published_cells.verdict({"value": 0.01, "beyond": 0.1}) == Verdict.REFUTED
-    assert stopping.stopping_in_hindsight.verdict({"beyond": {"a": 0.01, "b": 0.022}}) == Verdict.REFUTED
-    assert stopping.stopping_in_hindsight.verdict({"beyond": {"a": 0.01, "b": 0.018}}) == Verdict.HOLDS
-
-
 def test_the_error_falls_with_the_dimension(monkeypatch):
     """On numbers nobody trained: errors that fall like 1/d, and errors that do not fall."""
     dims = [10, 20, 40, 80]
     for power, verdict in ((-1, Verdict.HOLDS), (0, Verdict.REFUTED)):
         made = {dim: np.full(6, 0.01 * float(dim) ** power) for dim in dims}
         monkeypatch.setattr(dimensions.Table, "rows", lambda self, trial, made=made: made)
-        found = diagram.error_over_dimensions.measurement(QUICK)
-        assert found.verdict == verdict and "d = 80" in found.measured
+        (found,) = verify([diagram.error_over_dimensions], QUICK)
+        assert found.verdict == verdict
     table = replace(dimensions.TABLE, read=lambda data: made)
     assert table.entries(xr.Dataset())["median error"] == ["1.00%"] * 4
 

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from linnet_papers.reproduction import report, runner
+from linnet_papers.reproduction import Claim, Result, below, printed, report, runner
 from linnet_papers.reproduction.report import FigureFailure
 from linnet_papers.reproduction.request import FigureRequest
-from linnet_papers.reproduction.verdicts import ClaimRow
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("report")]
 
 
-def row(name: str, verdict: str, sentence: str, *, expected: str | None = None) -> ClaimRow:
-    right = expected is None or expected == verdict
-    return ClaimRow(name, "tu", "Eq. (1)", sentence, "equality", expected or verdict, verdict, "off by 1e-9", right)
+def row(name: str, verdict: str, sentence: str, *, expected: str | None = None) -> tuple[Claim, Result]:
+    expected = expected or verdict
+    rows = (printed("off by", 1e-9 if verdict == "holds" else 1.0, below(1e-6, "equality but for rounding")),)
+    words = {"where": "Eq. (1)", "says": sentence, "tried": "once", "expected": expected, "paper": "tu"}
+    return Claim(name=name, measure=lambda trial: rows, **words), Result(name, expected, rows)
 
 
 CLAIMS = [

@@ -12,8 +12,9 @@ import pytest
 
 import toys
 from linnet.sweeps import ExecutorError
-from linnet_papers.reproduction import Trial, parallel
-from linnet_papers.reproduction.verification import verify
+from linnet_papers.reproduction import Result, Trial, parallel, record, verify
+from linnet_papers.reproduction.record import Recorded
+from linnet_papers.reproduction.registry import select_claims
 
 
 class KilledPool:
@@ -22,7 +23,7 @@ class KilledPool:
     _processes: dict[int, Any] = {}  # noqa: RUF012
 
     def __init__(self, *_: Any, **options: Any) -> None:
-        self.lines = [json.dumps(outcome.to_json()) for outcome in verify(CLAIMS, Trial(quick=True))]
+        self.lines = [json.dumps(result.to_json()) for result in verify(CLAIMS, Trial(quick=True))]
 
     def submit(self, measure: Any, batch: Any, path: Path) -> Future[None]:
         self.path, future = path, Future[None]()
@@ -40,7 +41,20 @@ CLAIMS = [toys.CLAIMS["watanabe-square"], toys.CLAIMS["tu-other"]]
 def test_what_a_killed_process_had_measured_is_given_before_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "process_pool", KilledPool)
     work = [parallel.Batch(tuple(claim.name for claim in CLAIMS), Trial(quick=True))]
-    outcomes = parallel.outcomes(CLAIMS, work, 2)
-    assert [next(outcomes)[1].claim.name for _ in CLAIMS] == ["watanabe-square", "tu-other"]
+    results = parallel.results(work, 2)
+    assert [next(results)[1].name for _ in CLAIMS] == ["watanabe-square", "tu-other"]
     with pytest.raises(ExecutorError, match="a process that measured claims was killed"):
-        next(outcomes)
+        next(results)
+
+
+def test_the_last_process_ends_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole papers go to workers, which share what they train, in the best order by the seconds of the record."""
+    seconds = {"watanabe": 3.0, "varre": 3.0, "huang": 2.0, "tu": 2.0, "own": 2.0}
+    chosen = [select_claims([paper])[0] for paper in seconds]
+    known = {one.name: Recorded(Result(one.name, one.expected, seconds=seconds[one.paper])) for one in chosen}
+    monkeypatch.setattr(record, "of", lambda papers: known)
+    for workers, ends in ((1, [12.0]), (2, [6.0, 6.0]), (5, [2.0, 2.0, 2.0, 3.0, 3.0])):  # longest first: 7 of two
+        order, busy = parallel.batches(chosen, Trial(quick=True), workers), [0.0] * workers
+        for batch in order:
+            busy[busy.index(min(busy))] += known[batch.names[0]].result.seconds
+        assert sorted(busy) == ends

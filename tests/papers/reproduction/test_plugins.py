@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from linnet_papers.reproduction import Below, Claim, registry
+from linnet_papers.reproduction import Claim, below, printed, registry
 from linnet_papers.reproduction.new_paper import write
 from linnet_papers.reproduction.paper import Answer, Paper, Statement
 from linnet_papers.reproduction.registry import PluginWarning
@@ -29,9 +29,7 @@ def paper(name: str, *claims: str) -> Paper:
             where="Eq. (1)",
             says="It is so.",
             tried="once",
-            holds=Below(2, because="the sentence says so"),
-            reads="it is {value}",
-            measure=lambda trial: {"value": 1.0},
+            measure=lambda trial: [printed("size", 1.0, below(2, "the sentence says so"))],
         )
         for claim in claims
     ]
@@ -122,8 +120,8 @@ def test_a_claim_stands_where_the_statements_that_name_it_say() -> None:
     ]
     cited = {"name": "p", "title": "T", "authors": "A"}
     placed = Paper(**cited, claims=[one, two], statements=rows).claims
-    assert [claim.where for claim in placed] == ["Eqs. (1)-(2); Section 1", "Section 1"]
-    with pytest.raises(ValueError, match=r"must not have a `where`, got 'Eq. \(3\)': .* 'Eqs. \(1\)-\(2\); Section 1'"):
+    assert [claim.where for claim in placed] == ["Section 1; Eq. (1); Eq. (2)", "Section 1"]
+    with pytest.raises(ValueError, match=r"must not have a `where`, got 'Eq. \(3\)': .* 'Section 1; Eq"):
         Paper(**cited, claims=[replace(one, where="Eq. (3)"), two], statements=rows)
     with pytest.raises(ValueError, match="the claim 'two' of p stands nowhere"):
         Paper(**cited, claims=[two])

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from linnet_papers.reproduction import papers, report, runner
+from linnet_papers.reproduction import Result as Measured
+from linnet_papers.reproduction import below, claims, papers, printed, report, runner
+from linnet_papers.reproduction.formulas import plain
 from linnet_papers.reproduction.report import FigureFailure
 from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.result import Result
-from linnet_papers.reproduction.verdicts import ClaimRow
 
 
 class Page(HTMLParser):
@@ -129,9 +130,9 @@ def test_works_in_light_and_dark_and_on_a_phone(written: Path) -> None:
 
 def test_each_theorem_has_its_answer_where_its_claims_were_measured() -> None:
     paper = papers()["tu"]
-    claim = ClaimRow("tu-thm1", "tu", "Theorem 1", "it is near", "below 3", "holds", "holds", "2.2", True)
-    text = Page(report.build([], [], Path(), [claim])).text
+    claim = Measured("tu-thm1", "holds", (printed("distance $x_1$", 2.2, below(3, "it says so")),))
+    text = Page(report.build([], [], Path(), [(claims()["tu-thm1"], claim)])).text
     answer = next(one for one in paper.answers if one.theorem == "Theorem 1")
-    assert "Is it true?" in text and answer.answer in text
+    assert "Is it true?" in text and plain(answer.answer) in text and "distance x_12.2below 3yesit says so" in text
     assert next(one for one in paper.answers if one.theorem == "Theorem E.5").answer not in text  # none of its claims
     assert "Is it true?" not in Page(report.build([], [], Path())).text

@@ -109,7 +109,6 @@ def test_a_run_that_breaks_leaves_the_finished_one(
 
 
 def test_an_interrupted_grid_goes_on_where_it_was(toys: ModuleType, tmp_path: Path) -> None:
-    pytest.importorskip("zarr", reason="grids are kept only where Zarr is installed")
     toys.CALLS.clear()
     grid = FigureRequest.from_figure(replace(toys.FIGURES["tu-fig1"], compute=toys.compute_grid), quick=True)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
@@ -119,6 +118,23 @@ def test_an_interrupted_grid_goes_on_where_it_was(toys: ModuleType, tmp_path: Pa
     assert toys.CALLS == [1.0, 2.0, -1.0, 3.0, 4.0]
     np.testing.assert_allclose(datafile.read(done.folder / "data.nc").end, np.exp([-1.0, -2.0, -3.0, -4.0]))
     assert list(done.folder.glob("work-*")) == []
+
+
+def test_two_runs_into_one_folder_do_not_remove_each_others_work(toys: ModuleType, tmp_path: Path) -> None:
+    toys.CALLS.clear()
+    figure = toys.FIGURES["tu-fig1"]
+
+    def second(settings: Any, panels: Any) -> xr.Dataset:
+        grid = toys.compute_grid(settings, panels)
+        with pytest.raises(ValueError, match="another process is making tu-fig1-quick in"):
+            runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path, fresh=True)
+        assert list((tmp_path / "tu-fig1-quick").glob("work-*"))
+        return grid
+
+    toys.CALLS.append(-1.0)  # so that the grid is not interrupted
+    request = FigureRequest.from_figure(replace(figure, compute=second), quick=True)
+    done = runner.make(request, tmp_path)
+    assert done.folder.exists() and list(done.folder.glob("work-*")) == []
 
 
 def test_a_picture_that_fails_is_not_finished_work(toys: ModuleType, tmp_path: Path) -> None:
@@ -181,3 +197,22 @@ def test_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
         check_writable(tmp_path / "file" / "below")
     check_writable(tmp_path / "new" / "deep")
     assert list((tmp_path / "new" / "deep").iterdir()) == []
+
+
+def test_other_files_in_the_folder_of_a_data_set_are_other_work(tmp_path: Path) -> None:
+    """A figure was reused after its data had changed."""
+    from linnet_papers.reproduction.registry import figures
+
+    figure, folder = figures()["huang-fig2"], tmp_path / "data"
+    folder.mkdir()
+    (folder / "train").write_bytes(b"one")
+
+    def key() -> str:
+        return FigureRequest.from_figure(figure, quick=True, data="fashion-mnist", data_dir=str(folder)).key
+
+    before = key()
+    assert key() == before
+    (folder / "train").write_bytes(b"two")
+    changed = key()
+    (folder / "train").rename(folder / "test")
+    assert len({before, changed, key()}) == 3

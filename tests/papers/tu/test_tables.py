@@ -11,7 +11,7 @@ import linnet as ln
 import reference
 from drawn import drawn_gaussian
 from linnet.theories import lazy_active
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.tu.tables import active_region
 from linnet_papers.tu.tables import border as tu_border
 from linnet_papers.tu.tables import regions as tu_regions

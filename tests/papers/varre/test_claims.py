@@ -1,16 +1,14 @@
 """The rules of the claims, on numbers that nobody measured; what every claim must have is tested for all papers."""
 
 import dataclasses
-import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from linnet.theories.noise_process import lyapunov_exponents
-from linnet_papers.reproduction import Estimate, Trial, Verdict
+from linnet_papers.reproduction import Estimate, Trial, Verdict, verify
 from linnet_papers.reproduction.table import Table
-from linnet_papers.varre.claims import growth, label_noise, limit, noise
+from linnet_papers.varre.claims import growth, limit
 from linnet_papers.varre.paper import PAPER
 
 
@@ -30,15 +28,7 @@ def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
     found = limit.flows.LIMITS.rows(Trial(quick=True))
     broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
     monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
-    assert limit.singular_values.measurement(Trial(quick=True)).verdict == Verdict.REFUTED
-
-
-def test_a_commutator_of_mean_zero_would_be_believed():
-    above = {"d = 2": 49.0, "d = 3": 46.0}
-    numbers: dict[str, Any] = {"two": Estimate(0.49, 0.01), "above": above, "entry_above": above, "late": 0.482}
-    assert noise.commutator.verdict({**numbers, "limit": 0.48}) == Verdict.REFUTED
-    assert noise.commutator.verdict({**numbers, "limit": 0.7}) == Verdict.OUTSIDE
-    assert noise.commutator.verdict({**numbers, "limit": 0.48, "above": {"d = 2": 0.5}}) == Verdict.HOLDS
+    assert verify([limit.singular_values], Trial(quick=True))[0].verdict == Verdict.REFUTED
 
 
 def as_in_theory(**changes):
@@ -67,12 +57,4 @@ def as_in_theory(**changes):
 )
 def test_rates_decide(claim, changes, verdict, monkeypatch):
     monkeypatch.setattr(Table, "rows", lambda table, trial: as_in_theory(**changes))
-    assert claim.measurement(Trial(quick=True)).verdict == verdict
-
-
-def test_the_difference_of_descent_and_equation_must_be_seen_to_vanish():
-    numbers = {"seen": 20.0, "remaining": 0.25, "value": 0.5, "wrong": 300.0}
-    assert label_noise.equation.verdict(numbers) == Verdict.HOLDS
-    for name, value in {"remaining": 1.0, "seen": 2.0, "value": -6.0, "wrong": 3.0}.items():
-        assert label_noise.equation.verdict({**numbers, name: value}) == Verdict.REFUTED
-        assert label_noise.equation.verdict({**numbers, name: math.nan}) == Verdict.REFUTED
+    assert verify([claim], Trial(quick=True))[0].verdict == verdict

@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linnet as ln
-from linnet_papers.reproduction.declaration import Trial
+from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
 from linnet_papers.varre.tables import label_noise as label_noise_table
 from linnet_papers.varre.tables import noise

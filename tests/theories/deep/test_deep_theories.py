@@ -172,3 +172,35 @@ def test_cells_that_cannot_be_computed_are_refused():
     nothing = ln.Problem.from_target(np.zeros((3, 3)), truth=np.eye(3))
     with pytest.raises(ValueError, match="`problem` must have a target that is not zero"):
         deep.deep_diagram(nothing, [1e-4], [10], depth=3)
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_modes_may_begin_at_values_of_their_own(depth):
+    """One input and one output: the network itself, orthogonal exactly, Gaussian up to its width."""
+    problem, times = ln.Problem.from_target([[2.0]]), np.array([0.0, 0.5, 1.0, 3.0])
+    start = ln.inits.orthogonal_layers(key=1, in_dim=1, out_dim=1, width=6, scales=0.8, depth=depth)
+    exact = ln.gradient_flow(problem, start, times=times).products[:, 0]
+    initial = float(start.product[0, 0])
+    assert_allclose(deep.orthogonal_modes([2.0], 0.8, depth, times, initial_values=initial), exact, atol=1e-8)
+    assert np.abs(deep.orthogonal_modes([2.0], 0.8, depth, times) - exact).max() > 0.02  # which neglects it
+    many = 24
+    wide = ln.inits.reduced_gaussian(
+        key=4, in_dim=1, out_dim=1, width=2000, stds=0.8 / 2000**0.5, depth=depth, order=4, batch=many
+    )
+    exact = ln.gradient_flow(problem, wide, times=times).products[:, :, 0, 0]
+    begun, from_zero = (
+        np.abs(deep.gaussian_modes(np.full(many, 2.0), 0.8, depth, times, initial_values=values) - exact).mean()
+        for values in (wide.product[:, 0, 0], 0.0)
+    )
+    assert begun < 0.02 and begun < from_zero / 1.5
+    with pytest.raises(ValueError, match="`initial_values` must be at most the product of the layers' sizes"):
+        deep.orthogonal_modes([2.0], 0.5, depth, times, initial_values=1.0)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_balanced_products_are_those_of_networks_with_any_covariance(depth):
+    random = np.random.default_rng(depth)
+    problem = ln.Problem.from_data(random.normal(size=(9, 4)) * [2.0, 1.0, 1.0, 0.5], random.normal(size=(9, 3)))
+    start = ln.inits.balanced(0.3 * random.normal(size=(3, 4)), depth=depth)
+    run = ln.gradient_flow(problem, start, times=[0.0, 0.5, 2.0])
+    assert_allclose(deep.balanced_products(problem, start.product, depth, run.times), run.products, atol=1e-8)

@@ -493,3 +493,9 @@ def test_a_second_scale_of_zero_changes_no_bit():
     assert all((a == b).all() for a, b in zip(plain, given, strict=True))
     with pytest.raises(ValueError, match="`second_gamma` must not be negative"):
         sb.final_singular_values([1.0], 1.0, 2, second_gamma=-1.0)
+
+
+def test_a_negative_reference_is_refused():
+    """The divergence from -2 was off by up to 10^112, without a word."""
+    with pytest.raises(ValueError, match="`reference` are singular values and must not be negative: the least is -2"):
+        sb.bregman([1.0], [-2.0], 1e6)

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import broadcast, count, real_array, representable, times_array
+from linnet._arguments import broadcast, count, of_kind, real_array, representable, times_array
+from linnet.problems.problem import Problem
 
 _MAX_HALVINGS = 200
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
@@ -105,6 +106,70 @@ def balanced_times(
         z0, z = (np.log(part) - np.log(top - part) for part in (first, last))
         clock[mode] = (_clock(z, L) - _clock(z0, L)) / top ** (2 - 2 / L)
     return clock
+
+
+@representable
+def balanced_products(
+    problem: Problem, initial_product: ArrayLike, depth: int, times: ArrayLike, *, rtol: float = 1e-11
+) -> Float[np.ndarray, "time output input"]:
+    r"""Products of a balanced network of any depth, from any product and with any covariance.
+
+    $$ \dot A = \sum_{l=1}^{L} (A A^\top)^{(L-l)/L}\, R\, (A^\top A)^{(l-1)/L}, \qquad R = \Gamma - A \Sigma $$
+
+    An equation for the product alone, because balanced layers follow from it. It is integrated.
+
+    **Arguments:**
+
+    - `problem`: with a squared loss, no batch axis
+    - `initial_product`: $A(0)$, (output, input)
+    - `depth`: the number of layers $L \ge 2$
+    - `times`: canonical, increasing, (time,)
+    - `rtol`: relative tolerance of the integration
+
+    **Returns** $A(t)$, (time, output, input).
+
+    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). Where the singular vectors
+    of the initial product are those of the target of whitened inputs, `balanced_modes` has the closed form.
+
+    **Reference:** Arora et al. 2018, Theorem 1, without weight decay.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.deep import balanced_modes, balanced_products
+        >>> problem, times = ln.Problem.from_target(np.diag([2.0, 1.0])), [0.0, 5.0]
+        >>> path = balanced_products(problem, 0.01 * np.eye(2), 3, times)
+        >>> bool(np.abs(np.diagonal(path[1]) - balanced_modes([2.0, 1.0], 0.01, 3, times)[1]).max() < 1e-8)
+        True
+    """
+    from scipy.integrate import solve_ivp
+
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    if problem.cost is not None or problem.batch is not None:
+        raise ValueError("`problem` must be a single one with a squared loss.")
+    initial, clock = real_array("initial_product", initial_product, ndim=2), times_array("times", times)
+    L = count("depth", depth, least=2, most=1000)
+    if initial.shape != (problem.out_dim, problem.in_dim):
+        raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
+
+    def velocity(_: float, state: np.ndarray) -> np.ndarray:
+        product = state.reshape(initial.shape)
+        pull = problem.residual(product)
+        left, values, right = np.linalg.svd(product, full_matrices=False)
+        powers = values[:, None] ** (2 * np.arange(L) / L)
+        middle = (left.T @ pull @ right.T) * (powers[:, 1 : L - 1] @ powers[:, L - 2 : 0 : -1].T)
+        ends = (left * powers[:, -1]) @ (left.T @ pull) + (pull @ right.T * powers[:, -1]) @ right
+        return np.asarray(ends + left @ middle @ right).ravel()
+
+    size = float(np.abs(initial).max())
+    if size == 0 or clock[-1] == 0:
+        return np.broadcast_to(initial, (clock.size, *initial.shape)).copy()
+    span = (0.0, float(clock[-1]))
+    run = solve_ivp(velocity, span, initial.ravel(), "DOP853", t_eval=clock, rtol=rtol, atol=0.01 * rtol * size)
+    if not run.success:
+        raise ArithmeticError(f"the balanced flow could not be integrated to t = {clock[-1]:g}: {run.message}")
+    return np.asarray(run.y.T.reshape(-1, *initial.shape))
 
 
 def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:

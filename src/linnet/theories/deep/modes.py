@@ -6,7 +6,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, one_or_each, positive, real_array, refuse_infinite, representable, times_array
+from linnet._arguments import (
+    broadcast,
+    count,
+    one_or_each,
+    positive,
+    real_array,
+    refuse_infinite,
+    representable,
+    times_array,
+)
 from linnet.theories.deep._trees import MAX_UNITS, couplings, integrate_products
 
 MAX_LETTERS = 40
@@ -20,6 +29,7 @@ def gaussian_modes(
     depth: int,
     times: ArrayLike,
     *,
+    initial_values: ArrayLike = 0.0,
     order: int | None = None,
     rtol: float = 1e-5,
 ) -> Float[np.ndarray, "time mode"]:
@@ -36,6 +46,7 @@ def gaussian_modes(
     - `coupling`: $c_l = \sqrt w\,\mathrm{std}_l$, one number or one for each layer
     - `depth`: the number of layers $L$
     - `times`: canonical, increasing, (time,)
+    - `initial_values`: $s(0)$, small against the product of the couplings, one number or one for each mode
     - `order`: the longest word kept; by default so long that two letters more change nothing beyond `rtol`
     - `rtol`: the error that is allowed, in units of the largest singular value
 
@@ -53,16 +64,16 @@ def gaussian_modes(
         [[0.0, 0.0], [1.89, 0.03], [2.0, 0.5]]
     """
     S, c, L, clock = _check_modes(values, coupling, depth, times, "coupling")
-    tolerance = positive("rtol", rtol)
+    tolerance, overlaps = positive("rtol", rtol), _overlaps(initial_values, S, c)
     if order is not None or L == 2:
-        longest = 0 if order is None else count("order", order, least=0, most=MAX_LETTERS)
-        return _modes_from_words(S, c, L, clock, longest)
+        longest = 0 if order is None else count("order", order, least=max(0, L - 3), most=MAX_LETTERS)
+        return _modes_from_words(S, c, clock, longest, overlaps)
     letters = L
-    modes = _modes_from_words(S, c, L, clock, letters)
+    modes = _modes_from_words(S, c, clock, letters, overlaps)
     size = max(float(S.max()), float(np.abs(modes).max()))
     while letters + 2 <= MAX_LETTERS and max(len(layer) for layer in couplings(L, letters + 2)) <= MAX_UNITS:
         letters += 2
-        longer = _modes_from_words(S, c, L, clock, letters)
+        longer = _modes_from_words(S, c, clock, letters, overlaps)
         change, modes = float(np.abs(longer - modes).max()), longer
         if not change > tolerance * size:
             return modes
@@ -74,11 +85,12 @@ def gaussian_modes(
 
 @representable
 def orthogonal_modes(
-    values: ArrayLike, scales: ArrayLike, depth: int, times: ArrayLike
+    values: ArrayLike, scales: ArrayLike, depth: int, times: ArrayLike, *, initial_values: ArrayLike = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a deep network from an orthogonal start of negligible product.
+    r"""Singular values of the product of a deep network from an orthogonal start.
 
-    Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L e_2^T$.
+    Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L (o, \sqrt{1 - o^2})$, where $o$ is its initial
+    value over $c_1 \cdots c_L$.
 
     **Arguments:**
 
@@ -86,11 +98,12 @@ def orthogonal_modes(
     - `scales`: $c_l$, the singular values of each layer at the start, one number or one for each layer
     - `depth`: the number of layers $L$
     - `times`: canonical, increasing, (time,)
+    - `initial_values`: $s(0)$, at most the product of the scales, one number or one for each mode
 
     **Returns** $s(t)$, (time, mode).
 
     **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the start's own product is
-    negligible.
+    negligible outside of the modes.
 
     **Example:**
 
@@ -99,18 +112,42 @@ def orthogonal_modes(
         [[0.0, 0.0], [2.0, 0.5]]
     """
     S, c, _, clock = _check_modes(values, scales, depth, times, "scales")
-    start = [c[0] * np.array([[1.0], [0.0]]), *(one * np.eye(2) for one in c[1:-1]), c[-1] * np.array([[0.0, 1.0]])]
-    return _modes_from_layers(S, start, clock)
+    o = _overlaps(initial_values, S, c)
+    last = np.stack([o, np.sqrt(1 - o**2)], axis=1)[:, None, :]
+    each = [np.broadcast_to(layer, (S.size, *layer.shape)) for layer in (np.array([[1.0], [0.0]]), np.eye(2))]
+    return _modes_from_layers(S, [c[0] * each[0], *(one * each[1] for one in c[1:-1]), c[-1] * last], clock)
 
 
-def _modes_from_words(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: int) -> np.ndarray:
-    """Return the modes of a wide network from couplings of words up to `order`."""
-    return _modes_from_layers(S, [one * layer for one, layer in zip(c, couplings(depth, order), strict=True)], clock)
+def _overlaps(initial_values: ArrayLike, S: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return the initial values over the product of the layers' sizes, one for each mode."""
+    given = real_array("initial_values", initial_values, ndim=(0, 1))
+    if given.ndim and given.size != S.size:
+        broadcast(values=S, initial_values=given)
+    size = float(np.prod(c))
+    if (np.abs(given) > size * (1 + 1e-9)).any():
+        raise ValueError(
+            f"`initial_values` must be at most the product of the layers' sizes, {size:.3g}: got {given.max():.3g}."
+        )
+    return np.broadcast_to(np.clip(given / (size if size > 0 else 1.0), -1.0, 1.0), S.shape)
 
 
-def _modes_from_layers(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
-    """Return the modes that small networks reach from one start, each towards its own singular value."""
-    networks = [np.repeat(layer[None], S.size, axis=0) for layer in start]
+def _modes_from_words(S: np.ndarray, c: np.ndarray, clock: np.ndarray, order: int, overlaps: np.ndarray) -> np.ndarray:
+    """Return the modes of a wide network from couplings of words up to `order`.
+
+    What the inner layers but the last make of the image of the input has an overlap with the row of the last one.
+    """
+    layers = couplings(len(c), order)
+    unit = 0
+    for layer in layers[1:-2]:
+        unit = int(np.argmax(layer[:, unit]))
+    networks = [one * np.repeat(layer[None], S.size, axis=0) for one, layer in zip(c, layers, strict=True)]
+    before = networks[-2] if len(c) > 2 else networks[-1]
+    before[:, 0, unit] += c[-2 if len(c) > 2 else -1] * overlaps
+    return _modes_from_layers(S, networks, clock)
+
+
+def _modes_from_layers(S: np.ndarray, networks: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
+    """Return the modes that small networks reach, each towards its own singular value."""
     singular_values = integrate_products(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
     if not np.isfinite(singular_values).all():
         raise ArithmeticError("the mode equations took too many steps: ask for earlier `times`.")

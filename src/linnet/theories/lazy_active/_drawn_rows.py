@@ -94,7 +94,7 @@ class DrawnRow:
         """
         last = max(block[1] for block in blocks)
         if thinner not in self.drawn or self.drawn[thinner].number < last:
-            keys = [[*self.key, int(self.width), i] for i in range(last)]
+            keys = [[*self.key, *self.spectrum.draw_words, int(self.width), i] for i in range(last)]
             units = self.spectrum.num_outliers + self.effort.units // thinner
             self.drawn[thinner] = DrawnStarts(self.spectrum, self.width, keys, units)
         drawn = self.drawn[thinner]

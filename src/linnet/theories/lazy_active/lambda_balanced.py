@@ -115,7 +115,13 @@ def balanced_solution(
             f"`first` and `second` must be (hidden, {inputs}) and ({outputs}, hidden), as `target` is {goal.shape}: "
             f"got shapes {W1.shape} and {W2.shape}."
         )
-    imbalance = _multiple_of_identity(W1, W2)
+    imbalance, apart = common_imbalance(W1, W2)
+    if apart > MAX_IMBALANCE_ERROR:
+        raise ValueError(
+            "`first` and `second` must be lambda-balanced, W1 W1^T - W2^T W2 a multiple of the identity: it differs "
+            f"from {imbalance:g} I by {apart:.3g} of the squared weights. Use `inits.balanced`, or `gradient_flow` for "
+            "other layers."
+        )
     clock = times_array("times", times)
     sides = inputs + outputs
     check_fits(24 * clock.size * sides**2, f"{clock.size} states of side {sides}", "Ask for fewer `times`.")
@@ -127,18 +133,14 @@ def balanced_solution(
     return BalancedSolution(clock, imbalance, P[:, inputs:, :inputs], P[:, :inputs, :inputs], P[:, inputs:, inputs:])
 
 
-def _multiple_of_identity(first: np.ndarray, second: np.ndarray) -> float:
-    """Return lambda; refuse layers whose imbalance is no multiple of the identity."""
+def common_imbalance(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Return the multiple of the identity that is nearest to the imbalance, and how far that is, relative to the sum of
+    the squared weights."""
     imbalance = first @ first.T - second.T @ second
     value = float(np.trace(imbalance)) / len(imbalance)
     size = float((first**2).sum() + (second**2).sum())
     apart = float(np.linalg.norm(imbalance - value * np.eye(len(imbalance))))
-    if apart > MAX_IMBALANCE_ERROR * size:
-        raise ValueError(
-            "`first` and `second` must be lambda-balanced, W1 W1^T - W2^T W2 a multiple of the identity: it differs "
-            f"from {value:g} I by {apart:.3g}. Use `inits.balanced`, or `gradient_flow` for other layers."
-        )
-    return value
+    return value, apart / size if size > 0 else 0.0
 
 
 def _follow(state: np.ndarray, rates: np.ndarray, times: np.ndarray) -> np.ndarray:

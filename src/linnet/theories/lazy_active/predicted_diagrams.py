@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, flag, partly_representable, positive, real_array, refuse_infinite
+from linnet._arguments import count, flag, non_negative, partly_representable, positive, real_array, refuse_infinite
 from linnet._randomness import Key, words
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active._drawn_plane import fill
 from linnet.theories.lazy_active._drawn_rows import COARSE, FINE, MOST_DRAWS, PLATEAU, DrawnRow, time_error
+from linnet.theories.lazy_active._other_dynamics import decaying_cells, spectral_cells
 from linnet.theories.lazy_active._wide_cells import drawn_cells, wide_best, wide_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
 
@@ -101,6 +102,8 @@ def predicted_diagram(
     points: int | None = None,
     key: Key = 0,
     depth: int = 2,
+    update: Any = None,
+    weight_decay: float = 0.0,
 ) -> PredictedDiagram:
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
@@ -119,8 +122,15 @@ def predicted_diagram(
       followed (a factor of 4 apart at most) are interpolated. `.uncertainty` includes what each of these leaves
     - `limit`: of `.uncertainty`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
-    - `key`: of the starts
+    - `key`: of the starts, which are drawn for each task and width anew. The cells of one width share them: their
+      errors go together, from one variance to the next; those of other widths are independent
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
+
+    - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent: the target is clipped
+      (`theories.spectral_descent`)
+    - `weight_decay`: of gradient descent. The minimum over all times may then be at the end, where `best_time` is
+      infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
+      infinite `uncertainty`
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
 
@@ -142,7 +152,16 @@ def predicted_diagram(
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
     draws, coarse = count("draws", draws, least=0, most=MOST_DRAWS), flag("coarse", coarse)
-    if count("depth", depth, least=2, most=6) > 2:
+    layers, decay = count("depth", depth, least=2, most=6), non_negative("weight_decay", weight_decay)
+    if update is not None or decay:
+        if layers > 2 or (update is not None and decay):
+            raise ValueError("`update` and `weight_decay` are for two layers, and for one of them at a time.")
+        plane = spectrum, units, units[:, None] * sizes
+        parts = decaying_cells(*plane, decay) if update is None else spectral_cells(*plane, update)
+        unknown = np.full(plane[2].shape, np.nan)
+        arrays = dict(zip(_NAMES, (*parts, unknown, unknown), strict=True))
+        return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
+    if layers > 2:
         return _deeper(spectrum, sizes, units, limit, depth)
     if draws == 1:
         raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")

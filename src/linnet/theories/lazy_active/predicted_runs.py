@@ -91,7 +91,7 @@ def predicted_run(
         values = mode_values(spectrum.values, float(g[0]), clock)
         parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
     else:
-        starts = DrawnStarts(spectrum, units, [[*key, int(units), i] for i in range(draws)])
+        starts = DrawnStarts(spectrum, units, [[*key, *spectrum.draw_words, int(units), i] for i in range(draws)])
         runs, modes = starts.run(size, clock)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]
         values = modes.mean(axis=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +63,17 @@ class TaskSpectrum:
     @property
     def has_truth(self) -> bool:
         return bool(np.isfinite(self.truth_power))
+
+    @property
+    def draw_words(self) -> list[int]:
+        """Numbers that differ from task to task, for random draws; the same in other units and with a grouped bulk."""
+        apart = slice(0, self.num_outliers)
+        unit = float(self.values[0]) if self.values.size and self.values[0] > 0 else 1.0
+        power = self.truth_power / unit**2 if self.has_truth else 0.0
+        shares = np.concatenate([self.values[apart] / unit, np.abs(self.overlaps[apart]) / unit, [power]])
+        # rounding in the SVD must not change the draws: thousandths of these shares are told apart, no more
+        told = [self.outputs, self.inputs, self.num_outliers, *np.round(1e3 * shares).astype(int).tolist()]
+        return np.frombuffer(hashlib.sha256(json.dumps(told).encode()).digest()[:8], "<u4").tolist()
 
     def grouped(self, points: int) -> TaskSpectrum:
         """The same spectrum with its bulk in `points` groups of equally many modes (root mean square, mean overlap)."""

@@ -97,7 +97,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
         (0.0, True)
     """
     gamma = positive("gamma", gamma)
-    x, y = modes(values), real_array("reference", reference)
+    x, y = modes(values), modes(reference, "reference")
     _check_match("values", x, y)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -233,11 +233,11 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     return bound
 
 
-def modes(values: object) -> np.ndarray:
-    """Singular values as an array, refused where one is negative."""
-    values = real_array("values", values)
+def modes(values: object, name: str = "values") -> np.ndarray:
+    """Return singular values as an array; refuse negative ones."""
+    values = real_array(name, values)
     if (values < 0).any():
-        raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")
+        raise ValueError(f"`{name}` are singular values and must not be negative: the least is {values.min()}.")
     return values
 
 

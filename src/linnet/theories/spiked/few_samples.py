@@ -59,8 +59,8 @@ def generalization_error(
             "`spike`, `alignment` and `ratio` must have shapes that broadcast: "
             f"got {rho.shape}, {A.shape} and {gamma.shape}."
         ) from None
-    stretch = 1 + rho / gamma
-    error = variance * (1 - 1 / gamma) * ((1 - A) * (1 + A) + A**2 * ((1 + rho) / stretch / stretch))
+    stretch = (gamma + rho) / gamma  # 1 + rho/gamma and 1 - 1/gamma cancel near a ratio of one
+    error = variance * ((gamma - 1) / gamma) * ((1 - A) * (1 + A) + A**2 * ((1 + rho) / stretch / stretch))
     if flag("normalized", normalized):
         error = error / (variance * (1 + rho * A**2))
     return float(error) if np.ndim(error) == 0 else error

@@ -2,7 +2,6 @@
 
 from linnet_papers.explorer.page import Page
 from linnet_papers.explorer.pages import (
-    claims,
     depth,
     feature_learning,
     phase_diagram,
@@ -12,5 +11,5 @@ from linnet_papers.explorer.pages import (
     your_data,
 )
 
-_IN_ORDER = (train, phase_diagram, depth, two_phases, spectral_bias, feature_learning, claims, your_data)
+_IN_ORDER = (train, phase_diagram, depth, two_phases, spectral_bias, feature_learning, your_data)
 PAGES: tuple[Page, ...] = tuple(module.PAGE for module in _IN_ORDER)

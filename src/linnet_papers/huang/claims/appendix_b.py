@@ -10,8 +10,8 @@ from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.tables import neurons
 from linnet_papers.huang.training.runs import FeatureRun, train_inside
 from linnet_papers.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
-from linnet_papers.reproduction.numbers import by_name
 
 assumed = partial(claim, assumes=settings.ASSUMED)
 NONE = Limit(0, "it is said of all r")

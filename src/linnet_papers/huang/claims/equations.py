@@ -13,8 +13,8 @@ from linnet_papers.huang.tables.equations import INSIDE, SECTION_SIX, SETTINGS
 from linnet_papers.huang.training import features
 from linnet_papers.huang.training.runs import train_section_six
 from linnet_papers.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import first_index, highest, relative_distance
-from linnet_papers.reproduction.numbers import by_name
 
 GRID = (
     f"unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = {', '.join(INSIDE)}, and section 6; n = "

@@ -10,8 +10,8 @@ from linnet_papers.huang.tables import neurons, synthetic
 from linnet_papers.huang.tables.neurons import where_well_inside
 from linnet_papers.huang.training.runs import train_inside
 from linnet_papers.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, lowest, relative_distance
-from linnet_papers.reproduction.numbers import by_name
 
 NEAR = Limit(0.01, "the start's own part outside the span of the inputs, sigma_0 v against |beta|")
 ANOTHER_KERNEL = AtLeast(

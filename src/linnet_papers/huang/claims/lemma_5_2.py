@@ -9,8 +9,8 @@ from linnet_papers.huang.tables import neurons, region
 from linnet_papers.huang.tables.neurons import where_dominant
 from linnet_papers.huang.training.runs import train_inside
 from linnet_papers.reproduction import AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 
 SPREAD = Limit(10.0, "of order 1 for every neuron: none ten times above or below the median one")
 STRONG = 40.0  # of n^(3/2)|beta|^3 sqrt(tr): at t1 1/40 of the output is learned, and 95% of the loss is left

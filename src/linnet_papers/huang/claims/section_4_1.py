@@ -9,8 +9,8 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.tables import neurons, region
 from linnet_papers.huang.training.runs import train
 from linnet_papers.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 
 SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
 NEGLIGIBLE = Limit(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")

@@ -12,8 +12,8 @@ from linnet_papers.huang.tables import neurons
 from linnet_papers.huang.tables.neurons import where_dominant, where_well_inside
 from linnet_papers.huang.training.runs import train
 from linnet_papers.reproduction import AtLeast, AtMost, Below, Claim, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest, relative_distance
-from linnet_papers.reproduction.numbers import by_name
 
 of_neurons = partial(claim, assumes=settings.ASSUMED, tried=settings.OVER_RATIOS)
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")

@@ -12,8 +12,8 @@ from linnet_papers.huang.images import load_images
 from linnet_papers.huang.tables import synthetic
 from linnet_papers.huang.training.pictures import CONVENTIONS, MOMENTS, PictureRun, describe_convention, picture_network
 from linnet_papers.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 
 AT_MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 

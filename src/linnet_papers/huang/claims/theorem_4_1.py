@@ -11,8 +11,8 @@ from linnet_papers.huang.tables import convergence, scalings
 from linnet_papers.huang.tables.scalings import SETTING, WINDOWS, between_shares, slope_in_share
 from linnet_papers.huang.training.runs import FeatureRun, descend, scales_inside, train_inside
 from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, line, lowest
-from linnet_papers.reproduction.numbers import by_name
 
 EXPONENT = Limit(0.02, "an exponent is the printed one within this, or within three standard errors")
 FIRST_OFF = Below(

@@ -17,8 +17,7 @@ from linnet_papers.huang.training.pictures import (
     picture_network,
 )
 from linnet_papers.reproduction import Check, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labeled, variable_attributes
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name, labeled, variable_attributes
 
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "

@@ -11,8 +11,7 @@ from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.training.cells.inside import LAWS, convergence_cells
 from linnet_papers.huang.training.runs import theory_of
 from linnet_papers.reproduction import Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, cells_of, scalars
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, scalars
 from linnet_papers.reproduction.table import trial_sweep
 
 SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0

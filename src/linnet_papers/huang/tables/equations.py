@@ -13,9 +13,8 @@ from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.training.cells.equations import equations_cells
 from linnet_papers.huang.training.runs import theory_of
 from linnet_papers.reproduction import Columns, Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang.training.cells.scalings import lemmas_cells
 from linnet_papers.reproduction import Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, cells_of, fixed_of, scalars
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, fixed_of, scalars
 from linnet_papers.reproduction.table import trial_sweep
 
 SAMPLES = (10, 20, 40)

@@ -12,8 +12,7 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.training.cells.inside import neurons_cells
 from linnet_papers.huang.training.runs import first_time_errors, theories_of
 from linnet_papers.reproduction import Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, cells_of
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of
 from linnet_papers.reproduction.table import trial_sweep
 
 Rows = dict[str, dict[str, Any]]  # what was measured by its name, and then by the kind of network in words

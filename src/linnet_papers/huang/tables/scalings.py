@@ -10,9 +10,8 @@ from linnet_papers.huang import misprints
 from linnet_papers.huang.training.cells.scalings import DIM, SHARES, case_name, case_settings, scalings_cells
 from linnet_papers.huang.training.runs import first_time_errors, theories_of, theory_of
 from linnet_papers.reproduction import Columns, Estimate, Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, read_cells
+from linnet_papers.reproduction.datasets import Dataset, by_name, read_cells
 from linnet_papers.reproduction.fits import highest, line
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.reproduction.table import trial_sweep
 
 AXES: dict[str, tuple[float, ...]] = {

@@ -7,8 +7,8 @@ import numpy as np
 import linnet as ln
 from linnet_papers.own.training.deep import descent_products, least_test_loss, wide_layers
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
-from linnet_papers.reproduction.numbers import by_name
 
 TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
 

@@ -11,8 +11,8 @@ import linnet as ln
 from linnet.inits.weights import product_of
 from linnet_papers.own.training.deep import descent_products, wide_layers
 from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Estimate, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import line
-from linnet_papers.reproduction.numbers import by_name
 
 DEPTHS = (2, 3, 4)
 SMALL = {2: 0.02, 3: 0.1, 4: 0.2}  # couplings: small starts, whose plateaus end within the steps that are taken

@@ -9,8 +9,8 @@ import numpy as np
 import linnet as ln
 from linnet_papers.own.settings import NORMAL_ERRORS
 from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Estimate, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
-from linnet_papers.reproduction.numbers import by_name
 
 RATE, DELTA, NETWORKS, LONG_STEPS = 0.02, 0.6, 10, 30_000
 SKEWED = (2.0, 1.0, 0.5, 0.25)

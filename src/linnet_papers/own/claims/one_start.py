@@ -10,7 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.own.settings import SAME
 from linnet_papers.reproduction import Above, AllOf, Below, Numbers, Trial, claim
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import by_name
 
 INPUTS, OUTPUTS, WIDTH = 6, 4, 15
 

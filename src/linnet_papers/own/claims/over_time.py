@@ -10,8 +10,8 @@ import linnet as ln
 from linnet_papers.own.predictions import small_start, spiked_limit
 from linnet_papers.own.settings import EXACT
 from linnet_papers.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
-from linnet_papers.reproduction.numbers import by_name
 
 
 @claim(

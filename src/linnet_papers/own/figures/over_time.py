@@ -10,8 +10,7 @@ from linnet import style
 from linnet_papers.own.predictions import small_start, spiked_limit
 from linnet_papers.own.settings import EXACT
 from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, labeled
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name, labeled
 
 SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
 

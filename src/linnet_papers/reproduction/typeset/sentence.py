@@ -8,12 +8,13 @@ from linnet_papers.reproduction.typeset.formula import NoFormulaError, Reader
 from linnet_papers.reproduction.typeset.tokens import ARTICLES, END, NAMERS, Token, is_letter, tokens_of
 
 
-def typeset(text: str) -> str:
+def typeset(text: str, *, escape: bool = True) -> str:
     r"""Return the text with its plain formulas as TeX between dollars.
 
     **Arguments:**
 
     - `text`: a sentence, in which formulas are written as a terminal shows them
+    - `escape`: whether the text outside formulas is made safe for Markdown
 
     **Returns** the sentence for a page of Markdown.
 
@@ -24,16 +25,18 @@ def typeset(text: str) -> str:
         $x$ is at most $d^{-\min(1/2, (\gamma_w - 1)/4)}$ at $t_1$, for a network of $d = 30$.
     """
     tokens = tokens_of(text)
-    pieces, at, index = [], 0, 0
+    pieces: list[str] = []
+    at = index = 0
+    write = _escape_markdown if escape else str
     while index < len(tokens):
         formula = _longest_formula(tokens, index)
         if formula is None:
             index += 1
             continue
         tex, after = formula
-        pieces += [_escape_markdown(text[at : tokens[index].at]), f"${tex}$"]
+        pieces += [write(text[at : tokens[index].at]), f"${tex}$"]
         at, index = tokens[after - 1].end, after
-    return "".join([*pieces, _escape_markdown(text[at:])])
+    return "".join([*pieces, write(text[at:])])
 
 
 def _escape_markdown(text: str) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 
 import linnet as ln
 from linnet_papers.reproduction import Estimate, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset
-from linnet_papers.reproduction.numbers import by_name
+from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.table import trial_sweep
 from linnet_papers.tu.published import phase_diagram_cells
 from linnet_papers.tu.training.phase_diagram import published_cells

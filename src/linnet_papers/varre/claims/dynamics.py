@@ -7,8 +7,8 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet_papers.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.varre import misprints
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
 from linnet_papers.varre.tables import flows

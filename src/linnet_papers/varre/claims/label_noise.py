@@ -8,9 +8,8 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
-from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet_papers.varre.tables import label_noise
 from linnet_papers.varre.training import label_noise as networks

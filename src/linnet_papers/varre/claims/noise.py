@@ -20,8 +20,8 @@ from linnet_papers.reproduction import (
     Within,
     claim,
 )
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.varre import misprints
 from linnet_papers.varre.settings import AT, CLEAR, DIMS, ERRORS, EULER, NOISE, NOISE_ALONE, SCHEME, TIMES
 from linnet_papers.varre.tables import growth, noise

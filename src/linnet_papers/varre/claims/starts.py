@@ -6,8 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.regression import (

@@ -6,9 +6,8 @@ import numpy as np
 
 from linnet.theories.spiked import TwoPhase
 from linnet_papers.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
-from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.numbers import by_name
 from linnet_papers.watanabe.figures.fig3 import LossSettings
 from linnet_papers.watanabe.settings import AT_PAIR, DELTA, NETWORKS, SCALE, SEEDS
 from linnet_papers.watanabe.tables import phase_times

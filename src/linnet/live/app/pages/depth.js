@@ -77,7 +77,7 @@ export const page = {
         const map = data[depth].map, half = [(map.x[1] - map.x[0]) / 2, (map.y[1] - map.y[0]) / 2], ends = [map.y[0] - half[1], map.y.at(-1) + half[1]];
         const z = map.test.map((/** @type {number | null} */ x) => (x !== null && x > 0 ? x : NaN));
         return {
-          x: { label: "variance of the initial weights, log₁₀ σ²", range: [map.x[0] - half[0], map.x.at(-1) + half[0]] }, y: { label: "width, log₁₀ w", range: [ends[0], ends[1]] },
+          x: { label: "variance, log₁₀ σ²", range: [map.x[0] - half[0], map.x.at(-1) + half[0]] }, y: { label: "width, log₁₀ w", range: [ends[0], ends[1]] },
           curves: map.strengths.map((/** @type {number} */ S) => ({ x: ends.map((y) => (2 / depth) * Math.log10(S) - y), y: ends, color: "#fff", width: 1.6, quiet: true })),
           heat: { x: map.x, y: map.y, z, low: 0.02, high: 1.5, log: true, label: "least test error / |A*|²", hatched: map.covered.map((/** @type {number} */ x) => !x), told: (i, j) => `σ² = ${said(10 ** map.x[j])}, w = ${said(10 ** map.y[i])}\nleast test error ${said(z[i * map.x.length + j])} of |A*|²\nstable rank ${said(map.rank[i * map.x.length + j] ?? NaN)}, at t = ${said(map.time[i * map.x.length + j] ?? NaN)}` },
         };

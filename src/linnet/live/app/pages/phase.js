@@ -27,7 +27,7 @@ const controls = grouped(
   { kind: "numbers", name: "cells", label: "Cells", initial: [], bounds: [-3, 2.8], most: 4, hidden: true, help: "Exponents of variance and width of each trained cell." },
 );
 
-const AXES = { x: "variance of the initial weights, log σ² / log d", y: "width, log w / log d" };
+const AXES = { x: "variance, log σ² / log d", y: "width, log w / log d" };
 const COLORS = ["var(--blue)", "var(--orange)"];
 
 /** The task of a state as the worker takes it. @param {State} state */

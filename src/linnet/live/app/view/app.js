@@ -7,6 +7,8 @@ import { STEPS, pageOf } from "../pages/lecture.js";
 import { PAGES } from "../pages/all.js";
 
 const RESERVED = ["step", "frozen", "present", "embed"];
+/** Controls of a page that is inside another one. @type {Record<string, string[]>} */
+const EMBEDDED = { train: ["scale", "width", "cursor"] };
 const root = document.documentElement;
 
 /** @typedef {{ name: string, fields: URLSearchParams, rest: string }} Route */
@@ -87,7 +89,9 @@ function go() {
   if (fields.get("embed") === "on") root.dataset.embed = "on";
   if (fields.has("present") && root.dataset.present !== fields.get("present")) present(fields.get("present") === "on");
   for (const link of nav.querySelectorAll("a")) link.toggleAttribute("aria-current", false);
-  nav.querySelector(`[data-page="${CSS.escape(name)}"]`)?.setAttribute("aria-current", "page");
+  const link = nav.querySelector(`[data-page="${CSS.escape(name)}"]`);
+  link?.setAttribute("aria-current", "page");
+  if (link && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = /** @type {HTMLElement} */ (link).offsetLeft - nav.offsetLeft - 40;
   document.title = page ? `${page.title} — linnet` : "linnet, live";
   if (!page) {
     const first = home(PAGES);
@@ -97,25 +101,24 @@ function go() {
     return;
   }
   const made = run(page, {
-    query: rest, frozen: fields.get("frozen"), lead: step?.lead,
+    query: rest, frozen: fields.get("frozen"), lead: step?.lead, only: step?.only ?? (root.dataset.embed === "on" ? EMBEDDED[page.name] : undefined),
     onaddress(query, frozen) {
       written = address(name, query, { step: step ? number : null, frozen, embed: root.dataset.embed === "on" ? "on" : null });
       history.replaceState(null, "", written);
     },
   });
   current = made;
-  const top = step ? lectureHead(number) : h("div", { class: "top" }, h("h1", { text: page.title }), h("div", { class: "buttons" }, made.buttons), h("p", { class: "introduction", text: page.introduction }));
-  if (step) top.append(h("div", { class: "buttons" }, made.buttons));
+  const top = step ? lectureHead(number, made.buttons) : h("div", { class: "top" }, h("h1", { text: page.title }), h("div", { class: "buttons" }, made.buttons), h("p", { class: "introduction", text: page.introduction }));
   const whole = h("a", { class: "whole", href: location.href.replace(/[?&]embed=on/, ""), target: "_blank", rel: "noopener", text: "Open the whole page" });
   main.replaceChildren(h("section", { class: "page", "data-page": page.name }, top, made.node, whole));
   made.begin();
 }
 
-/** What stands above a step of the lecture: its words, what to do, and the ways on. @param {number} number */
-function lectureHead(number) {
+/** What stands above a step of the lecture: its words, what to do, and the ways on. @param {number} number @param {(HTMLElement | null)[]} buttons */
+function lectureHead(number, buttons) {
   const step = STEPS[number - 1], to = (/** @type {number} */ n, /** @type {string} */ text, /** @type {string} */ kind) => (n < 1 || n > STEPS.length ? h("span", { class: `button ${kind}`, "aria-disabled": "true", text }) : h("a", { class: `button ${kind}`, href: address("lecture", "", { step: n }), text }));
   return h("div", { class: "top lecture" },
-    h("p", { class: "step" }, to(number - 1, "‹ Back", "back"), ` Step ${number} of ${STEPS.length} `, to(number + 1, "Next ›", "next")),
+    h("p", { class: "step" }, to(number - 1, "‹ Back", "back"), ` Step ${number} of ${STEPS.length} `, to(number + 1, "Next ›", "next"), " ", buttons),
     h("h1", { text: step.title }), h("p", { class: "introduction", text: step.says }), h("ol", { class: "do" }, step.gestures.map((text) => h("li", { text }))));
 }
 

@@ -14,6 +14,7 @@ import { h, s, said } from "./dom.js";
 
 export const DASH = "7 5";
 export const DOTS = "2 4";
+const NARROW = 560; // pixels below which two panels lie below each other
 const VIRIDIS = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [109, 205, 89], [180, 222, 44], [253, 231, 37]];
 const DIVERGING = [[33, 102, 172], [103, 169, 207], [209, 229, 240], [247, 247, 247], [253, 219, 199], [239, 138, 98], [178, 24, 43]];
 
@@ -70,16 +71,17 @@ export function extent(figure, along) {
 
 /** Draws a figure, or two side by side that share the upright axis, into a node. @param {HTMLElement} host @param {Figure[]} figures @param {Look} look @param {string[]} [titles] */
 export function draw(host, figures, look, titles = []) {
-  const width = Math.max(200, host.clientWidth || 600), many = figures.length;
+  const whole = Math.max(200, host.clientWidth || 600), stacked = figures.length > 1 && whole < NARROW, many = stacked ? 1 : figures.length;
+  const width = whole, height = stacked ? Math.round(0.8 * look.height) : look.height;
   host.replaceChildren();
-  host.style.height = `${look.height}px`;
-  const shared = many > 1 ? figures.map((f) => extent(f, "y")).reduce((a, b) => /** @type {[number, number]} */ ([Math.min(a[0], b[0]), Math.max(a[1], b[1])])) : null;
+  host.style.height = `${stacked ? height * figures.length : height}px`;
+  const shared = figures.length > 1 ? figures.map((f) => extent(f, "y")).reduce((a, b) => /** @type {[number, number]} */ ([Math.min(a[0], b[0]), Math.max(a[1], b[1])])) : null;
   const high = Math.max(...figures.map((f) => legendRows(legendOf(f), width / many - 12, look.letters * 0.56, look.letters).length));
   figures.forEach((figure, i) => {
-    const box = h("div", { class: "panel", style: `left:${(i * width) / many}px;width:${width / many}px;height:${look.height}px` });
+    const box = h("div", { class: "panel", style: `left:${stacked ? 0 : (i * width) / many}px;top:${stacked ? i * height : 0}px;width:${width / many}px;height:${height}px` });
     host.append(box);
     const one = shared ? { ...figure, y: { ...figure.y, range: shared } } : figure;
-    panel(box, one, { ...look, about: titles[i] ? `${titles[i]}: ${look.about}` : look.about }, width / many, titles[i], high);
+    panel(box, one, { ...look, height, about: titles[i] ? `${titles[i]}: ${look.about}` : look.about }, width / many, titles[i], high);
   });
 }
 

@@ -10,10 +10,10 @@ export function form(controls, changed) {
   const groups = [...new Set(controls.filter((c) => !c.hidden).map((c) => c.group ?? ""))], fields = controls.filter((c) => !c.hidden).map((c) => field(c, changed));
   const node = h("form", { class: "controls", "aria-label": "Controls", onsubmit: (/** @type {Event} */ e) => e.preventDefault() },
     groups.map((group) => h("fieldset", { class: "group" }, h("legend", { text: group }), fields.filter((f) => f.control.group === group).map((f) => f.node))));
-  /** @param {State} state */
-  const sync = (state) => {
+  /** @param {State} state @param {string[]} [few] the only ones that are shown */
+  const sync = (state, few) => {
     for (const { control, node: one, show } of fields) {
-      one.hidden = !matters(control, state);
+      one.hidden = !matters(control, state) || (!!few && !few.includes(control.name));
       show(state[control.name]);
     }
     for (const group of /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(".group"))) group.hidden = [...group.querySelectorAll(":scope > .control")].every((one) => /** @type {HTMLElement} */ (one).hidden);

@@ -11,7 +11,7 @@ import { asCsv, asSvg, offer, savePng } from "./save.js";
  * @typedef {import("../pages/kinds.js").View} View
  * @typedef {import("./controls.js").State} State
  * @typedef {import("./figure.js").Figure} Figure
- * @typedef {{ query: string, frozen: string | null, lead?: string, onaddress: (query: string, frozen: string | null) => void }} Setting
+ * @typedef {{ query: string, frozen: string | null, lead?: string, only?: string[], onaddress: (query: string, frozen: string | null) => void }} Setting
  */
 
 const ADDRESS_MILLISECONDS = 350; // between two changes of the address: browsers allow so many a minute
@@ -30,13 +30,16 @@ export function run(page, setting) {
   const says = h("p", { class: "error", role: "status", text: read.wrong.length ? `Left out of this address: ${read.wrong.join(" ")}` : "" });
   const failed = h("p", { class: "error", role: "status" }), live = h("p", { class: "unseen", "aria-live": "polite" });
   const controls = form(page.controls, (name, value) => change({ ...state, [name]: value }));
+  let few = setting.only;
+  const all = h("button", { type: "button", class: "small all", text: "All controls", onclick: () => { few = few ? undefined : setting.only; all.textContent = few ? "All controls" : "Fewer controls"; controls.sync(state, few); } });
+  if (few) controls.node.append(all);
   const views = page.views.map((view) => laidOut(view));
   const lead = views.find(({ view }) => view.name === setting.lead);
   if (lead) views.unshift(...views.splice(views.indexOf(lead), 1));
   const freezer = h("button", { type: "button", text: "Freeze this run", onclick: () => freeze(frozen ? null : state) });
   const reset = h("button", { type: "button", text: "Reset", onclick: () => { freeze(null); change(initials(page.controls)); } });
   const script = h("pre", { class: "script", tabindex: 0 }), open = h("details", { class: "as-python" }, h("summary", { text: "As Python" }), h("button", { type: "button", class: "small copy", text: "Copy", onclick: () => navigator.clipboard?.writeText(script.textContent ?? "") }), script);
-  const node = h("div", { class: "columns" }, controls.node, h("div", { class: "results" }, says, failed, views.map((v) => v.node), page.python ? open : null, live));
+  const node = h("div", { class: setting.only ? "columns strip" : "columns" }, controls.node, h("div", { class: "results" }, says, failed, views.map((v) => v.node), page.python ? open : null, live));
 
   /** @param {View} view */
   function laidOut(view) {
@@ -77,7 +80,7 @@ export function run(page, setting) {
   function change(next) {
     state = next;
     says.textContent = "";
-    controls.sync(state);
+    controls.sync(state, few);
     later();
     compute();
     redraw();
@@ -195,7 +198,7 @@ export function run(page, setting) {
 
   /** Begins with what the address holds: the frozen run is computed once, by a worker of its own. */
   function begin() {
-    controls.sync(state);
+    controls.sync(state, few);
     compute();
     show();
     if (!page.freezes || setting.frozen === null) return;

@@ -17,7 +17,7 @@ export function asSvg(host) {
   const parts = panels.map((box) => {
     const canvas = box.querySelector("canvas"), root = /** @type {SVGElement} */ (box.querySelector("svg")?.cloneNode(true));
     const image = canvas ? `<image x="${canvas.offsetLeft}" y="${canvas.offsetTop}" width="${canvas.clientWidth}" height="${canvas.clientHeight}" href="${canvas.toDataURL()}"/>` : "";
-    return `<g transform="translate(${box.offsetLeft} 0)">${image}${root.outerHTML}</g>`;
+    return `<g transform="translate(${box.offsetLeft} ${box.offsetTop})">${image}${root.outerHTML}</g>`;
   });
   const whole = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="var(--paper)"/>${parts.join("")}</svg>`;
   return whole.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
