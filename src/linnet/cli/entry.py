@@ -7,10 +7,9 @@ import atexit
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Run the command line and end the process with its exit status.
 
     It ends by `os._exit`, after exit functions have run: threads of XLA that still compute may crash Python's own end.

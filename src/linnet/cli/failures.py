@@ -6,21 +6,22 @@ import functools
 import os
 import reprlib
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from linnet import _extras as extras
 from linnet._workers import PARENT_VARIABLE
 
 EXPLAINED = (ValueError, RuntimeError, OSError, ImportError)  # which linnet raises with a sentence for the user
-
-
 INTERRUPTED = "interrupted; what was finished is kept, and the same command goes on from there"
-SWALLOWING = ("_xla_gc_callback", "__del__")  # functions in which Python ignores an exception
+AGAIN_SECONDS, JAX_SECONDS = 0.01, 2.0  # until an interruption is tried again, and for how long JAX may go on
 SAME_SECONDS = 0.3  # within which signals are one Ctrl-C: some senders send it to the process and to its group
+_came: list[tuple[int, float]] = []  # the first signal of this process, and when it came
 
 
 class WrongCallError(ValueError):
@@ -30,15 +31,13 @@ class WrongCallError(ValueError):
 class SignalInterrupt(KeyboardInterrupt):
     """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has one of its own."""
 
-    number = signal.SIGINT
-
 
 class InterruptedCommandError(Exception):
     """A `KeyboardInterrupt` on its way through Typer, which would drop its text."""
 
     def __init__(self, reason: KeyboardInterrupt) -> None:
         super().__init__(str(reason) or INTERRUPTED)
-        self.status = 128 + getattr(reason, "number", signal.SIGINT)
+        self.status = 128 + (_came[0][0] if _came else signal.SIGINT)
 
 
 def take_over_signals() -> None:
@@ -47,27 +46,31 @@ def take_over_signals() -> None:
     Signals that this process was started to ignore stay ignored. If the process that started it has asked for that by
     `PARENT_VARIABLE`, this one is interrupted when that one ends.
     """
-    came: list[tuple[int, float]] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if came:
-            if time.monotonic() > came[0][1] + SAME_SECONDS:
+        if _came:
+            if time.monotonic() > _came[0][1] + SAME_SECONDS:
                 os._exit(128 + number)
             return
-        came.append((number, time.monotonic()))
+        _came.append((number, time.monotonic()))
         interrupt_once(number, frame)
 
     def interrupt_once(number: int, frame: FrameType | None) -> None:
-        inside = frame
-        while inside is not None:
-            if inside.f_code.co_name in SWALLOWING and hasattr(signal, "setitimer"):  # a moment later
-                signal.setitimer(signal.ITIMER_REAL, 0.01)
-                return
-            inside = inside.f_back
-        reason = SignalInterrupt()
-        reason.number = signal.Signals(came[0][0])
-        raise reason
+        """Raise, or do so a moment later: an exception inside a callback of JAX may end the process in C++."""
+        inside_jax = frame is not None and "jax" in Path(frame.f_code.co_filename).parts
+        if inside_jax and time.monotonic() < _came[0][1] + JAX_SECONDS and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+            return
+        raise SignalInterrupt
 
+    def again_if_ignored(unraisable: sys.UnraisableHookArgs) -> None:
+        """Raise again what Python has ignored in a callback or a `__del__`."""
+        if isinstance(unraisable.exc_value, SignalInterrupt) and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = again_if_ignored
     if hasattr(signal, "SIGALRM"):  # not on Windows
         signal.signal(signal.SIGALRM, interrupt_once)
 

@@ -112,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             warnings.showwarning = print_warning
             app = build_app(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
+            if status == 130:  # Typer's answer to an interruption before the command has begun
+                raise KeyboardInterrupt
             for line in about_numbers if not status else ():
                 terminal.echo_error(line)
     except BaseException as reason:
