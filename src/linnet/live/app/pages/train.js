@@ -128,6 +128,7 @@ export const page = {
       about({ run }) {
         const least = run.test.reduce((/** @type {number} */ best, /** @type {number} */ x, /** @type {number} */ i) => (x < run.test[best] ? i : best), 0), last = run.test.length - 1;
         if (run.test[last] > 1.02 * run.test[least]) return `Look at the test error: it is least, ${said(run.test[least])}, at t = ${said(run.time[least])} and ends at ${said(run.test[last])}, because noise is learned after the signal.`;
+        if (run.learnable.filter((/** @type {number} */ s) => s > 0).length < 2) return `Look at both ends: the training loss ends at ${said(run.loss[last])}, the test error at ${said(run.test[last])}.`;
         return "Look at the steps of the training loss: each is one mode that is learned.";
       },
     },
