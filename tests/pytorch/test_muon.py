@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.lora import Adapter, equivalent
 from linnet.trainers.updates import Muon
 
 torch = pytest.importorskip("torch")
@@ -50,3 +51,27 @@ def test_a_step_of_pytorch_is_within_bfloat16(settings):
     """With gradients of full rank. Of low rank, rounding to bfloat16 becomes directions of its own: 45% of a step."""
     assert max(distances(settings, width=4, outputs=8, steps=1)) < 0.03
     assert max(distances(settings, width=40, outputs=3, steps=1)) > 0.2
+
+
+@pytest.mark.parametrize(("alpha", "limit"), [(32.0, 0.0), (24.0, 1e-2)], ids=["a power of two", "another"])
+def test_equivalent_settings_of_an_adapter_train_alike_in_pytorch(alpha, limit):
+    """From s = 2 to s' = 4 without any difference, to s' = 3 up to bfloat16; with equal rates they part."""
+    plain = Adapter(rank=8, alpha=16, optimizer="muon", learning_rate_a=0.02, weight_decay_a=0.1, eps_a=1e-7, clip=0)
+    same = equivalent(plain, alpha=alpha)
+    wanted = trained(plain, equivalent(plain, alpha=16.0).groups)
+    largest = wanted.abs().max()
+    assert (trained(same.adapter, same.groups) - wanted).abs().max() <= limit * largest
+    assert (trained(same.adapter, equivalent(plain, alpha=16.0).groups) - wanted).abs().max() > 0.02 * largest
+
+
+def trained(adapter, groups):
+    """The product of an adapter after a few steps of torch.optim.Muon, in front of a nonlinearity."""
+    torch.manual_seed(0)
+    X, Y, frozen = torch.randn(50, 16), torch.randn(50, 12), torch.randn(12, 16) / 4
+    A, B = (torch.nn.Parameter(part) for part in (torch.rand(8, 16) / 2 - 0.25, torch.zeros(12, 8)))
+    optimizer = torch.optim.Muon([{"params": [A], **groups["A"]}, {"params": [B], **groups["B"]}])
+    for _ in range(10):
+        optimizer.zero_grad()
+        (torch.tanh(X @ (frozen + adapter.scale * B @ A).T) - Y).square().mean().backward()
+        optimizer.step()
+    return (adapter.scale * B @ A).detach()

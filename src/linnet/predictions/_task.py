@@ -99,9 +99,10 @@ class Task:
         values = np.linalg.svd(self.product, compute_uv=False)
         level, scale = float((sizes / dims).sum()), float(sizes.max())
 
-        def excess(g: float) -> float:
+        def excess(share: float) -> float:
+            g = share * level
             roots = float(np.hypot(values, g).sum())
-            return float(((roots + (dims - len(values)) * g) / dims).sum()) - level
+            return float(((roots + (dims - len(values)) * g) / dims).sum()) / level - 1
 
         if self._distance(grams, 0.0) <= _EXACT * scale:
             return 0.0, 0.0
@@ -109,7 +110,7 @@ class Task:
             return 0.0, np.inf
         from scipy.optimize import brentq
 
-        threshold = float(brentq(excess, 0.0, level, xtol=1e-15 * level, rtol=1e-14))
+        threshold = level * float(brentq(excess, 0.0, 1.0, xtol=1e-15, rtol=1e-14))
         distance = self._distance(grams, threshold)
         return threshold, 0.0 if distance <= _EXACT * scale else distance / threshold
 

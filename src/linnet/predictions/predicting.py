@@ -17,7 +17,8 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
 FORMULAS: tuple[Formula, ...] = (*_two_layers.FORMULAS, *_deep.FORMULAS, *_updates.FORMULAS)
-NAMED = 4  # formulas whose failing assumptions a message names, from the fewest on
+MAX_WEIGHT = 1e60  # formulas take fourth powers
+NAMED = 3  # formulas whose failing assumptions a message names, from the fewest on
 WORTH = 2  # how many times smaller the uncertainty of a less simple formula must be for it to be preferred
 
 
@@ -65,6 +66,9 @@ def predict(
     weights = check_weights(weights)
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
+    largest = max(float(np.abs(layer).max()) for layer in weights.layers)
+    if largest > MAX_WEIGHT:
+        raise ValueError(f"`weights` must be at most {MAX_WEIGHT:g}: got {largest:.3g}. Give them in other units.")
     clock, rtol = times_array("times", times), positive("rtol", rtol)
     decay = non_negative("weight_decay", weight_decay)
     if (update is None) != (learning_rate is None):
@@ -72,8 +76,8 @@ def predict(
     rate = 0.0 if learning_rate is None else positive("learning_rate", learning_rate)
     if problem.cost is not None:
         raise NoFormulaError(
-            "no formula applies: every formula needs a squared loss, and this problem has a general cost. Train it: "
-            "`ln.gradient_flow` is exact at any width."
+            "no formula applies to this `problem`: every formula needs a squared loss, and it has a general cost. "
+            "Train it: `ln.gradient_flow` is exact at any width."
         )
     tasks = [Task(*pair, clock, rtol, decay, update, rate) for pair in _members(problem, weights)]
     best: tuple[Formula, list[Answer]] | None = None
@@ -92,7 +96,9 @@ def predict(
     if best is None:
         nearest = ". ".join(text for _, text in sorted(failed, key=lambda one: one[0])[:NAMED])
         trainer = "`ln.gradient_flow`" if update is None else "`ln.gradient_descent`"
-        raise NoFormulaError(f"no formula applies: {nearest}. Train it: {trainer} is exact at any width.")
+        raise NoFormulaError(
+            f"no formula applies to these `weights`: {nearest}. Train them: {trainer} is exact at any width."
+        )
     chosen, answers = best
     products = [answer.products for answer in answers if answer.products is not None]
     batched = problem.batch is not None or weights.batch is not None

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linnet._arguments import of_kind
 from linnet.problems.problem import Problem
 from linnet.trajectories.datasets import provenance
-from linnet.trajectories.trajectory import Trajectory, check_trajectory
+from linnet.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -173,7 +174,7 @@ class Prediction:
 
     def difference(self, run: Trajectory) -> Difference:
         """Return the largest difference from a run with the same times, relative to the run's largest entry."""
-        check_trajectory(run)
+        of_kind("run", run, Trajectory, "a trainer, such as `ln.gradient_flow`")
         if run.products.shape != self.products.shape or not np.allclose(
             run.times.T, self.times, rtol=1e-9, atol=1e-12 * float(self.times[-1])
         ):

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, real_array, representable, times_array
+from linnet._arguments import broadcast, count, non_negative, real_array, refuse_infinite, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
@@ -151,8 +151,12 @@ def unequal_levels(
     from scipy.integrate import solve_ivp
 
     a, b = (real_array(name, value, ndim=1) for name, value in (("first", first), ("second", second)))
-    begin = np.broadcast_to(real_array("initial", initial, ndim=(0, 1)), a.shape)
-    (c1, c2), clock = (non_negative("rates", rate) for rate in rates), times_array("times", times)
+    a, b, begin = broadcast(first=a, second=b, initial=real_array("initial", initial, ndim=(0, 1)))
+    factors, clock = real_array("rates", rates, ndim=1), times_array("times", times)
+    if factors.size != 2 or (factors < 0).any():
+        raise ValueError(f"`rates` must be two factors that are not negative: got {factors.tolist()}.")
+    c1, c2 = factors
+    refuse_infinite(c1 * c2, (a * b) ** 2, (c2 * a - c1 * b) ** 2, begin**2)
     kept, product = c2 * a - c1 * b, np.maximum((a * b) ** 2 - begin**2, 0.0)
 
     def speed(_: float, s: np.ndarray) -> np.ndarray:
@@ -162,6 +166,8 @@ def unequal_levels(
         return np.broadcast_to(begin, (clock.size, a.size)).copy()
     floor = 1e-11 * float(speed(0.0, begin).max() * clock[-1])
     run = solve_ivp(speed, (0.0, clock[-1]), begin, "DOP853", t_eval=clock, rtol=1e-10, atol=max(floor, 1e-300))
+    if not run.success:
+        raise ArithmeticError(f"the levels could not be followed to `times` {clock[-1]:g}: {run.message}")
     return np.asarray(run.y.T)
 
 

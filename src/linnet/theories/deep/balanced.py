@@ -6,10 +6,21 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import broadcast, count, non_negative, of_kind, real_array, representable, times_array
+from linnet._arguments import (
+    broadcast,
+    count,
+    non_negative,
+    number,
+    of_kind,
+    real_array,
+    refuse_infinite,
+    representable,
+    times_array,
+)
 from linnet.problems.problem import Problem
 
 _MAX_HALVINGS = 200
+MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
 _MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
 
@@ -161,7 +172,18 @@ def balanced_products(
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    def velocity(_: float, state: np.ndarray) -> np.ndarray:
+    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    asked = 0
+
+    def velocity(time: float, state: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        if asked > MAX_EVALUATIONS:
+            raise ArithmeticError(
+                f"the balanced flow gave up at t = {time:g} of {clock[-1]:g} after {MAX_EVALUATIONS} evaluations: ask "
+                "for earlier `times`."
+            )
         product = state.reshape(initial.shape)
         pull = problem.residual(product)
         left, values, right = np.linalg.svd(product, full_matrices=False)
@@ -171,10 +193,13 @@ def balanced_products(
         return np.asarray(ends + left @ middle @ right - L * decay * product).ravel()
 
     size = float(np.abs(initial).max())
-    if size == 0 or clock[-1] == 0:
+    refuse_infinite(size**2)
+    if size < np.finfo(float).tiny or clock[-1] == 0:
         return np.broadcast_to(initial, (clock.size, *initial.shape)).copy()
     span = (0.0, float(clock[-1]))
-    run = solve_ivp(velocity, span, initial.ravel(), "DOP853", t_eval=clock, rtol=rtol, atol=0.01 * rtol * size)
+    run = solve_ivp(
+        velocity, span, initial.ravel(), "DOP853", t_eval=clock, rtol=rtol, atol=max(0.01 * rtol * size, 1e-300)
+    )
     if not run.success:
         raise ArithmeticError(f"the balanced flow could not be integrated to t = {clock[-1]:g}: {run.message}")
     return np.asarray(run.y.T.reshape(-1, *initial.shape))

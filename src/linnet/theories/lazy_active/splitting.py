@@ -263,7 +263,11 @@ def split_flow(
         >>> bool(np.abs(split_flow(problem, start, [10.0], steps=20)[0] - problem.cross).max() < 1e-3)
         True
     """
-    clock, steps, decay = clock_of(times), count("steps", steps), non_negative("weight_decay", weight_decay)
+    clock, steps, decay = (
+        clock_of(times),
+        count("steps", steps, most=_MOST_STEPS),
+        non_negative("weight_decay", weight_decay),
+    )
     if (
         not isinstance(problem, Problem)
         or problem.batch is not None
@@ -287,7 +291,7 @@ def split_flow(
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
     fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2)  # of the balanced flow, and of the tilt
     number = max(float(steps), np.ceil(clock[-1] * fastest / MOST_GROWTH * (1 - 1e-12)))
-    if number > max(steps, _MOST_STEPS):
+    if number > _MOST_STEPS:
         raise ValueError(
             f"`times` must end before {_MOST_STEPS * MOST_GROWTH / fastest:.3g}, {_MOST_STEPS} steps in which the "
             f"fastest mode of `problem` or of the imbalance of `weights` grows by e^{MOST_GROWTH:g}: got "
