@@ -7,10 +7,9 @@ import numpy as np
 import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.theories import denoising
+from linnet.theories import denoising, spectral_descent
 from linnet.theories import feature_learning as f
 from linnet.theories import lazy_active as x
-from linnet.theories import spectral_descent
 
 S = "theories.spectral_bias."
 example(S + "activation_times", values=m.VALUES, gamma=0.25)
