@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["howto/own_update.md", "optimizers.md"])
+@pytest.mark.parametrize("page", ["howto/own_update.md", "howto/muon_adapters.md", "optimizers.md"])
 def test_the_page_prints_what_it_shows(page):
     text = (DOCS / page).read_text(encoding="utf-8")
     code, shown = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))

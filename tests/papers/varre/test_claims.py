@@ -7,7 +7,6 @@ import pytest
 
 from linnet.theories.noise_process import lyapunov_exponents
 from linnet_papers.reproduction import Estimate, Trial, Verdict, verify
-from linnet_papers.reproduction.table import Table
 from linnet_papers.varre.claims import growth, limit
 from linnet_papers.varre.paper import PAPER
 
@@ -25,9 +24,9 @@ def test_every_claim_and_figure_is_of_a_statement():
 
 @pytest.mark.slow
 def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
-    found = limit.flows.LIMITS.rows(Trial(quick=True))
+    found = limit.flows.regression(Trial(quick=True))
     broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
-    monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
+    monkeypatch.setattr(limit.flows, "regression", lambda trial: [found[0], broken, *found[2:]])
     assert verify([limit.singular_values], Trial(quick=True))[0].verdict == Verdict.REFUTED
 
 
@@ -56,5 +55,5 @@ def as_in_theory(**changes):
     ],
 )
 def test_rates_decide(claim, changes, verdict, monkeypatch):
-    monkeypatch.setattr(Table, "rows", lambda table, trial: as_in_theory(**changes))
+    monkeypatch.setattr(growth.growth, "rates", lambda trial: as_in_theory(**changes))
     assert verify([claim], Trial(quick=True))[0].verdict == verdict

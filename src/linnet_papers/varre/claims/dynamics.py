@@ -10,8 +10,8 @@ from linnet_papers.reproduction import Rows, Trial, below, claim, corrected, fac
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.varre import misprints
+from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
-from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.path import Path, transposed
 from linnet_papers.varre.training.regression import draw_regression, plain_flow, plain_step
 
@@ -112,7 +112,7 @@ FRAME = below(1e-10, "the part outside the frame of the initialization is an equ
 def invariant(trial: Trial) -> Rows:
     """Z1^T Z1 - Z2 Z2^T against 2 gamma I on all ten inputs, in the frame of the start; what leaves the frame."""
     drifts, shares, outside = [], [], []
-    for path in [*flows.LIMITS.rows(trial), *flows.ONE_OUTPUT.rows(trial)]:
+    for path in [*flows.regression(trial), *flows.one_output(trial)]:
         first, second = path.projected_first, path.projected_second
         gram = first @ transposed(first) - transposed(second) @ second
         drifts.append(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max())
@@ -141,11 +141,11 @@ SPAN = below(1e-8, r"outside the span of the data $\alpha$ never moves: rounding
 def alpha(trial: Trial) -> Rows:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
     gamma."""
-    rows = flows.LIMITS.rows(trial)
+    rows = flows.regression(trial)
     # 1 - |alpha| is of order gamma: below, it is lost
     kept = [(path, i) for path in rows if path.gamma >= 1e-3 for i in range(0, len(path.times), 7)]
     errors = by_name(_alpha_errors(path, i) for path, i in kept)
-    others = [*flows.ONE_OUTPUT.rows(trial), *flows.WHITENED.rows(trial)]
+    others = [*flows.one_output(trial), *flows.whitened(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.alpha_outside_span for path in [*rows, *others] if path.gamma >= 1e-3)
     found = {**{name: highest(each) for name, each in errors.items()}, "leak": leak}
@@ -193,7 +193,7 @@ SLACK = below(1e-12, "the inequality has no slack but rounding, in units of the 
 def rate(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
     rises, slack = [], []
-    for path in flows.LIMITS.rows(trial):
+    for path in flows.regression(trial):
         square = (path.residual**2).sum(axis=(-1, -2))
         square = square[square > 1e-16 * square[0]]
         if path.gamma == 1e-4:

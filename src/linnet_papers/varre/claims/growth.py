@@ -9,6 +9,7 @@ import numpy as np
 from linnet_papers.reproduction import Rows, Trial, above, below, both, claim, corrected, fact, printed, within
 from linnet_papers.reproduction.fits import lowest
 from linnet_papers.varre import misprints
+from linnet_papers.varre.grids import growth, noise
 from linnet_papers.varre.settings import (
     BEYOND_SCHEME,
     ERRORS,
@@ -21,7 +22,6 @@ from linnet_papers.varre.settings import (
     RATES,
     SCHEME,
 )
-from linnet_papers.varre.tables import growth, noise
 from linnet_papers.varre.training import noise_process
 
 IN_ALL_DIMS = f"{RATES}, $d = {GROWTH_DIMS[0]}$ to {GROWTH_DIMS[-1]}"
@@ -49,7 +49,7 @@ def _without(rates: dict[str, Any], dim: int) -> dict[str, Any]:
     tried=IN_ALL_DIMS,
 )
 def scale(trial: Trial) -> Rows:
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     layers = (("length", "w", LENGTH), ("outgoing", "a", OUTGOING))
     large = {f"${layer}$, {dim}": rates[name][dim] for name, layer, _ in layers for dim in ("$d = 5$", "$d = 6$")}
     yield printed(r"rate of $\ln \lvert w \rvert$ and $\ln \lvert a \rvert$ at $d = 5$ and 6", large, GROWS)
@@ -87,7 +87,7 @@ def constant(trial: Trial) -> Rows:
     correction="from three inputs on; at $d = 2$ the exponent is 0, and typical weights do not grow",
 )
 def two_inputs(trial: Trial) -> Rows:
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     yield printed(f"{LENGTH} at $d = 2$", rates["length"]["$d = 2$"], BEYOND_SCHEME)
     yield both(f"{LENGTH} from $d = 3$ on", _without(rates["length"], 2), BEYOND_SCHEME)
     yield corrected(
@@ -108,7 +108,7 @@ UNBOUNDED = above(0, "what grows without bound grows between two late times", er
 def top_value(trial: Trial) -> Rows:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     yield printed(r"growth of the mean of $\ln \sigma_1$ from $t = 12$ to 24 at $d = 2$", late.minus(early), UNBOUNDED)
     yield both(f"{LENGTH} from $d = 3$ on", _without(rates["length"], 2), BEYOND_SCHEME)
     near_its_limit = within(EULER_STEPS * LOG_STEP, EULER, of=np.log(2), errors=ERRORS)
@@ -143,8 +143,8 @@ FALLING = above(0, "rows that align are at smaller angles late than early", erro
 )
 def angle(trial: Trial) -> Rows:
     """The largest sine of all rows with a, and the rate at which angles fall in the limit."""
-    rates = growth.TABLE.rows(trial)
-    rows = noise.TABLE.rows(trial)
+    rates = growth.rates(trial)
+    rows = noise.paths(trial)
     starts = {"zero": "$a = 0$", "tilted": r"$\lvert a \rvert = 1$"}
     several = {f"$d = {dim}$, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
     drops = {name: noise.sampled_mean(paths, "worst_sine_drop") for name, paths in several.items()}
@@ -174,7 +174,7 @@ SECOND_GROWS = above(0, "a positive second exponent makes the second singular va
     correction="all lower values decay up to $d = 5$, the second grows from $d = 6$ on",
 )
 def lower_values(trial: Trial) -> Rows:
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     second, exponents = rates["second"], rates["second_theory"]
     yield printed(SECOND, second, DECAYS)
     yield corrected(f"{SECOND} up to $d = 5$", _without(second, 6), DECAYS)

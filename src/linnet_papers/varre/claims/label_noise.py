@@ -23,8 +23,8 @@ from linnet_papers.reproduction import (
 )
 from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.varre.grids import label_noise
 from linnet_papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
-from linnet_papers.varre.tables import label_noise
 from linnet_papers.varre.training import label_noise as networks
 from linnet_papers.varre.training import noise_process
 from linnet_papers.varre.training.noise_process import mean_of_paths
@@ -49,7 +49,7 @@ RATE = partial(
     tried=r"$n = d = 5$, width 200, $\gamma = 1$, $\delta = 0$, 0.5 and 1 at the steps 0.02 and 0.08, 10 seeds each",
 )
 def decays(trial: Trial) -> Rows:
-    rows = label_noise.TABLE.rows(trial)
+    rows = label_noise.networks(trial)
 
     def late_rate(delta: float, rate: float, networks: Dataset) -> dict[str, Any]:
         """Return the rate in the second half of the time over eta delta^2/2, measured and to second order."""

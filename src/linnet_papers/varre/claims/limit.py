@@ -7,9 +7,9 @@ import numpy as np
 import linnet as ln
 from linnet_papers.reproduction import Rows, Trial, above, below, claim, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.varre.grids import flows
+from linnet_papers.varre.grids.flows import limit_error, predicted_final_values
 from linnet_papers.varre.settings import FLOWS, INTERPOLATED, OUTPUTS, REGRESSION, STATIONARITY
-from linnet_papers.varre.tables import flows
-from linnet_papers.varre.tables.flows import limit_error, predicted_final_values
 from linnet_papers.varre.training.path import Path, by_gamma
 from linnet_papers.varre.training.regression import plain_flow
 
@@ -29,7 +29,7 @@ LOSS = below(1e-16, "rounding of a loss near one; flows end at $10^{-21}$ of the
     tried=f"{REGRESSION}, and $k = 1$ from $10^{{-10}}$ on; on all 10 inputs, of which the samples see 5",
 )
 def solution(trial: Trial) -> Rows:
-    paths = [*flows.LIMITS.rows(trial), *flows.ONE_OUTPUT.rows(trial)]
+    paths = [*flows.regression(trial), *flows.one_output(trial)]
     yield printed(
         "largest distance of the predictor from the minimum-norm solution",
         highest(path.solution_error for path in paths),
@@ -38,7 +38,7 @@ def solution(trial: Trial) -> Rows:
     yield printed("largest final loss", highest(float(path.loss[-1]) for path in paths), LOSS)
     yield printed(
         "smallest distance of the predictor from it from Gaussian initializations, over its norm",
-        lowest(_relative_solution_error(path) for path in flows.GAUSSIAN_STARTS.rows(trial)),
+        lowest(_relative_solution_error(path) for path in flows.gaussian(trial)),
         SEEN,
     )
     yield fact("number of flows from orthogonal initializations", len(paths))
@@ -60,7 +60,7 @@ NEAR_ORTHOGONAL = below(0.22, r"Gaussian layers of width $l$ are $\sqrt{d/l} = 0
     tried=f"{FLOWS}, Gaussian initializations of standard deviation 0.01 and 0.1, 48 seeds (24 in quick mode)",
 )
 def gaussian_aligns(trial: Trial) -> Rows:
-    rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
+    rows = by_gamma(flows.gaussian(trial))
 
     def distances(row: list[Path]) -> tuple[float, list[float]]:
         """Return the largest distance of a value that grows, and the least and largest of the predictor."""
@@ -129,7 +129,7 @@ def variational(trial: Trial) -> Rows:
     """On all 10 inputs and 200 hidden units, where the multiplier could leave the span of the 5 samples."""
     theory = ln.theories.spectral_bias
     residuals, gaps = [], []
-    for path in flows.LIMITS.rows(trial):
+    for path in flows.regression(trial):
         state = (path.whole_first, path.whole_second, path.whole_cov, path.whole_cross, path.gamma)
         residuals.append(theory.kkt_residual(*state))
         size = 1 + abs(theory.variational_potential(*state[:2], path.gamma))
@@ -150,7 +150,7 @@ def variational(trial: Trial) -> Rows:
     tried=REGRESSION,
 )
 def singular_values(trial: Trial) -> Rows:
-    paths = flows.LIMITS.rows(trial)
+    paths = flows.regression(trial)
     yield printed(
         "largest distance of a singular value of either layer from the formula",
         highest(limit_error(path) for path in paths),

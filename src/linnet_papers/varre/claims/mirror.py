@@ -22,9 +22,9 @@ from linnet_papers.reproduction import (
 )
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre import misprints
+from linnet_papers.varre.grids import flows
+from linnet_papers.varre.grids.flows import loss_over_bound
 from linnet_papers.varre.settings import ONE_OUTPUT, REGRESSION, START
-from linnet_papers.varre.tables import flows
-from linnet_papers.varre.tables.flows import loss_over_bound
 from linnet_papers.varre.training.path import Path, by_gamma, transposed
 from linnet_papers.varre.training.regression import plain_flow
 
@@ -48,7 +48,7 @@ NO_GRADIENT = above(1e-2, "ten thousand times what central differences leave of 
 )
 def singular_value_mirror(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
-    rows = flows.LIMITS.rows(trial)
+    rows = flows.regression(trial)
     yield printed(
         "error of the mirror flow with the printed potential",
         highest(_mirror_error(path, misprints.mirror) for path in rows),
@@ -92,7 +92,7 @@ SLOPE = partial(within, 0.05, "an integral by trapezoids over a hundred states w
 def potential_limit(trial: Trial) -> Rows:
     from scipy.integrate import trapezoid
 
-    rows = {gamma: row for gamma, row in by_gamma(flows.WHITENED.rows(trial)).items() if gamma <= 1e-3}
+    rows = {gamma: row for gamma, row in by_gamma(flows.whitened(trial)).items() if gamma <= 1e-3}
     images = []
     for row in rows.values():
         for path in row:
@@ -134,7 +134,7 @@ WARPED = above(1e-2, "ten thousand times the error with the warp, or the warp wo
 def predictor_mirror(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
     errors, plain = [], []
-    for path in flows.ONE_OUTPUT.rows(trial):
+    for path in flows.one_output(trial):
         beta, speed, residual = path.product[:, 0], path.velocity[:, 0], path.residual[:, 0]
         stride = 1e-5 * (np.linalg.norm(beta, axis=1) + path.gamma) / np.maximum(np.linalg.norm(speed, axis=1), 1e-300)
         nudge = stride[:, None] * speed
@@ -224,7 +224,7 @@ THE_BOUND = at_most(1.0, "a loss at its bound is as large as the lemma allows")
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",
 )
 def bound(trial: Trial) -> Rows:
-    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
+    rows = by_gamma(flows.one_output(trial))
     bounds = partial(ln.theories.spectral_bias.convergence_bound, CONDITIONED_SOLUTION, times=CONDITIONED_TIMES)
     yield printed(
         r"largest loss over its bound, by $\gamma$",
@@ -271,7 +271,7 @@ def gamma_rate(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
     size = CONDITIONED_SOLUTION @ CONDITIONED_SOLUTION
     losses, bounds = [], []
-    for path in flows.ONE_OUTPUT.rows(trial):
+    for path in flows.one_output(trial):
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
         losses.append((path.loss / unit).max())
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())

@@ -23,6 +23,7 @@ from linnet_papers.reproduction import (
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre import misprints
+from linnet_papers.varre.grids import growth, noise
 from linnet_papers.varre.settings import (
     AT,
     CLEARLY,
@@ -37,7 +38,6 @@ from linnet_papers.varre.settings import (
     SCHEME,
     TIMES,
 )
-from linnet_papers.varre.tables import growth, noise
 from linnet_papers.varre.training import noise_process, volumes
 from linnet_papers.varre.training.noise_process import mean_of_paths
 
@@ -63,7 +63,7 @@ def moments(trial: Trial) -> Rows:
     _, step = NOISE[trial.quick]
     sizes, ends = step_sizes(TIMES, step)
     end = ends[AT[0]]
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
 
     def compare_moments(dim: int) -> dict[str, float]:
         """Return how far the sampled mean squares of one dimension are from both recursions."""
@@ -92,13 +92,13 @@ def moments(trial: Trial) -> Rows:
 
 def _means_by_dim(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[str, Estimate]:
     """Return the mean of that name over the paths at one time, by the number of inputs."""
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
     return {several: noise.sampled_mean(rows[dim, start], name, moment) for several, dim in SEVERAL.items()}
 
 
 def _median_areas(trial: Trial) -> dict[str, np.ndarray]:
     """Return the median size of [w_1, a] at t = 1 and 6, by the number of inputs."""
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
     return {name: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for name, dim in SEVERAL.items()}
 
 
@@ -119,7 +119,7 @@ SEEN = above(5, "an entry is never negative; at $d = 5$ a few paths carry much o
 def commutator(trial: Trial) -> Rows:
     from linnet.theories import noise_process as theory
 
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     moments = (3.0, 6.0, 12.0)
     areas, entries = (_means_by_dim(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
@@ -171,7 +171,7 @@ def typical_commutator(trial: Trial) -> Rows:
 )
 def size_rate(trial: Trial) -> Rows:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
     claimed = misprints.commutator_mean(1.0, 3.0)
     starts = {name: float(rows[dim, "tilted"]["area_start"]) for name, dim in SEVERAL.items()}
     areas = _means_by_dim(trial, "area", 3.0, "tilted")

@@ -8,6 +8,7 @@ import numpy as np
 
 from linnet_papers.reproduction import Rows, Trial, above, below, claim, corrected, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import (
     FLOWS,
     INPUTS,
@@ -18,7 +19,6 @@ from linnet_papers.varre.settings import (
     SAMPLES,
     STATIONARITY,
 )
-from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.path import by_gamma
 
 of_regression = partial(claim, assumes=INTERPOLATED, tried=REGRESSION)
@@ -38,7 +38,7 @@ FAR = above(0.1, r"at $\gamma \ge 1$ the norms lie well above the nuclear norm, 
 )
 def nuclear_norm(trial: Trial) -> Rows:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
-    rows = by_gamma(flows.LIMITS.rows(trial))
+    rows = by_gamma(flows.regression(trial))
     worst = {gamma: highest(abs(path.nuclear_norm_excess) for path in row) for gamma, row in rows.items()}
     yield printed(
         r"half the squared norms over the nuclear norm, minus 1, at the smallest $\gamma$", worst[min(worst)], EXCESS
@@ -62,7 +62,7 @@ def nuclear_minimum(trial: Trial) -> Rows:
     """A certificate that no interpolator has a smaller nuclear norm, and interpolators drawn at random."""
     outside, ratios = [], []
     random = np.random.default_rng([trial.seed, 11])
-    for path in flows.LIMITS.rows(trial):
+    for path in flows.regression(trial):
         trained = path.whole_second @ path.whole_first
         left, values, right = np.linalg.svd(trained, full_matrices=False)
         vectors = np.linalg.eigh(path.whole_cov)[1]
@@ -96,7 +96,7 @@ def alignment(trial: Trial) -> Rows:
     A neuron that starts nearly across the predictor aligns later than the others, so that the worst angle at one gamma
     is a matter of luck; its fall with gamma is not.
     """
-    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
+    rows = by_gamma(flows.one_output(trial))
     least, next_least = sorted(rows)[:2]
     falls = np.concatenate(
         [
@@ -133,7 +133,7 @@ ISOTROPIC = below(
 )
 def rank_by_scale(trial: Trial) -> Rows:
     """sigma_(k+1)/sigma_k at the smallest scale, sigma_1/sigma_d at the largest."""
-    rows = by_gamma(flows.LIMITS.rows(trial))
+    rows = by_gamma(flows.regression(trial))
     small = highest(path.values[OUTPUTS] / path.values[OUTPUTS - 1] for path in rows[min(rows)])
     large = highest(path.values[0] / path.values[-1] for path in rows[max(rows)])
     yield printed(r"largest $\sigma_4/\sigma_3$ of $W_1$ at $\gamma = 10^{-6}$", small, RANK_K)
@@ -145,7 +145,7 @@ MORE = above(0.0, "one data set at which it falls would refute it, so that the s
 
 @of_regression("log-det", says=r"With increasing $\gamma$ the trained layers have a larger $\log \det(W_1 W_1^\top)$.")
 def log_det(trial: Trial) -> Rows:
-    rows = by_gamma(flows.LIMITS.rows(trial))
+    rows = by_gamma(flows.regression(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     means = {rf"$\gamma = {gamma:g}$": mean for gamma, mean in zip(rows, log_dets.mean(axis=1), strict=True)}
     yield printed(
@@ -168,7 +168,7 @@ NEVER_LESS = above(-1e-8, r"flows of nearly one $\gamma/\lvert \beta \rvert$ may
     r"of $\lvert \beta \rvert$ or above.",
 )
 def crossover(trial: Trial) -> Rows:
-    rows = flows.ONE_OUTPUT.rows(trial)
+    rows = flows.one_output(trial)
     pairs = sorted((path.gamma / path.modes[0], path.values[1] / path.values[0]) for path in rows)
     scales, ratios = (np.array(each) for each in zip(*pairs, strict=True))
     small, large = ratios[scales < 0.01], ratios[scales > 3]
@@ -194,7 +194,7 @@ MAJORITY = above(0.5, "the paper shows one run: the rank it names must be that o
 )
 def gaussian_variance(trial: Trial) -> Rows:
     """Variance 0.01 at width 200 is an effective gamma of 1; standard deviation 0.01 is 0.01."""
-    rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
+    rows = by_gamma(flows.gaussian(trial))
     by_deviation, by_variance = (np.array([path.rank for path in row]) for row in rows.values())
     yield printed("fraction of seeds with rank 3, at variance 0.01", np.mean(by_variance == OUTPUTS), MAJORITY)
     yield corrected(

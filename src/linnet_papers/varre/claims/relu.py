@@ -21,8 +21,8 @@ from linnet_papers.reproduction import (
     printed,
 )
 from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.varre.grids import relu_ranks
 from linnet_papers.varre.settings import TEACHERS
-from linnet_papers.varre.tables import relu_ranks
 
 TRIED = (
     "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, initializations of standard deviation 0.001 and "
@@ -40,7 +40,7 @@ RANK_ONE = 0.1  # second over first singular value that counts as rank one, as e
 
 def _students_that_learned(trial: Trial) -> tuple[Dataset, np.ndarray]:
     """Return the students, and for each seed whether all its students have learned: a final loss of at most 0.01."""
-    students = relu_ranks.TABLE.results(trial)
+    students = relu_ranks.students(trial)
     return students, relu_ranks.fitted_seeds(students)
 
 
@@ -132,6 +132,6 @@ def phase_one(trial: Trial) -> Rows:
 def _plateaus(trial: Trial) -> tuple[np.ndarray, np.ndarray]:
     """Return for each student from the small initialization whether it has a plateau, and for those that have one the
     second over the first singular value there."""
-    students = relu_ranks.TABLE.results(trial).sel(start="small")
+    students = relu_ranks.students(trial).sel(start="small")
     plateau = students["plateau"].values.astype(bool)
     return plateau, students["plateau_ratio"].values[plateau]

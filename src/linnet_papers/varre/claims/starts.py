@@ -10,8 +10,8 @@ import linnet as ln
 from linnet_papers.reproduction import Rows, Trial, above, at_least, below, claim, fact, printed, within
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
+from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
-from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.regression import (
     BothLayers,
     draw_regression,
@@ -43,7 +43,7 @@ WHOLE = partial(within, 0.5, "dimensions are whole numbers")
 )
 def dimensions(trial: Trial) -> Rows:
     """Ranks of the constraints on the predictor and on the layers, at a trained network of width 200."""
-    path = flows.LIMITS.rows(trial)[0]
+    path = flows.regression(trial)[0]
     scales, vectors = np.linalg.eigh(path.whole_cov)
     seen = np.sqrt(np.maximum(scales, 0.0))[:, None] * vectors.T  # X up to a rotation of the samples
     linear = np.kron(seen, np.eye(OUTPUTS))  # beta -> X beta

@@ -10,9 +10,9 @@ import numpy as np
 import linnet as ln
 from linnet_papers.reproduction import Rows, Trial, above, below, claim, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.varre.grids import flows
+from linnet_papers.varre.grids.flows import evolution_error
 from linnet_papers.varre.settings import SIZES, START, WIDTH
-from linnet_papers.varre.tables import flows
-from linnet_papers.varre.tables.flows import evolution_error
 from linnet_papers.varre.training.path import Path, transposed
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHARED = below(1e-8, "commutators in units of their factors: the flow's own tole
     tried=f"{TRIED}; against Gaussian samples",
 )
 def vectors(trial: Trial) -> Rows:
-    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
+    white, others = flows.whitened(trial), flows.regression(trial)
     turns = [path.largest_turn for path in others]
     yield printed(
         "largest sine of the angle to a final singular vector", highest(path.largest_turn for path in white), STILL
@@ -75,7 +75,7 @@ BROKEN = above(1e-2, "ten thousand times what is left of it on whitened data: th
 )
 def identities(trial: Trial) -> Rows:
     """Eqs. (C.17)-(C.22) and (C.28)-(C.30) along the flows, as asymmetries in units of their terms."""
-    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
+    white, others = flows.whitened(trial), flows.regression(trial)
     asymmetries = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
     yield printed("largest asymmetry on whitened data", highest(asymmetries), IDENTITY)
     yield printed(
@@ -127,7 +127,7 @@ FORMULA = below(1e-9, "singular values of about one, integrated to a relative to
     tried=TRIED,
 )
 def evolution(trial: Trial) -> Rows:
-    rows = flows.WHITENED.rows(trial)
+    rows = flows.whitened(trial)
     yield printed(
         "largest distance of a trained singular value from the formula",
         highest(evolution_error(path) for path in rows),

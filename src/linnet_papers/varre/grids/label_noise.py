@@ -1,4 +1,4 @@
-"""The table of label noise: what it leaves of the small singular values."""
+"""Descent with label noise: what it leaves of the small singular values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.reproduction import Trial
 from linnet_papers.reproduction.datasets import Dataset, cells_of
-from linnet_papers.reproduction.table import Table, trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.varre.settings import NOISY_RATES
 from linnet_papers.varre.training.label_noise import noisy_cells, noisy_problem
 
@@ -15,20 +15,22 @@ NETWORKS = 10
 DELTAS = (0.0, 0.5, 1.0)
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over label noises, none among them, and steps, with the same data and starts for all."""
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Train networks with several label noises, none among them, and steps, with the same data and starts for all."""
     axes = {"delta": DELTAS, "rate": NOISY_RATES, "replicate": range(NETWORKS)}
     fixed = {"time": 400.0 if trial.quick else 800.0, "seed": trial.seed}
     return trial_sweep(trial, "varre-label-noise", noisy_cells, axes, fixed=fixed, together="replicate")
 
 
-def read(results: Dataset) -> dict[tuple[float, float], Dataset]:
+def networks(trial: Trial) -> dict[tuple[float, float], Dataset]:
     """Return the networks of each delta and step, with what is left of their small singular values at the end (`left`),
     and from halfway on (`late`), (replicate, value)."""
+    results = cells(trial)
     small = results.isel(value=slice(1, None)).transpose("replicate", "value", ...)
     shares = {"left": small["end_values"] / small["start_values"], "late": small["end_values"] / small["half_values"]}
-    cells = cells_of(results.drop_dims("value").assign(shares), "delta", "rate")
-    return {(float(cell["delta"]), float(cell["rate"])): cell for cell in cells}
+    several = cells_of(results.drop_dims("value").assign(shares), "delta", "rate")
+    return {(float(cell["delta"]), float(cell["rate"])): cell for cell in several}
 
 
 def predicted_decay(delta: float, rate: float, time: float) -> float:
@@ -37,7 +39,7 @@ def predicted_decay(delta: float, rate: float, time: float) -> float:
 
 
 def predicted_rates(seed: int, learning_rate: float, noise_std: float) -> np.ndarray:
-    """Return the mean rate of decay of each of the table's data sets, by the formulas of first and of second order.
+    """Return the mean rate of decay of each of the data sets, by the formulas of first and of second order.
 
     (order, replicate); NaN for data so weak that the noise moves the second layer by its own size, where neither holds.
     """
@@ -49,26 +51,3 @@ def predicted_rates(seed: int, learning_rate: float, noise_std: float) -> np.nda
             orders = (ln.theories.label_noise.decay_rates(problem, **of, order=order).mean() for order in (1, 2))
             rates[:, replicate] = list(orders)
     return rates
-
-
-TABLE = Table(
-    name="label-noise",
-    title="Label noise from a large start: what is left of the small singular values",
-    sweep=sweep,
-    read=read,
-    split=lambda rows: rows.values(),
-    columns={
-        "label noise delta": "{[delta].values:g}",
-        "step eta": "{[rate].values:g}",
-        "networks": "{.sizes[replicate]}",
-        "training time": lambda cell: f"{float(cell['time'].max()):g}",
-        "largest final loss": lambda cell: f"{float(cell['loss'].max()):.0e}",
-        "small values, end / start: median": lambda cell: f"{np.median(cell['left']):.2g}",
-        "smallest": lambda cell: f"{float(cell['left'].min()):.2g}",
-        "largest": lambda cell: f"{float(cell['left'].max()):.2g}",
-        "exp(-eta delta^2 t/2)": lambda cell: (
-            f"{predicted_decay(*(float(cell[name].max()) for name in ('delta', 'rate', 'time'))):.2g}"
-        ),
-    },
-    note="Singular values of W1 but the largest, at the end over the start.",
-)

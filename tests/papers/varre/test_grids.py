@@ -1,5 +1,4 @@
-"""The tables of Varre et al.: cells against plain NumPy and SciPy, alone or in company, and read with a wrong
-theory."""
+"""The grids of Varre et al.: cells against plain NumPy and SciPy, alone or in company."""
 
 import numpy as np
 import pytest
@@ -7,11 +6,11 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet_papers.reproduction.measurement import Trial
+from linnet_papers.varre.grids import flows as flow_grids
+from linnet_papers.varre.grids import label_noise as label_noise_grid
+from linnet_papers.varre.grids import noise
+from linnet_papers.varre.grids.relu_ranks import STARTS
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
-from linnet_papers.varre.tables import label_noise as label_noise_table
-from linnet_papers.varre.tables import noise
-from linnet_papers.varre.tables.flows import GAUSSIAN_STARTS, LIMITS, ONE_OUTPUT, WHITENED
-from linnet_papers.varre.tables.relu_ranks import STARTS
 from linnet_papers.varre.training import flows, label_noise, noise_process, regression, students, volumes
 
 QUICK = Trial(quick=True)
@@ -76,34 +75,16 @@ def test_a_flow_does_not_see_its_neighbors():
 
 
 def test_every_gamma_sees_the_same_data():
-    found = LIMITS.results(QUICK)
+    found = flow_grids.regression_cells(QUICK)
     assert (found["cross"] == found["cross"].isel(gamma=0)).all()
     assert (found["cross"].isel(replicate=0) != found["cross"].isel(replicate=1)).any()
 
 
 @pytest.mark.slow
 def test_flows_are_trained_to_the_end():
-    for table in (LIMITS, ONE_OUTPUT, WHITENED, GAUSSIAN_STARTS):
-        loss = table.results(QUICK)["loss"]
+    for kind in ("regression", "one_output", "whitened", "gaussian"):
+        loss = getattr(flow_grids, f"{kind}_cells")(QUICK)["loss"]
         assert (loss.isel(state=-1) < 1e-20 * loss.isel(state=0)).all()
-
-
-def test_what_theory_says_is_not_in_the_cells(monkeypatch):
-    import linnet.theories.spectral_bias as theory
-
-    found = LIMITS.results(QUICK)
-    before = LIMITS.entries(found)
-    right = theory.final_singular_values
-    monkeypatch.setattr(theory, "final_singular_values", lambda values, gamma, dim: right(values, 1.5 * gamma, dim))
-    after = LIMITS.entries(found)
-    measured = "squared norms / 2 nuclear norms - 1"
-    assert before[measured] == after[measured]
-    predicted = "the same by Corollary 3.1"
-    assert before[measured] == before[predicted]
-    ratios = [float(new) / float(old) for new, old in zip(after[predicted], before[predicted], strict=True)]
-    assert min(ratios) > 1.3 and max(ratios) < 1.6
-    assert max(float(entry) for entry in before["singular values to Corollary 3.1"]) < 1e-8
-    assert min(float(entry) for entry in after["singular values to Corollary 3.1"]) > 1e-5
 
 
 def test_a_flow_that_keeps_its_loss_is_an_error(monkeypatch):
@@ -120,9 +101,9 @@ def test_lifted_states_begin_and_end_with_the_flow():
 
 
 def test_one_output_moves_alone():
-    results = ONE_OUTPUT.results(QUICK)
+    results = flow_grids.one_output_cells(QUICK)
     assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
-    found = ONE_OUTPUT.rows(QUICK)
+    found = flow_grids.one_output(QUICK)
     assert all(path.product.shape == (STATES, 1, 5) for path in found)
     path = found[0]
     predictor = path.whole_second[0] @ path.whole_first
@@ -210,9 +191,9 @@ def test_the_noise_of_a_network_is_that_of_its_seed():
 
 def test_data_too_weak_for_the_law_of_label_noise_have_no_rate():
     """One of the ten teachers of seed 12 is so short that noise of delta = 1 moves the second layer by its own size."""
-    leading, second = label_noise_table.predicted_rates(12, learning_rate=0.08, noise_std=1.0)
+    leading, second = label_noise_grid.predicted_rates(12, learning_rate=0.08, noise_std=1.0)
     assert np.isnan(second).sum() == 1 and np.array_equal(np.isnan(leading), np.isnan(second))
-    assert np.isfinite(label_noise_table.predicted_rates(12, learning_rate=0.02, noise_std=0.5)).all()
+    assert np.isfinite(label_noise_grid.predicted_rates(12, learning_rate=0.02, noise_std=0.5)).all()
 
 
 def test_statistics_are_those_of_the_paths():
@@ -265,7 +246,7 @@ def test_noise_process_is_euler_maruyama_in_numpy():
         first, second = first + second.transpose(0, 2, 1) @ push, second + push @ first.transpose(0, 2, 1)
     area = np.linalg.norm(np.cross(first[:, :, 0], second[:, 0]), axis=1)
     growth = np.log((first**2).sum(axis=2)).mean(axis=1)
-    table = noise.TABLE.rows(QUICK)[3, "zero"]
+    table = noise.paths(QUICK)[3, "zero"]
     for name, moment, sample in (("area", 3.0, area), ("growth", None, growth)):
         mean, error = noise.sampled_mean(table, name, moment)
         assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(number))
@@ -321,4 +302,4 @@ def test_paths_come_in_whole_batches():
 
 
 def test_paths_are_read_by_their_kind():
-    assert {path.cross.shape[0] for path in ONE_OUTPUT.rows(QUICK)} == {1}
+    assert {path.cross.shape[0] for path in flow_grids.one_output(QUICK)} == {1}
