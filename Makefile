@@ -29,7 +29,7 @@ help:
 	@echo "make test            the test suite"
 	@echo "make fuzz            every public function with wrong arguments: about 65 000 calls; wrong command lines, broken pipes, interrupts, kills"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error (PART=3/8: an eighth)"
-	@echo "make test-browser    its part that looks at the explorer and the report in Chromium, and sends them nonsense"
+	@echo "make test-browser    its part that looks at the live pages and the report in Chromium, types and access included"
 	@echo "make test-shapes     arrays have the shapes that annotations state, checked in the tests of agreement"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
 	@echo "make test-release    sdist and wheel: built, checked, installed into an empty environment and run there"

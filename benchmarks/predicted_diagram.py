@@ -71,11 +71,7 @@ def main() -> None:
     print(f"all {GRID**2} cells: {whole:.2f} s, {whole / plain:.0f} SVDs (16 starts and more)")
     spectrum, live = lazy_active.task_spectrum(problem), axes(DIM, 25)
     plainly = seconds(lambda: lazy_active.predicted_diagram(spectrum, *live, points=16, draws=0))
-    drawn = seconds(lambda: lazy_active.predicted_diagram(spectrum, *live, points=16, draws=8, coarse=True))
-    print(
-        f"25 x 25, bulk in 16 groups, after the SVD: {1e3 * plainly:.0f} ms without draws, "
-        f"{1e3 * drawn:.0f} ms with eight starts, coarse: {drawn / whole:.3f} of all {GRID**2} cells"
-    )
+    print(f"25 x 25, bulk in 16 groups, after the SVD: {1e3 * plainly:.0f} ms without draws")
     huge = lazy_active.asymptotic_spectrum(np.array([1.0, 0.9, 0.8, 0.7, 0.6]) * 4.5e5, 10**6, 1.0)
     far = seconds(lambda: lazy_active.predicted_diagram(huge, *axes(10**6, GRID)), 1)
     print(f"d = 1e6 without any SVD, {GRID**2} cells: {far:.2f} s, {far / whole:.1f} times d = {DIM}")

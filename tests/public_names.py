@@ -12,9 +12,9 @@ from types import ModuleType
 import linnet
 from linnet_papers import reproduction
 
-# The explorer and the command line are programs; a paper's folders are figures, tables and claims, documented by what
+# The live pages and the command line are programs; a paper's folders are figures, tables and claims, documented by what
 # they declare.
-PROGRAMS = ("linnet.cli", "linnet.__main__")
+PROGRAMS = ("linnet.cli", "linnet.live", "linnet.__main__")
 
 
 def modules() -> list[str]:

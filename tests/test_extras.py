@@ -63,7 +63,6 @@ CASES = [
         "--scheduler needs distributed",
     ),
     ("torch", "import linnet as ln; ln.torch.weights_of_layers", "linnet.torch needs torch"),
-    ("dash", "import linnet_papers.explorer; linnet_papers.explorer.create_app()", "the explorer needs dash"),
     ("transformers", "from linnet.torch._callbacks import transformers_callback as c; c(None)", "needs transformers"),
     ("lightning", "from linnet.torch._callbacks import lightning_callback as c; c(None)", "needs lightning"),
 ]
@@ -90,7 +89,7 @@ def test_what_is_missing_is_one_line_with_its_cure(index: int, said: list[str]) 
 def test_every_extra_that_is_named_brings_its_package() -> None:
     """The cure cures: each extra of the table is declared, and lists the distribution of that module."""
     declared = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
-    distributions = {"sklearn": "scikit-learn", "PIL": "pillow", "plotly": "dash"}  # Dash brings Plotly
+    distributions = {"sklearn": "scikit-learn", "PIL": "pillow"}
 
     def brings(extra: str) -> set[str]:
         found: set[str] = set()

@@ -95,7 +95,7 @@ SHARED = {
 
 def test_every_folder_of_the_papers_is_known():
     there = {path.name for path in PAPERS_SOURCE.iterdir() if (path / "__init__.py").is_file()}
-    assert there == {*PAPERS, "reproduction", "commands", "explorer"}
+    assert there == {*PAPERS, "reproduction", "commands"}
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -141,12 +141,10 @@ def test_the_library_runs_without_the_papers():
 
 
 def test_no_room_imports_private_names_of_another():
-    """The files beside the folders (`linnet._arguments`) are everybody's; the explorer is about to go."""
+    """The files beside the folders (`linnet._arguments`) are everybody's."""
     wrong = []
     for path in [*SOURCE.rglob("*.py"), *PAPERS_SOURCE.rglob("*.py")]:
         room = path.relative_to(SOURCE.parent).with_suffix("").parts[:2]
-        if room == ("linnet_papers", "explorer"):
-            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in (
                 "linnet",
@@ -160,7 +158,7 @@ def test_no_room_imports_private_names_of_another():
 
 
 # What declares a claim or a table, or draws a figure, computes nothing; the others are in every fingerprint.
-DECLARES = ("reproduction/table", "reproduction/figure", "reproduction/drawing", "style")
+DECLARES = ("reproduction/table", "reproduction/grids", "reproduction/figure", "reproduction/drawing", "style")
 
 
 def test_what_a_paper_computes_with_is_in_its_fingerprint():
@@ -222,7 +220,7 @@ def fresh(code):
 
 
 def test_importing_is_light():
-    heavy = ["matplotlib", "dask", "distributed", "zarr", "sklearn", "torch", "dash"]
+    heavy = ["matplotlib", "dask", "distributed", "zarr", "sklearn", "torch"]
     code = "import sys, linnet as ln; ln.problems; ln.inits; ln.trainers; ln.trajectories; ln.observables; ln.Problem; "
     assert fresh(code + f"print([name for name in {heavy} if name in sys.modules])") == "[]"
     assert fresh("import sys, linnet; print('jax' in sys.modules)") == "False"

@@ -92,7 +92,7 @@ def described(name: str, value: Any) -> Iterator[str]:
     for home in reversed(value.__mro__):
         if home.__module__.split(".")[0] == "linnet":
             for label, member in vars(home).items():
-                if not label.startswith("_"):
+                if not label.startswith("_") and label != "model_post_init":  # which pydantic writes
                     yield from member_lines(f"{name}.{label}", member)
 
 

@@ -7,10 +7,10 @@ import re
 import shutil
 from pathlib import Path
 
-from website import command_line, draw_links, gallery, reference, tables, tutorials
+from linnet import live
+from website import command_line, gallery, reference, tables, tutorials
 
 ROOT = Path(__file__).parents[1]
-EXPLORER = r"http://127\.0\.0\.1:8050"
 # Pages of the project that lie beside docs/: their names in the site, in small letters as the others are.
 PROJECT = {"ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
@@ -38,12 +38,13 @@ def assemble(folder: Path, *, workers: int, reuse: bool = False) -> Path:
         (pages / copy).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
     shutil.copytree(done, pages / "tutorials", dirs_exist_ok=True)
     gallery.write(ROOT / "docs" / "gallery", pages)
+    live.write(pages / "live")
     tables.write(pages)
     entries = reference.pages(ROOT / "src", pages)
     command_line.write(pages / "reference" / "command_line.md")
     for page in pages.rglob("*.md"):
         place = page.relative_to(pages)
-        page.write_text(live(local(page.read_text(encoding="utf-8"), place), place), encoding="utf-8")
+        page.write_text(local(page.read_text(encoding="utf-8"), place), encoding="utf-8")
     return _configuration(folder, entries)
 
 
@@ -72,24 +73,6 @@ def local(text: str, page: Path) -> str:
         return found[0]
 
     return re.sub(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)", turned, text)
-
-
-def live(text: str, page: Path) -> str:
-    """The text with links to a running explorer marked as such, and in lists with the picture that each would give."""
-    up = "../" * (len(page.parts) - 1)
-
-    def marked(found: re.Match[str]) -> str:
-        words, target = found[1], found[2]
-        return f'[{words}]({target}){{ .live title="opens while linnet explore runs on your machine" }}'
-
-    def pictured(found: re.Match[str]) -> str:
-        picture = f"images/explorer/links/{draw_links.name(found[2])}.webp"
-        if not (ROOT / "docs" / picture).exists():
-            return found[0]
-        return f"{found[0]}\n\n    ![what this link shows]({up}{picture}){{ .live width=288 height=180 loading=lazy }}"
-
-    listed = re.sub(rf"^- \[([^\]]+)\]\({EXPLORER}(/[^)\s]*)\).*$", pictured, text, flags=re.MULTILINE)
-    return re.sub(rf"(?<!!)\[([^\]\[]+)\]\(({EXPLORER}/[^)\s]*)\)", marked, listed)
 
 
 def _configuration(folder: Path, entries: list[dict[str, str]]) -> Path:

@@ -1,4 +1,4 @@
-"""Where a browser is found: for pictures of the explorer, for benchmarks and for tests that look at a page."""
+"""Where a browser is found: for benchmarks and for tests that look at a page."""
 
 from __future__ import annotations
 

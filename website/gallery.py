@@ -14,8 +14,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from linnet_papers.reproduction import figures, papers
+from linnet_papers.reproduction import Row, figures, papers
 from linnet_papers.reproduction.figure import Figure
+from linnet_papers.reproduction.show import row_text
 from website.papers import figure_heading, heading
 
 ROOT = Path(__file__).parents[1]
@@ -153,15 +154,13 @@ def _commands(figure: Figure) -> str:
 
 
 def _check(check: dict[str, Any]) -> str:
-    word = {True: "within its limit", False: "**beyond its limit**", None: "measured"}[check["passed"]]
-    text = (
-        check["text"]
-        .replace("*", "\\*")
-        .replace("_", "\\_")
-        .replace("<", "&lt;")
-        .replace("|", "\\|")
-        .replace("$", "\\$")
-    )
+    if "text" in check:  # of a picture that was made before checks were rows
+        passed, said = check["passed"], check["text"]
+    else:
+        row = Row.from_json(check)
+        passed, said = row.met if row.limit is not None else None, row_text(row)
+    word = {True: "within its limit", False: "**beyond its limit**", None: "measured"}[passed]
+    text = said.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;").replace("|", "\\|").replace("$", "\\$")
     return f"- *{word}:* {text}\n"
 
 

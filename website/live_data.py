@@ -17,7 +17,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.theories.deep._family import LARGEST, MIN_KAPPA, family
-from linnet.theories.lazy_active import asymptotic_spectrum, predicted_diagram, task_spectrum
+from linnet.theories.lazy_active import asymptotic_spectrum, predicted_diagram, predicted_run, task_spectrum
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 DATA = Path(__file__).parents[1] / "src" / "linnet" / "live" / "data"
@@ -31,6 +31,10 @@ TASKS: dict[str, tuple[str, int, int, float]] = {
     "d100": ("d = 100, narrow cells from Python", 100, 5, 1.0),
     "large": ("d = 1 000 000, by formula alone", LARGE, 5, 1.0),
 }
+OWN_DIMS = (50, 200, 1000, 2000)
+OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/trained_diagram.py
+SMALL_DIM = 200  # up to which the whole spectrum is taken
+PUBLISHED_DRAWS = 12  # tasks whose strengths are averaged to stand for the published one
 DEPTHS = (2, 3, 4, 5, 6)
 DEPTH_DIM, DEPTH_CELLS = 100, 24
 STRENGTHS = [0.5 * 0.95**i for i in range(5)]  # singular values of the large task's truth, over d
@@ -90,32 +94,84 @@ def task(name: str) -> dict[str, Any]:
     return made
 
 
-def maps() -> dict[str, Any]:
-    """Return the maps that were trained, and the formula on their cells; errors per entry."""
-    from linnet_papers.explorer.computing.phase_diagram import task_strengths, trained_map
+def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarray:
+    """Return the singular values of the truth of one drawn task, largest first."""
+    from scipy.sparse.linalg import svds
 
-    titles = {"published": "published cells, d = 200"} | {
-        str(d): f"trained here, d = {d}" for d in (50, 200, 1000, 2000)
+    truth = np.asarray(ln.problems.low_rank_plus_noise(dim, rank=rank, key=key).truth)
+    first = np.ones(dim)  # where the iteration starts: the same numbers every time
+    return np.sort(svds(truth, rank, return_singular_vectors=False, v0=first))[::-1]
+
+
+def own_map(dim: int) -> dict[str, Any]:
+    """Return the map that was trained here at a dimension, and the formula for its task: least errors.
+
+    The formula is there only where it is claimed and where the run had gone past its least error when it was stopped.
+    """
+    from linnet_papers.own.training.trained import trained_diagram
+
+    cells = trained_diagram(dim)
+    rank = int(cells.attrs["rank"])
+    strengths = task_strengths(dim, rank, OWN_TASK)
+    if dim <= SMALL_DIM:
+        spectrum = task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
+    else:
+        spectrum = asymptotic_spectrum(strengths, dim, 1.0)
+    widths = np.maximum(1, np.round(float(dim) ** cells["gamma_width"].values))
+    formula = predicted_diagram(spectrum, float(dim) ** cells["gamma_variance"].values, widths, points=16, draws=0)
+    claimed = formula.covered & (cells["best_step"] < cells["steps"]).values
+    predicted = np.where(claimed, formula.min_test_loss * 2 / dim**2, np.nan)
+    return written(cells, cells["min_test_loss"].values, predicted, rank, strengths[0]) | {
+        "title": f"trained here, d = {dim}",
+        "what": "Least test error of our own networks",
     }
-    made = {}
-    for name, title in titles.items():
-        found = trained_map(compare=name)
-        dim, rank = int(found.attrs["dim"]), int(found.attrs["rank"])
-        finite = found["trained"].values[np.isfinite(found["trained"].values)]
-        made[name] = {
-            "title": title,
-            "what": found.attrs["what"][0].upper() + found.attrs["what"][1:],
-            "dim": dim,
-            "rank": rank,
-            "size": float(f"{task_strengths(dim, rank, (0, 0) if name != 'published' else 0)[0]:.4g}"),
-            "x": short(found["gamma_variance"].values, 6),
-            "y": short(found["gamma_width"].values, 6),
-            "low": float(f"{finite.min():.2g}"),
-            "high": float(f"{finite.max():.2g}"),
-            "trained": short(found["trained"].values),
-            "predicted": short(found["predicted"].values),
-        }
-    return made
+
+
+def published_map() -> dict[str, Any]:
+    """Return the published cells, and the formula where their runs were stopped.
+
+    The published task is not known: the formula takes the mean strengths of its kind, from which one draw differs by
+    some percent.
+    """
+    from linnet_papers.tu import plane
+    from linnet_papers.tu.published import phase_diagram_cells
+
+    cells = phase_diagram_cells().transpose("gamma_width", "gamma_variance")
+    dim, rank = int(cells.attrs["dim"]), int(cells.attrs["rank"])
+    strengths = np.mean([task_strengths(dim, rank, key) for key in range(PUBLISHED_DRAWS)], axis=0)
+    spectrum = asymptotic_spectrum(strengths, dim, 1.0).grouped(16)
+    errors = np.zeros(cells["test_error"].shape)
+    for i, power in enumerate(cells["gamma_width"].values):
+        for j, other in enumerate(cells["gamma_variance"].values):
+            step = float(plane.step_size(other, power, dim=dim, size=strengths[0]))
+            time = float(cells["last_step"].values[i, j]) * step
+            run = predicted_run(spectrum, float(dim) ** other, round(float(dim) ** power), [time], draws=1)
+            errors[i, j] = run.test_loss[0] * 2 / dim**2
+    return written(cells, cells["test_error"].values, errors, rank, strengths[0]) | {
+        "title": "published cells, d = 200",
+        "what": "Test error of the published networks where they were stopped",
+    }
+
+
+def written(cells: Any, trained: np.ndarray, predicted: np.ndarray, rank: int, size: float) -> dict[str, Any]:
+    """Return a map as the page reads it; errors per entry."""
+    finite = trained[np.isfinite(trained)]
+    return {
+        "dim": int(cells.attrs["dim"]),
+        "rank": rank,
+        "size": float(f"{size:.4g}"),
+        "x": short(cells["gamma_variance"].values, 6),
+        "y": short(cells["gamma_width"].values, 6),
+        "low": float(f"{finite.min():.2g}"),
+        "high": float(f"{finite.max():.2g}"),
+        "trained": short(trained),
+        "predicted": short(predicted),
+    }
+
+
+def maps() -> dict[str, Any]:
+    """Return the maps that were trained, and the formula on their cells."""
+    return {"published": published_map()} | {str(dim): own_map(dim) for dim in OWN_DIMS}
 
 
 def depth_map(depth: int) -> dict[str, Any]:

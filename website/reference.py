@@ -31,6 +31,8 @@ PACKAGES = (
     "linnet.theories.noise_bulk",
     "linnet.theories.denoising",
     "linnet.observables",
+    "linnet.predictions",
+    "linnet.draw",
     "linnet.forecasts",
     "linnet.estimators",
     "linnet.lora",
@@ -65,12 +67,14 @@ def pages(source: Path, folder: Path) -> list[dict[str, str]]:
     """Write the pages into `folder`/reference and return the entries of the navigation."""
     target = folder / "reference"
     target.mkdir(parents=True, exist_ok=True)
-    root = griffe.load("linnet", search_paths=[source])
+    roots = {name: griffe.load(name, search_paths=[source]) for name in ("linnet", "linnet_papers")}
+    root = roots["linnet"]
     entries = [{"Overview": "reference/index.md"}, {"The command line": "reference/command_line.md"}]
     described: dict[str, Name] = {}
     rows = ""
     for package in PACKAGES:
-        module = root[package.removeprefix("linnet.")]
+        top, _, rest = package.partition(".")
+        module = roots[top][rest]
         names = public_names(module)
         text = f"# {package}\n\n{_text(module)}\n"
         for name in names:
@@ -82,11 +86,11 @@ def pages(source: Path, folder: Path) -> list[dict[str, str]]:
         (target / f"{package}.md").write_text(text, encoding="utf-8")
         entries.append({package: f"reference/{package}.md"})
         rows += f"| [`{package}`]({package}.md) | {_line(module)} | {_links(names)} |\n"
-    top = [described[name.home] for name in public_names(root) if name.home in described]
+    shown = [described[name.home] for name in public_names(root) if name.home in described]
     missing = [name.public for name in public_names(root) if name.home not in described]
     if missing:
         raise ValueError(f"public names that no page of the reference describes: {missing}")
-    first = "".join(f"| [`ln.{name.short}`]({name.link}) | {name.line} |\n" for name in top)
+    first = "".join(f"| [`ln.{name.short}`]({name.link}) | {name.line} |\n" for name in shown)
     (target / "index.md").write_text(_INDEX.format(first=first, rows=rows), encoding="utf-8")
     return entries
 

@@ -23,7 +23,7 @@ def title(words: str, location: str) -> str:
 
     >>> title("depth <small>property</small>", "reference/linnet.inits.html#linnet.inits.weights.Weights.depth")
     'Weights.depth <small>property</small>'
-    >>> title("Depth", "explorer.html#depth")
+    >>> title("Depth", "live.html#depth")
     'Depth'
     """
     member = re.search(r"#linnet\..*\.([A-Z]\w*\.\w+)$", location)

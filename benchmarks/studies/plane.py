@@ -2,7 +2,6 @@
 
 python benchmarks/studies/plane.py train --seed 7 --out networks.npz  8 tasks, 12 x 9 cells, 24 starts (12 where wide)
 python benchmarks/studies/plane.py compare networks.npz                     the formula beside them, and its error bars
-python benchmarks/studies/plane.py compare networks.npz --coarse            ... as a live page draws it
 python benchmarks/studies/plane.py train --tasks 0 2 --widths 5 --variances 4 --starts 6 --out small.npz
 
 The trained side is the flow of all weights by RK4 in float64 (wide networks reduced, which is exact): the least test
@@ -212,8 +211,7 @@ def compare(options: argparse.Namespace) -> None:
         widths, variances = axes(max(problem.cross.shape), settings["widths"], settings["variances"])
         runs = [file[f"{number} {i}"] for i in range(widths.size)]
         began, used = time.perf_counter(), time.process_time()
-        effort = {"draws": 8, "coarse": True, "limit": 0.05} if options.coarse else {}
-        predicted = ln.theories.lazy_active.predicted_diagram(problem, variances, widths, key=options.key, **effort)
+        predicted = ln.theories.lazy_active.predicted_diagram(problem, variances, widths, key=options.key)
         spent = time.perf_counter() - began, time.process_time() - used
         rows.append(judged(predicted, runs) | {"seconds": spent[0], "processor seconds": spent[1]})
         outputs, inputs, rank, spectrum, noise_std, _ = TASKS[number]
@@ -287,7 +285,6 @@ def main() -> None:
     one.set_defaults(do=train)
     two = kinds.add_parser("compare")
     two.add_argument("networks")
-    two.add_argument("--coarse", action="store_true")
     two.add_argument("--key", type=int, default=0)
     two.set_defaults(do=compare)
     options = parser.parse_args()

@@ -1,26 +1,22 @@
 # %% [markdown]
-# # A lecture with the explorer
+# # A lecture
 #
 # How do networks learn, one step before non-linearity makes everything hard? Two linear layers suffice for plateaus and sudden progress, for lazy and rich training, for early stopping. This page has
-# the pictures of such a lecture, computed in seconds; on the explorer's page the same quantities move under sliders:
+# the pictures of such a lecture, computed in seconds. On the [live pages](../live.md) the same quantities move under sliders, on the lecturer's screen and on every phone in the room:
 #
-#     linnet explore
+# 1. [One mode after the other](../live/index.html#/lecture?step=1)
+# 2. [The formula is the training](../live/index.html#/lecture?step=2)
+# 3. [Lazy or active: a map](../live/index.html#/lecture?step=3)
+# 4. [When to stop](../live/index.html#/lecture?step=4)
+# 5. [Two phases under one strong direction](../live/index.html#/lecture?step=5)
 #
-# starts it on your own machine, opens the browser, and asks no other host for anything. Everything that is set on its pages stands in the address, so that a lecture can be prepared as a list of
-# links. The explorer opens with these five, which work while it runs; *Present* makes its pages large enough for a projector. [The page about the explorer](../explorer.md) has them with their pictures.
-#
-# ![The explorer's first page: a moving picture, five steps of a lecture, the pages](../images/explorer/home.png)
+# *Present* makes them large enough for a projector, the arrow keys go from step to step, and *QR code* gives the audience the view that is shown.
 
 # %%
 import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet_papers.explorer.controls import defaults
-from linnet_papers.explorer.lecture import STEPS
-
-for step in STEPS:
-    print(f"{step.title}: http://127.0.0.1:8050{step.address}")
 
 # %% [markdown]
 # ## 1. Modes are learned one after the other
@@ -61,9 +57,7 @@ picture
 # %% [markdown]
 # ## 3. Lazy or active: a map
 #
-# Learning from a noisy matrix, which starts find the truth behind the noise? Every pixel is a network; none was trained. In the explorer a click on a pixel trains that network beside its prediction.
-#
-# ![The explorer's page of the phase diagram](../images/explorer/phase-diagram.png)
+# Learning from a noisy matrix, which starts find the truth behind the noise? Every pixel is a network; none was trained. On the live page a touch trains that network beside its prediction.
 
 # %% Least test error over the variance and the width of the start, d = 100
 dim = 100
@@ -112,12 +106,5 @@ picture
 # %% [markdown]
 # ## For the handout
 #
-# Every page of the explorer shows, under "As Python", the source of what it computes, called with the values that are set: a script that leaves the page's numbers as a dataset. It can be had without a browser:
-
-# %%
-page = STEPS[-1].page
-print(page.script(defaults(page.controls)))
-
-# %% [markdown]
-# Questions that lead further: which of the papers' statements about these pictures are true? The page *Claims* of the explorer has all of them, as has [this site](../claims.md). The figures of the papers themselves, ready to be
-# shown, are in the [gallery](../gallery.md).
+# Every live page shows, under "As Python", a script that computes its numbers with linnet's public functions. Questions that lead further: which of the papers' statements about these pictures are true? [This site](../claims.md) has
+# all of them. The figures of the papers themselves, ready to be shown, are in the [gallery](../gallery.md).

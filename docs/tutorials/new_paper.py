@@ -65,8 +65,8 @@ from linnet_ocean import PAPER
 
 figure = PAPER.figures[0]
 dataset = figure.compute(figure.configure(quick=True), ())
-for check in figure.check(dataset):
-    print(check.text)
+for row in figure.check(dataset):
+    print(row.quantity, row.values, row.limit)
 figure.plot(dataset)
 
 # %% [markdown]

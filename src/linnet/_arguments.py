@@ -7,6 +7,7 @@ import difflib
 import functools
 import inspect
 import math
+import numbers
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,14 +24,21 @@ def real_array(
 ) -> np.ndarray:
     """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
     no_mask(name, value)
+    if getattr(value, "requires_grad", False) is True:
+        raise ValueError(f"`{name}` must not require gradients, which linnet does not pass on: `.detach()` it.")
     try:
-        array = np.asarray(value)
+        array = np.asarray(without_own_types(value))
         kind = array.dtype.kind
+        if kind == "O" and all(isinstance(entry, numbers.Real) for entry in array.flat):
+            array = array.astype(np.float64)
+            kind = "f"
         if kind not in "fiubc":
             raise TypeError
         array = array if kind == "c" else array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"`{name}` must be an array of real numbers: got {type(value).__name__}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"`{name}` must be an array of real numbers: got {type(value).__name__}{_what_is_wrong(value)}."
+        ) from None
     if kind == "c":
         raise ValueError(f"`{name}` must be an array of real numbers: got complex numbers, which linnet does not have.")
     wanted = (ndim,) if isinstance(ndim, int) else ndim
@@ -43,6 +51,33 @@ def real_array(
         bad = int(array.size - np.isfinite(array).sum())
         raise ValueError(f"`{name}` must be finite: {bad} of {array.size} entries are NaN or infinite.")
     return array
+
+
+def without_own_types(value: Any) -> Any:
+    """Return data of pandas with types of its own, or a tensor of PyTorch, as NumPy takes it."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(value, "to_numpy"):
+        kinds = list(value.dtypes) if hasattr(value, "columns") else [value.dtype]
+        if any(not isinstance(kind, np.dtype) for kind in kinds):  # nullable, or Arrow's
+            return value.to_numpy(dtype=np.float64, na_value=np.nan)
+    if module == "torch" and "bfloat16" in str(getattr(value, "dtype", "")):
+        return value.double().cpu().numpy()  # NumPy has no such type
+    return value
+
+
+def _what_is_wrong(value: object) -> str:
+    """Say which entry of an array is no number, or that its rows differ in length; empty if that is not the matter."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return " with rows of different lengths"
+    except Exception:  # a foreign type may raise anything
+        return ""
+    if array.dtype.kind == "O":
+        for place, entry in np.ndenumerate(array):
+            if not isinstance(entry, numbers.Real):
+                return f" with {shown(entry)} at {place}"
+    return f" of {array.dtype}" if array.dtype.kind not in "fiubcO" else ""
 
 
 def one_or_each(name: str, value: object, number: int | None, each: str, hint: str = "") -> np.ndarray:

@@ -37,7 +37,12 @@ def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> 
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
     try:
-        yield draft
+        try:
+            yield draft
+        except OSError as reason:  # of a full disk, which names no file
+            if reason.filename is None and reason.errno is not None:
+                raise OSError(reason.errno, reason.strerror, str(path)) from reason
+            raise
         if settled:
             _settle(draft)
         if replace:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,19 @@ def devices(name: str | None = None) -> list[Any]:
         ) from None
 
 
+@cache
+def _check_backend() -> None:
+    """Refuse an environment in which JAX finds nothing to compute on; its own error says nothing."""
+    try:
+        jax.local_devices()
+    except (AssertionError, RuntimeError) as reason:
+        asked = os.environ.get("JAX_PLATFORMS", "")
+        raise RuntimeError(
+            f"JAX finds no device to compute on{f' (JAX_PLATFORMS={asked!r})' if asked else ''}: unset JAX_PLATFORMS, "
+            f"or set it to 'cpu'. {' '.join(str(reason).split())[:200]}".rstrip()
+        ) from None
+
+
 def device_name() -> str:
     """The device that JAX computes on here, in words."""
     return str(next(iter(jax.numpy.zeros(()).devices())).device_kind)
@@ -74,6 +89,7 @@ def computing(
         ...     jnp.ones(3, dtype).sum().dtype.name
         'float32'
     """
+    _check_backend()
     place = None if device is None else devices(device)[0]
     return _computing(resolve(dtype), place, flag("tf32", tf32))
 

@@ -116,7 +116,8 @@ def print_differences(
             kind = f"{kind}, as wanted" if one.name in wanted else kind
         counts[kind] += 1
         reason = f"; wanted: {wanted[one.name]}" if kind.endswith("wanted") else ""
-        print(f"{one.name:<32} {one}{reason}")
+        mark = kind.upper() if kind in ("different", "missing") else "ok"
+        print(f"{mark:<9} {one.name:<32} {one}{reason}")
     print(", ".join(f"{kind}: {count}" for kind, count in counts.most_common()))
     return 1 if counts["different"] or counts["missing"] else 0
 

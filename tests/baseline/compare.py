@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from baseline.summary import distance
 
 # A number of a claim below this size is a rounding error or as good as zero: differences are relative to it.
-SMALLEST = 1e-6
+SMALLEST = 1e-5
 
 
 class Difference(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 SAMPLES, SIGNED_SUMS = 12, 4
+SMALLEST = 1e-12  # an array whose entries are all smaller is rounding: differences are relative to this
 
 
 def summarize(values: np.ndarray) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def distance(old: dict[str, Any], new: dict[str, Any]) -> float:
         return math.inf
     if old["digest"] == new["digest"]:
         return 0.0
-    scale = max(old["largest"], new["largest"]) or 1.0
+    scale = max(old["largest"], new["largest"], SMALLEST)
     pairs = [*zip(old["samples"], new["samples"]), *zip(old["sums"], new["sums"])]
     apart = [0.0 if a == b or (math.isnan(a) and math.isnan(b)) else abs(a - b) / scale for a, b in pairs]
     if any(math.isnan(one) for one in apart):

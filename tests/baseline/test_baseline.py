@@ -60,7 +60,7 @@ def test_the_status_is_1_for_what_is_not_wanted(tmp_path, monkeypatch, capsys):
     (tmp_path / "changes.toml").write_text('far = "another start"\n')
     known = [Difference("same", 0.0), Difference("close", 1e-9, "x"), Difference("far", 0.5, "x")]
     assert command.print_differences(known, 1e-5) == 0
-    assert "far                              off by 0.5 (x); wanted: another start" in capsys.readouterr().out
+    assert "ok        far                              off by 0.5 (x); wanted: another" in capsys.readouterr().out
     assert command.print_differences([*known, Difference("noisy", 0.02, "x")], 1e-5, {"noisy": 0.03}) == 0
     assert command.print_differences([*known, Difference("noisy", 0.04, "x")], 1e-5, {"noisy": 0.03}) == 1
     assert command.print_differences([Difference("gone", math.inf, "missing")], 1e-5) == 1

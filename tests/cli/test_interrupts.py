@@ -103,7 +103,7 @@ def test_a_kill_leaves_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_a_command_that_another_process_started_ends_with_it(tmp_path: Path) -> None:
-    """As the explorer starts `linnet verify`: however it ends, nothing is left that computes."""
+    """However the process ends that started `linnet verify`: nothing is left that computes."""
     tests, driver = str(Path(__file__).parents[1]), tmp_path / "driver.py"
     driver.write_text(DRIVER.format(tests=tests, folder=str(tmp_path), seconds=0))
     starter = (

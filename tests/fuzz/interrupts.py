@@ -86,7 +86,6 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "reproduce": ["reproduce", "--quick", "--out", out],
         "sweep": ["sweep", f"{here}/long.toml", "--store", out],
         "explore": ["explore", "--port", "0", "--no-browser"],
-        "live": ["live", "--port", "0", "--no-browser"],
         "sweep --workers": ["sweep", f"{here}/short.toml", "--store", out, "--workers", "2"],
     }
 

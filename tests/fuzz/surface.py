@@ -22,7 +22,6 @@ from linnet._extras import EXTRAS
 # Packages that are not an interface to call, with the reason.
 LEFT_OUT = {
     "linnet.cli": "the command line, which tests/cli calls with wrong lines",
-    "linnet_papers.explorer": "a server that waits: tests/explorer starts it",
 }
 # Members that users write or override, and do not call.
 NOT_CALLED = re.compile(r"trainers\.stopping\.\w+\.(start|update|reasons|needs_test)")
@@ -92,7 +91,7 @@ def members(name: str, cls: type) -> Iterator[Public]:
         if not home.__module__.startswith("linnet."):
             continue
         for key, value in vars(home).items():
-            if key in seen or (key.startswith("_") and key not in WITH_DUNDERS):
+            if key in seen or key == "model_post_init" or (key.startswith("_") and key not in WITH_DUNDERS):
                 continue
             seen.add(key)
             kind = (

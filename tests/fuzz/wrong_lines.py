@@ -331,7 +331,7 @@ def nothing_computed() -> Iterator[None]:
         "linnet_papers.commands.verify.measure",
         "linnet_papers.reproduction.verdicts.Verdicts",
         "linnet.sweeps._task.Task.__call__",
-        "linnet_papers.explorer.serve",
+        "linnet.live.serving.serve",
     )
     with contextlib.ExitStack() as stack:
         for place in places:

@@ -43,7 +43,7 @@ def test_the_compressed_page_is_small():
 
 
 def test_the_command_writes_a_folder(linnet, tmp_path):
-    said = linnet("live", "--out", tmp_path / "live")
+    said = linnet("explore", "--out", tmp_path / "live")
     assert said.status == 0 and "index.html" in said.out
     assert (tmp_path / "live" / "index.html").read_text(encoding="utf-8") == page()
 
@@ -64,13 +64,13 @@ def test_a_port_that_is_in_use_is_a_sentence(refused):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        said = refused("live", "--no-browser", "--port", port, status=1)
+        said = refused("explore", "--no-browser", "--port", port, status=1)
         assert f"port {port} is in use: take another one with --port {port + 1}." in said
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(refused, tmp_path):
     (tmp_path / "file").write_text("")
-    refused("live", "--out", tmp_path / "file", status=1)
+    refused("explore", "--out", tmp_path / "file", status=1)
 
 
 @pytest.mark.parametrize("name", live_data.TASKS)
@@ -108,6 +108,8 @@ def test_the_maps_are_those_of_the_papers():
             cells = trained_diagram(int(name))["min_test_loss"].values
         assert one["trained"] == live_data.short(cells)
         assert len(one["x"]) * len(one["y"]) == len(one["trained"]) == len(one["predicted"])
+        if name == "50":
+            assert one == live_data.own_map(50)
         known = [(p, t) for p, t in zip(one["predicted"], one["trained"]) if p is not None and t is not None]
         assert np.median([abs(p / t - 1) for p, t in known]) < 0.02
 

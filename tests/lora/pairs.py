@@ -56,8 +56,17 @@ def train(
                 m[:] = momentum * m + slope
                 weight -= rates[index] * m
                 continue
-            if optimizer == "adamw":
+            if optimizer in ("adamw", "muon"):
                 weight *= 1 - rates[index] * decays[index]
+            if optimizer == "muon":  # with Nesterov's momentum, five iterations and the factor of the layer's shape
+                m[:] = 0.95 * m + 0.05 * slope
+                ahead = 0.95 * m + 0.05 * slope
+                X = ahead / max(np.linalg.norm(ahead), eps[index])
+                for _ in range(5):
+                    gram = X @ X.T
+                    X = 3.4445 * X + (-4.7750 * gram + 2.0315 * gram @ gram) @ X
+                weight -= rates[index] * max(1, weight.shape[0] / weight.shape[1]) ** 0.5 * X
+                continue
             m[:], v[:] = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
             weight -= rates[index] * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + eps[index])
     return np.array(losses), first, second

@@ -28,7 +28,7 @@ def adapter_of(optimizer, **changes):
     return Adapter(**(settings | {"momentum": 0.8 if optimizer == "sgd" else 0.0, "eps_a": 1e-3} | changes))
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "muon"])
 @pytest.mark.parametrize("change", [{"alpha": 29.0}, {"alpha": 0.7}, {"scaling": "rslora"}, {"plus_ratio": 5.0}])
 def test_equivalent_settings_train_identically(optimizer, change):
     model, adapter = Model(), adapter_of(optimizer, learning_rate_b=0.11 if optimizer == "sgd" else 3e-2)
@@ -39,7 +39,7 @@ def test_equivalent_settings_train_identically(optimizer, change):
     np.testing.assert_allclose(run(model, found.adapter), run(model, adapter), rtol=1e-11)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "muon"])
 def test_folk_rules_do_not(optimizer):
     model, adapter = Model(), adapter_of(optimizer)
     wanted = run(model, adapter)
@@ -52,7 +52,12 @@ def test_folk_rules_do_not(optimizer):
         assert np.abs(folk - wanted).max() > 1e-2
 
 
-WRONG = [("sgd", "weight_decay_b", 1), ("adam", "eps_b", 0), ("adamw", "weight_decay_b", 2)]
+WRONG = [
+    ("sgd", "weight_decay_b", 1),
+    ("adam", "eps_b", 0),
+    ("adamw", "weight_decay_b", 2),
+    ("muon", "weight_decay_b", 2),
+]
 
 
 @pytest.mark.parametrize(("optimizer", "option", "power"), WRONG)

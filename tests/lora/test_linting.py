@@ -173,3 +173,13 @@ def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):
     assert status == 2 and "leave those out" in err
     status, _, err = called(capsys, path, "--training-args", tmp_path / "training_args.bin")
     assert status == 1 and "is a pickle" in err
+
+
+def test_muon_is_known_and_gets_no_verdict(capsys):
+    """Its rates are converted; whether the adapter learns lazily or actively is not said."""
+    _, out, _ = called(capsys, "--from", "alpha=64,r=32,lr=1e-3", "--to", "alpha=32", "--optimizer", "muon")
+    out = " ".join(out.split())
+    assert "under Muon (identity): B's rate times 2, its eps times 0.5" in out
+    assert 'torch.optim.Muon([{"params": a, "lr": 0.001, "weight_decay": 0, "eps": 1e-07}' in out
+    found = {finding.rule: finding.sentence for finding in lint(Adapter(**PLAIN | {"optimizer": "muon"}))}
+    assert "Muon does not conserve the imbalance" in found["muon"] and "optimizer" not in found

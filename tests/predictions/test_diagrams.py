@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
+from linnet.trainers.updates import Muon, SpectralDescent
 
 TASK = ln.problems.low_rank_plus_noise(20, rank=1, key=0)
 
@@ -45,3 +46,22 @@ def test_what_no_method_does_is_refused(options, message):
 def test_a_problem_without_a_truth_is_refused():
     with pytest.raises(ValueError, match="`truth`"):
         ln.phase_diagram(ln.Problem.from_target(np.eye(2)), [1e-4], [400])
+
+
+OTHERS = {
+    "spectral": {"update": SpectralDescent()},
+    "muon": {"update": Muon(scaling=None)},
+    "decay": {"weight_decay": 3.0},
+}
+
+
+@pytest.mark.parametrize("options", OTHERS.values(), ids=OTHERS)
+def test_other_updates_and_decay_are_trained_and_predicted(options):
+    task, variances, widths = ln.problems.low_rank_plus_noise(12, rank=1, key=5), [1e-6, 2e-3], [2000]
+    told = ln.phase_diagram(task, variances, widths, **options)
+    trained = ln.phase_diagram(task, variances, widths, method="train", networks=2, **options)
+    assert (abs(trained.min_test_loss / told.min_test_loss - 1) < told.uncertainty + 0.01).all()
+    plain = ln.phase_diagram(task, variances, widths)
+    assert abs(trained.min_test_loss / plain.min_test_loss - 1)[0, 1] > 0.05  # the control
+    if options == OTHERS["spectral"]:
+        assert (abs(trained.best_time / told.best_time - 1) < 0.1).all()

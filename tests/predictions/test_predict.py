@@ -100,7 +100,7 @@ def test_what_has_no_formula_is_refused_with_a_reason():
     spiked = ln.problems.spiked_covariance(2, spike=3.0, alignment=0.5)
     with pytest.raises(ln.predictions.NoFormulaError, match="inputs: whitened, found variances 1 to 4"):
         ln.predict(spiked, ln.Weights(np.eye(2), np.ones((1, 2))), [1.0], formula="splitting")
-    with pytest.raises(ValueError, match="`formula` must be one of 'self-consistent'"):
+    with pytest.raises(ValueError, match="`formula` must be one of 'Riccati'"):
         ln.predict(spiked, ln.Weights(np.eye(2), np.ones((1, 2))), [1.0], formula="guess")
     by_hand = ln.Weights(np.eye(3), np.diag([1.0, 2.0, 3.0]), np.ones((1, 3)))
     with pytest.raises(ln.NoFormulaError, match="deep balanced needs layers: balanced, found imbalance"):

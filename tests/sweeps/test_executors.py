@@ -45,6 +45,7 @@ def test_workers_of_this_machine_compute_in_float64_on_one_thread_each(make, sta
     assert process.pid not in dataset["process"].values
 
 
+@pytest.mark.slow
 def test_without_a_precision_jax_is_left_alone(make, start, tmp_path):
     # The control of the test above: what workers do when nobody asks for a precision.
     sweep = make(function="sample_cells:precision", axes={"x": [0.0]}, dtype=None)
@@ -54,6 +55,7 @@ def test_without_a_precision_jax_is_left_alone(make, start, tmp_path):
     assert (dataset["difference"] == 0).all()
 
 
+@pytest.mark.slow
 def test_a_block_that_kills_its_workers_is_the_only_one_given_up(make, start, tmp_path):
     sweep = make(function="sample_cells:dies", axes={"x": [0, 1, 2, 3]}, seeds=1, block=1)
     said = start(sweep, tmp_path / "store", workers=1).communicate(timeout=120)[1]
@@ -66,6 +68,7 @@ def test_a_fault_on_a_worker_is_told_as_here(make, start, tmp_path):
     assert "CellFunctionError: `sample_cells:faulty` raised KeyError: 'missing'" in process.communicate(timeout=60)[1]
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_told(make, tmp_path):
     script = tmp_path / "script.py"
     call = f"sweeps.run(sweeps.Sweep(**{make().plain()}), {str(tmp_path / 'store')!r}, workers=1)"
@@ -235,7 +238,7 @@ def test_a_dask_scheduler_with_two_workers_survives_the_death_of_one(make, tmp_p
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "nothing://127.0.0.1:9", "tls://127.0.0.1:9"])
 def test_an_address_without_a_scheduler_ends_the_command_in_one_line(tmp_path, address, monkeypatch):
     """As a process, to its very end: a client that is still open at exit would wait, and end in a traceback."""
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "500ms")
     config = tmp_path / "grid.toml"
     config.write_text('name="g"\nfunction="linnet.sweeps.cells:train"\n[axes]\nwidth=[10]\n')
     command = [sys.executable, "-m", "linnet", "sweep", str(config), "--store", str(tmp_path / "store")]

@@ -26,7 +26,7 @@ def test_the_level_at_the_ends():
     assert_allclose(spectral_descent.level(1e8, TIMES), 2e4 * TIMES, rtol=1e-6)
     for g in (0.0, 0.1):
         assert np.isinf(spectral_descent.level(g, [1.0, np.inf])[1])
-    near = spectral_descent.level(1.0, spectral_descent._time_of_level(np.array([0.999e9, 1.001e9]), 1.0))
+    near = spectral_descent.level(1.0, spectral_descent.time_of_level(np.array([0.999e9, 1.001e9]), 1.0))
     assert_allclose(near, [0.999e9, 1.001e9], rtol=1e-14)  # on both sides of where the series is left
 
 
@@ -81,3 +81,18 @@ def test_wide_networks_are_clipped():
     assert gap(Muon(scaling=None), 10**8, 0.1) < 0.2  # its singular values are not all 1
     descent = gap("simultaneous", 10**8, 0.1)
     assert descent > 0.3  # the control: gradient descent selects
+
+
+def test_levels_of_unequal_layers_solve_the_equations_of_both():
+    """Three numbers of one mode, |p|, |q| and s, with steps of their own, integrated by themselves."""
+    from scipy.integrate import solve_ivp
+
+    rates, times = (3.0, 0.5), np.array([0.0, 0.3, 1.0, 2.0])
+
+    def slope(_, state):
+        a, b, s = state
+        return rates[0] * s / (a * b), rates[1] * s / (a * b), rates[0] * b + rates[1] * a
+
+    run = solve_ivp(slope, (0, 2), [0.4, 0.9, 0.1], "DOP853", t_eval=times, rtol=1e-11, atol=1e-12)
+    found = spectral_descent.unequal_levels([0.4], [0.9], rates, times, initial=0.1)
+    np.testing.assert_allclose(found[:, 0], run.y[2], rtol=1e-8)

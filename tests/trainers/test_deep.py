@@ -96,10 +96,10 @@ def test_words_of_another_descent_do_not_serve(reduced_runs):
 def test_runs_that_take_less_time_than_trial_descents_are_not_reduced():
     start = ln.inits.gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
     run = ln.gradient_descent(PROBLEM, start, **RUN)
-    assert run.reduction.frames == () and run.reduction.error == 0
+    assert run.reduction.frame is None and run.reduction.error == 0
     products = descend(start.layers, TARGET, 0.05, 60, every=10)
     assert_allclose(run.products, products, atol=1e-13)
-    assert ln.gradient_flow(PROBLEM, start, times=[1.0]).reduction.frames == ()
+    assert ln.gradient_flow(PROBLEM, start, times=[1.0]).reduction.frame is None
     longer = coordinates_of_run(PROBLEM, start, True, step_sizes=[StepSizes(run_steps=10_000)])
     assert max(longer.weights.widths) < 50
     assert max(ln.gradient_flow(PROBLEM, start, times=[1000.0]).reduction.weights.widths) < 50

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from linnet.lora import Adapter
 
 _COLORS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
-OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}  # as --optimizer and as `torch.optim` name them
+OPTIMIZERS = {
+    "sgd": "SGD",
+    "adam": "Adam",
+    "adamw": "AdamW",
+    "muon": "Muon",
+}  # as --optimizer and as `torch.optim` name them
+_EPS = {"muon": 1e-7}  # PyTorch's defaults, where they are not 1e-8
 _MAX_SHOWN = 8  # adapters, one by one; the others are counted
 
 
@@ -24,7 +30,7 @@ def lora(
     source: Annotated[
         Path | None, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
     ] = None,
-    optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw.", show_default="adamw")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="sgd, adam, adamw or muon.", show_default="adamw")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of A (and of B).", show_default="0.0002")] = None,
     lora_plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
     weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
@@ -68,7 +74,7 @@ def lora(
         _resize(source, rank, out, alpha)
         return
     options = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
-    options |= {"momentum": momentum, "clip": max_grad_norm}
+    options |= {"momentum": momentum, "clip": max_grad_norm, "eps": _EPS.get(optimizer, 1e-8)}
     given = {"training": training_args} if training_args is not None else options
     adapters = linnet.lora.read(source, plus_ratio=lora_plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.echo(f"Adapters ({len(adapters)})", bold=True)
@@ -114,6 +120,7 @@ def _print_equivalent(
         optimizer=optimizer,
         learning_rate_a=old["lr"],
         weight_decay_a=weight_decay,
+        eps_a=_EPS.get(optimizer, 1e-8),
         clip=clip,
     )
     if new.get("r", old["r"]) != old["r"]:
@@ -152,11 +159,11 @@ def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> Non
         "time_per_step": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
         "adam": "the size of Adam's first steps (a constant alpha)",
     }
-    fits = "kernel" if plain.optimizer == "sgd" else "adam"
+    fits = {"sgd": "kernel", "muon": ""}.get(plain.optimizer or "", "adam")
     for what, text in words.items():
         note = f"  <- for {plain.optimizer}" if what == fits else ""
         terminal.echo(f"  alpha {by[what]:<8.6g} {text.format(times=rank / plain.rank)}{note}")
-    if alpha is not None:
+    if alpha is not None and fits:
         times = (alpha / by[fits]) ** (2 if fits == "kernel" else 1)
         terminal.echo(
             f"  alpha {alpha:<8.6g} makes the first steps {times:.4g} times as large under {plain.optimizer}."

@@ -17,7 +17,7 @@ import linnet
 from linnet.cli import failures, terminal
 
 # The library's own, each a function in a file of its name. Packages bring others by this group of entry points.
-COMMANDS = ("diagnose", "live", "lora", "sweep")
+COMMANDS = ("diagnose", "explore", "lora", "sweep")
 ENTRY_POINT_GROUP = "linnet.commands"
 HIDDEN = ("docs",)  # which is for developers
 

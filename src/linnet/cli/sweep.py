@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from linnet.sweeps import Sweep
 
 FIRST_WORKER_SECONDS = 60  # to wait for the first worker of a scheduler
-CONNECT_SECONDS = 10.0  # for a scheduler to answer
 
 
 def sweep(
@@ -107,7 +106,7 @@ def _dask(address: str) -> Iterator[Executor]:
     client = distributed.Client.__new__(distributed.Client)
     try:
         # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
-        client.__init__(address, set_as_default=False, timeout=CONNECT_SECONDS)
+        client.__init__(address, set_as_default=False)
         client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
     except Exception as error:  # of the address, of the network, of TLS, or of Dask
         with suppress(Exception):

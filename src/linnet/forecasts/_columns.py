@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from linnet._arguments import no_mask
+from linnet._arguments import no_mask, without_own_types
 from linnet._memory import check_fits
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ def columns_and_names(name: str, value: Any, letter: str) -> tuple[Columns, list
             )
         return value, names
     no_mask(name, value)
+    if getattr(value, "requires_grad", False) is True:
+        raise ValueError(f"`{name}` must not require gradients, which linnet does not pass on: `.detach()` it.")
     try:
-        array = np.asarray(value)
+        array = np.asarray(without_own_types(value))
     except ValueError:
         raise ValueError(f"`{name}` must be a matrix of numbers, with rows of one length.") from None
     if array.ndim == 1:
@@ -158,6 +160,8 @@ def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> t
             f"{_describe_first_gap(gaps, 'missing value', names, index)}{and_others(columns)}: fill them, or say what "
             "to do (`missing`, --missing drop or mean)."
         )
+    if empty := names_where(names, gaps.all(axis=0)):
+        raise ValueError(f"column {empty[0]!r} has no values at all: leave it out (`drop`, --drop).")
     if missing == "drop":
         whole, kinds = ~gaps.any(axis=1), "missing or infinite" if infinite.any() else "missing"
         note = f"{(~whole).sum()} of {len(whole)} rows have {kinds} values ({list_names(columns)}) and are left out."
@@ -167,8 +171,6 @@ def handle_missing_values(table: DataTable, index: RowLabels, missing: str) -> t
     if gaps[:, inputs:].any():
         target = names_where(names[inputs:], gaps[:, inputs:].any(axis=0))[0]
         raise ValueError(f"target {target!r} has missing values: they cannot be filled; use 'drop'.")
-    if empty := names_where(names, gaps.all(axis=0)):
-        raise ValueError(f"column {empty[0]!r} has no values at all: leave it out (`drop`).")
     filled = np.where(gaps, np.nanmean(np.where(gaps, np.nan, both), axis=0), both)[:, :inputs]
     number, are = pluralize(int(gaps.sum()), "missing value"), "is" if gaps.sum() == 1 else "are"
     note = f"{number} ({list_names(columns)}) {are} filled with the means of their columns."

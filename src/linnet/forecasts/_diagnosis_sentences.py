@@ -41,7 +41,7 @@ def findings(diagnosis: Diagnosis) -> list[str]:
 
 
 def sentences(diagnosis: Diagnosis) -> list[str]:
-    """Write what was found, and the notes on the table: sentences without line breaks, which the explorer counts on."""
+    """Write what was found, and the notes on the table: sentences without line breaks."""
     s = diagnosis.settings
     written = [
         f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; "

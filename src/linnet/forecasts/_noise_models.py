@@ -53,7 +53,7 @@ def noise_model(data: np.ndarray) -> NoiseModel:
     removed = plain.tail.removed
     residual = data - (left[:, :removed] * values[:removed]) @ right[:removed]
     best = plain
-    if not plain.tail.found or _has_outliers(residual):
+    if _has_outliers(residual):
         best = _fewer_signals(plain, _clipped(plain), FEWER_IF_CLIPPED)
     if not plain.tail.found or _is_uneven(residual):
         best = _fewer_signals(best, _fewer_signals(plain, _evened(plain), FEWER_IF_EVENED), 1.0)
@@ -82,7 +82,9 @@ def _fewer_signals(simple: NoiseModel, other: NoiseModel | None, share: float) -
     """Return the other model if it leaves clearly fewer signals."""
     if other is None or not other.tail.found:
         return simple
-    signals = simple.tail.removed if simple.tail.found else min(simple.data.shape)
+    signals = simple.tail.removed
+    if not simple.tail.found:  # then any model leaves fewer: one is believed that leaves few
+        signals, share = min(simple.data.shape), min(share, FEWER_IF_EVENED)
     return other if other.tail.removed <= min(share * signals, signals - FEWER_BY) else simple
 
 

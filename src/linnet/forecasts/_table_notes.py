@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from linnet.forecasts.tables import DataTable
 
 OUTLIER_FACTOR = 1e4  # times the median distance from the median
+MIN_REPEATED_SHARE = 0.05  # of all rows that are copies
+MIN_ORDER, MIN_ORDERED_ROWS = 0.5, 30  # correlation of a target with that of the row before
 MAX_CLASSES = 20  # whole values that a target takes: more are counts, not classes
 
 
@@ -44,6 +46,8 @@ def table_notes(table: DataTable, index: RowLabels, drop_too: Callable[[list[str
         _outlier_note(outputs, output_names, index),
         _copy_note(table, drop_too),
         _class_note(outputs, output_names),
+        _repeated_rows_note(inputs, outputs),
+        _order_note(outputs, output_names),
         f"More targets ({targets}) than rows ({rows}): at most {rows} modes can be seen." if targets > rows else "",
     ]
     return [note for note in notes if note]
@@ -87,6 +91,39 @@ def _copy_note(table: DataTable, drop_too: Callable[[list[str]], str]) -> str:
     return (
         f"Inputs that are the target itself, up to its units: {list_names(pairs)}. The error says nothing then; leave "
         f"them out ({drop_too(names_where(names, alike.any(axis=1)))})."
+    )
+
+
+def _repeated_rows_note(inputs: np.ndarray, outputs: np.ndarray) -> str:
+    """Write a sentence on rows that occur more than once; "" without many."""
+    whole = np.concatenate([inputs, outputs], axis=1)
+    _, counts = np.unique(whole, axis=0, return_counts=True)
+    repeated = len(whole) - len(counts)
+    if repeated < MIN_REPEATED_SHARE * len(whole):
+        return ""
+    return (
+        f"{repeated} of {len(whole)} rows are copies of others: held-out rows are then among the training rows, and "
+        "their error says little about new ones. Keep one of each (`DataFrame.drop_duplicates`), unless they were "
+        "measured anew."
+    )
+
+
+def _order_note(outputs: np.ndarray, names: list[str]) -> str:
+    """Write a sentence on the target that is most alike from row to row; "" without one."""
+    if len(outputs) < MIN_ORDERED_ROWS:
+        return ""
+    centered = outputs - outputs.mean(axis=0)
+    scale = np.abs(centered).max(axis=0)
+    unit = centered / np.where(scale > 0, scale, 1.0)
+    power = (unit**2).sum(axis=0)
+    alike = (unit[1:] * unit[:-1]).sum(axis=0) / np.where(power > 0, power, 1.0)
+    column = int(np.argmax(alike))
+    if alike[column] < max(MIN_ORDER, 5 / np.sqrt(len(outputs))):
+        return ""
+    return (
+        f"Target {names[column]!r} is alike from row to row (correlation {alike[column]:.2f}): if the rows follow time "
+        "or belong together, errors on held-out rows drawn at random are lower than those on later rows. Hold out the "
+        "last ones."
     )
 
 

@@ -26,6 +26,7 @@ DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # 1.5, and 1.001 too, whatever is meant
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")  # 1.001,5: points between thousands
 THREE_DIGITS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,234: a decimal comma, or a comma between thousands
+MISSING_MARKS = ("?", "-", "--", ".")  # beside those that pandas knows
 NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 
 
@@ -48,7 +49,7 @@ def read_text(place: Path) -> pd.DataFrame:
         warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
         try:  # `index_col`: else pandas takes fields beyond the header for an index, and shifts the names
-            frame = pd.read_csv(place, **form._asdict(), index_col=False)
+            frame = pd.read_csv(place, **form._asdict(), index_col=False, na_values=list(MISSING_MARKS))
         except pd.errors.ParserWarning:
             _refuse_extra_fields(place, form)
     last = str(frame.columns[-1])
@@ -85,7 +86,9 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
     if comma and not grouped:
         _refuse_commas_of_thousands(place, encoding, separator)
     form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
-    return form, _format_notes(place, form, fields[0])
+    marks = [mark for mark in MISSING_MARKS if mark in cells]
+    notes = [f"{mark!r} is read as a missing value." for mark in marks]
+    return form, [*_format_notes(place, form, fields[0]), *notes]
 
 
 def _refuse_commas_of_thousands(place: Path, encoding: str, separator: str) -> None:

@@ -45,8 +45,7 @@ class Comparison:
 def compare(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     """Measure other methods in the folds of a table, ridge on fewer of its rows, the exact flow from other starts.
 
-    Of the settings it reads `key` alone; rows and folds follow from the table, `preprocess`, `folds` and `key`. The
-    explorer keeps comparisons by these (`explorer/computing/diagnosing.py`): reading more here means another key there.
+    Of the settings it reads `key` alone; rows and folds follow from the table, `preprocess`, `folds` and `key`.
     """
     penalty, _ = ridge_by_leave_one_out(rows)
     one_target = rows.outputs.shape[1] == 1

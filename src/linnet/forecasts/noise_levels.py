@@ -16,9 +16,10 @@ MISFIT_CONSTANT, MISFIT_SLOPE = 0.77, 0.21
 MAX_MISFIT = 1.3  # over that limit, where nothing is below it: one of 20 matrices of noise alone is not
 EXACT = 1e-13  # of the largest singular value: a tail below is rounding
 MIN_TAIL_SHARE, MIN_TAIL = 1 / 3, 12  # of all singular values; shorter tails of smooth spectra look like noise
-# Of correlated noise: its largest value over the median; the gap above it, relative and over all gaps within; values
+# Of correlated noise: its largest value over the median; the gap above it, relative and over all gaps within (of smooth
+# spectra and photographs at most 4.2, of correlated noise at least 5.3); values
 # between gap and tail, as a share of all.
-MAX_BULK_WIDTH, MIN_GAP, MIN_GAP_RATIO, MIN_BETWEEN = 8.0, 0.2, 3.0, 0.1
+MAX_BULK_WIDTH, MIN_GAP, MIN_GAP_RATIO, MIN_BETWEEN = 8.0, 0.3, 5.0, 0.1
 MIN_FREE = 0.1  # of a row or column: what the signal's directions leave of its noise, at least
 PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
 

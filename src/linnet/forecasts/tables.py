@@ -234,7 +234,7 @@ def read_frame(place: Path) -> pd.DataFrame:
     """Read the data frame in a CSV, TSV, text or Parquet file.
 
     Of a text file its attributes hold notes on how it was read and its index the lines (`_text_files.read_text`);
-    `from_frame` passes the notes on and names lines in errors, also after `draw_rows`, as the explorer's uploads do.
+    `from_frame` passes the notes on and names lines in errors, also after `draw_rows`.
     """
     import pandas as pd
 

@@ -14,7 +14,7 @@ from linnet.inits.weights import Weights
 from linnet.lora import _initializations as initializations
 
 SCALINGS = ("standard", "rslora")
-OPTIMIZERS = ("sgd", "adam", "adamw")
+OPTIMIZERS = ("sgd", "adam", "adamw", "muon")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,11 @@ class Adapter:
     - `scaling`: "standard" or "rslora".
     - `rank`, `alpha`: r and $\alpha$; `in_dim`, `out_dim`: the size of the frozen matrix, where it is known.
     - `init`: a name of peft's `init_lora_weights`; "default" is its `True`, "random" its `False`.
-    - `optimizer`: "sgd", "adam" or "adamw"; any other name is kept, and no equivalence is claimed for it.
+    - `optimizer`: "sgd", "adam", "adamw" or "muon"; any other name is kept, and no equivalence is claimed for it.
     - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's unless told otherwise (LoRA+ sets their
       ratio).
-    - `weight_decay_a`, `weight_decay_b`, `eps_a`, `eps_b`: the same for the decays and for Adam's $\epsilon$.
+    - `weight_decay_a`, `weight_decay_b`, `eps_a`, `eps_b`: the same for the decays and for the $\epsilon$ of Adam or
+      Muon (whose default is 1e-7 in PyTorch).
     - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters; 0 if gradients are not clipped, None
       if that is not known. `dora`: with magnitudes.
     - `frozen`: which of "a", "b" is not trained. `weights`: A and B themselves, as they are now.

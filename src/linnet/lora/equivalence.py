@@ -74,7 +74,7 @@ def equivalent(
     |---|---|---|---|---|
     | SGD, any momentum | $c^2 \eta_B$ | $\lambda/c^2$ | | $c B(0)$ |
     | Adam (decay in the gradient) | $c\,\eta_B$ | $\lambda/c^2$ | $\epsilon/c$ | $c B(0)$ |
-    | AdamW | $c\,\eta_B$ | $\lambda/c$ | $\epsilon/c$ | $c B(0)$ |
+    | AdamW, Muon | $c\,\eta_B$ | $\lambda/c$ | $\epsilon/c$ | $c B(0)$ |
 
     A's settings stay. This holds in any network, for any loss, with dropout and any schedule that multiplies both
     rates.
@@ -91,8 +91,8 @@ def equivalent(
     **Returns** an `Equivalence`.
 
     **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labeled a scaling rule;
-    where the adapter does not know of any (`clip` None), that there is none is among the conditions.
+    optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling
+    rule; where the adapter does not know of any (`clip` None), that there is none is among the conditions.
     DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
     **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
@@ -129,7 +129,7 @@ def equivalent(
     )  # checked by `_refuse_inequivalent`; set by Adapter
     changes: dict[str, Any] = {
         "learning_rate_b": rate * c**power,
-        "weight_decay_b": decay / (c if adapter.optimizer == "adamw" else c**2),
+        "weight_decay_b": decay / (c if adapter.optimizer in ("adamw", "muon") else c**2),
     }
     if adapter.optimizer != "sgd":
         changes["eps_b"] = eps / c

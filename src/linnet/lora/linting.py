@@ -159,7 +159,7 @@ def _lint_plus_ratio(a: Adapter) -> Iterator[Finding]:
     if a.optimizer not in OPTIMIZERS or np.isclose(q, 1):
         return
     factor = q if a.optimizer != "sgd" else np.sqrt(q)
-    name = "Adam" if a.optimizer != "sgd" else "SGD"
+    name = {"sgd": "SGD", "muon": "Muon"}.get(a.optimizer, "Adam")
     yield Finding(
         "plus_ratio",
         "note",
@@ -196,7 +196,7 @@ def _lint_decay(a: Adapter) -> Iterator[Finding]:
     """Note what the weight decay of B is on the product."""
     decay = a.weight_decay_b or 0.0
     if decay and a.optimizer in OPTIMIZERS and not np.isclose(a.scale, 1):
-        effective = decay / (a.scale if a.optimizer == "adamw" else a.scale**2)
+        effective = decay / (a.scale if a.optimizer in ("adamw", "muon") else a.scale**2)
         yield Finding(
             "weight_decay",
             "note",
@@ -207,13 +207,14 @@ def _lint_decay(a: Adapter) -> Iterator[Finding]:
 
 
 def _lint_adam(a: Adapter) -> Iterator[Finding]:
-    """Note that Adam does not conserve the imbalance; warn of an unknown optimizer."""
-    if a.optimizer in ("adam", "adamw"):
+    """Note that Adam and Muon do not conserve the imbalance; warn of an unknown optimizer."""
+    if a.optimizer in ("adam", "adamw", "muon"):
+        name = "Muon" if a.optimizer == "muon" else "Adam"
         yield Finding(
-            "adam",
+            name.lower(),
             "note",
-            "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from "
-            "its start; measure it along the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told "
+            "from its start; measure it along the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )

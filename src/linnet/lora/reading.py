@@ -302,13 +302,13 @@ def _rates_of_factors(optimizer: object, first: dict[str, Any] | None, second: d
 
 
 def family(optimizer: object, a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    """ "sgd", "adam" or "adamw"; another name where A and B differ in more than rate, decay and epsilon."""
-    while not type(optimizer).__name__.lower().startswith(("sgd", "adam")) and hasattr(optimizer, "optimizer"):
+    """ "sgd", "adam", "adamw" or "muon"; another name where A and B differ in more than rate, decay and epsilon."""
+    while not type(optimizer).__name__.lower().startswith(("sgd", "adam", "muon")) and hasattr(optimizer, "optimizer"):
         optimizer = optimizer.optimizer  # wrapped, as accelerate does
     name = type(optimizer).__name__.lower()
     if name == "adam" and a.get("decoupled_weight_decay"):
         name = "adamw"
-    for option in ("momentum", "dampening", "nesterov", "betas", "amsgrad"):
+    for option in ("momentum", "dampening", "nesterov", "betas", "amsgrad", "ns_steps", "adjust_lr_fn"):
         if a.get(option) != b.get(option):
             return f"{name} with another {option} for b"
     return name

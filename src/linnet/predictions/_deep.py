@@ -15,11 +15,6 @@ WORD_TOLERANCES = (1e-5, 1e-3, 1e-1)  # of the words that are kept; the next one
 MAX_SPREAD = 1.0  # of the Gram matrices of wide layers, about their mean: a width of about 4 (inputs + outputs)
 
 
-def _three_layers(task: Task) -> Assumption:
-    depth = task.weights.depth
-    return Assumption("layers", "3 or more", str(depth), depth > 2)
-
-
 def _balance(task: Task) -> Assumption:
     scale = max(float(np.linalg.norm(layer, 2)) ** 2 for layer in task.weights.layers)
     off = max(float(np.abs(one).max()) for one in task.weights.imbalances) / max(scale, 1e-300)
@@ -27,7 +22,7 @@ def _balance(task: Task) -> Assumption:
 
 
 def _balanced_modes(task: Task) -> Answer:
-    assumptions = [_three_layers(task), task.whitened, _balance(task)]
+    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened, _balance(task)]
     if not all(one.met for one in assumptions):
         return Answer(tuple(assumptions))
     left, values, right = np.linalg.svd(task.target, full_matrices=False)
@@ -44,10 +39,11 @@ def _balanced_modes(task: Task) -> Answer:
 
 
 def _balanced_products(task: Task) -> Answer:
-    assumptions = (_three_layers(task), _balance(task))
+    assumptions = task.layers(3, np.inf), task.flow, _balance(task)
     if not all(one.met for one in assumptions):
         return Answer(assumptions)
-    products = deep.balanced_products(task.problem, task.product, task.weights.depth, task.times)
+    decay = task.weight_decay
+    products = deep.balanced_products(task.problem, task.product, task.weights.depth, task.times, weight_decay=decay)
     return Answer(assumptions, products, ROUNDING, "rounding, because the formula is exact here")
 
 
@@ -113,7 +109,7 @@ def _largest(left: np.ndarray, strengths: np.ndarray, right: np.ndarray) -> floa
 
 
 def _orthogonal(task: Task) -> Answer:
-    assumptions = [_three_layers(task), task.whitened]
+    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened]
     if not all(one.met for one in assumptions):
         return Answer(tuple(assumptions))
     widths = task.weights.widths
@@ -138,7 +134,7 @@ def _orthogonal(task: Task) -> Answer:
 
 
 def _gaussian(task: Task) -> Answer:
-    assumptions = [_three_layers(task), task.whitened]
+    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened]
     if not all(one.met for one in assumptions):
         return Answer(tuple(assumptions))
     couplings, spread, moment = _words(task)

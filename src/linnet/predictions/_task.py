@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from linnet.theories.lazy_active import gram_matrices
 
 ROUNDING = 1e-9  # of a closed form, and of an integration at its tightest tolerance
 _EXACT = 1e-12  # of the Gram matrices: what differs by less is equal to rounding
-_EQUAL_VARIANCES = 1e-12
+_EQUAL_VARIANCES = 1e-9
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,25 @@ class Task:
     weights: Weights
     times: np.ndarray
     rtol: float
+    weight_decay: float = 0.0
+    update: Any = None
+    learning_rate: float = 0.0
+
+    @property
+    def flow(self) -> Assumption:
+        """Whether it is gradient flow that is asked for."""
+        name = "gradient flow" if self.update is None else type(self.update).__name__
+        return Assumption("update", "gradient flow", name, self.update is None)
+
+    @property
+    def no_decay(self) -> Assumption:
+        """Whether the weights do not decay."""
+        return Assumption("weight decay", "0", f"{self.weight_decay:g}", self.weight_decay == 0)
+
+    def layers(self, least: int, most: float) -> Assumption:
+        """Whether the network has so many layers."""
+        depth, required = self.weights.depth, f"{least}" if least == most else f"{least} or more"
+        return Assumption("depth", required, str(depth), least <= depth <= most)
 
     @cached_property
     def variance(self) -> float | None:
@@ -79,9 +99,10 @@ class Task:
         values = np.linalg.svd(self.product, compute_uv=False)
         level, scale = float((sizes / dims).sum()), float(sizes.max())
 
-        def excess(g: float) -> float:
+        def excess(share: float) -> float:
+            g = share * level
             roots = float(np.hypot(values, g).sum())
-            return float(((roots + (dims - len(values)) * g) / dims).sum()) - level
+            return float(((roots + (dims - len(values)) * g) / dims).sum()) / level - 1
 
         if self._distance(grams, 0.0) <= _EXACT * scale:
             return 0.0, 0.0
@@ -89,7 +110,7 @@ class Task:
             return 0.0, np.inf
         from scipy.optimize import brentq
 
-        threshold = float(brentq(excess, 0.0, level, xtol=1e-15 * level, rtol=1e-14))
+        threshold = level * float(brentq(excess, 0.0, 1.0, xtol=1e-15, rtol=1e-14))
         distance = self._distance(grams, threshold)
         return threshold, 0.0 if distance <= _EXACT * scale else distance / threshold
 

@@ -8,20 +8,16 @@ from linnet.predictions._task import ROUNDING, Task
 from linnet.predictions.prediction import Answer, Assumption, Formula
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
-from linnet.theories import lazy_active
+from linnet.theories import aligned_flow, lazy_active
+from linnet.theories import one_output as one_output_theory
 
+EXACT = 1e-10  # of what is equal to rounding, relative to the squared weights
 FIRST_STEPS, MAX_STEPS = 8, 4096  # of a splitting
 MAX_WORK = 2e9  # steps times the cube of the reduced width
 
 
-def two_layers(task: Task) -> Assumption:
-    """Whether the network has two layers."""
-    depth = task.weights.depth
-    return Assumption("layers", "2", str(depth), depth == 2)
-
-
 def _from_gap(task: Task, assumptions: tuple[Assumption, ...], products: np.ndarray) -> Answer:
-    """Half the gap of the way that is predicted, at most the whole way (MATH.md, section 17)."""
+    """Half the distance of the Gram matrices, of the way that is predicted; at most the whole way."""
     moved, whole = task.shares(products)
     found = f"{task.gap:.2g} of the threshold {task.threshold:.3g} away"
     grams = Assumption("Gram matrices", "those of the self-consistent equation", found, task.gap <= 2 * task.rtol)
@@ -32,24 +28,43 @@ def _from_gap(task: Task, assumptions: tuple[Assumption, ...], products: np.ndar
     return Answer((*assumptions, grams), products, uncertainty, source)
 
 
-def _self_consistent(task: Task) -> Answer:
-    assumptions = (two_layers(task), task.whitened)
+def _riccati(task: Task) -> Answer:
+    assumptions = task.layers(2, 2), task.flow, task.no_decay, task.whitened
     if not all(one.met for one in assumptions):
         return Answer(assumptions)
+    imbalance, apart = lazy_active.lambda_balanced.common_imbalance(task.weights.first, task.weights.second)
+    multiple = Assumption("imbalance", "a multiple of the identity, not 0", f"{apart:.1g} off", apart <= EXACT)
+    scale = max(float(np.abs(layer).max()) for layer in task.weights.layers) ** 2
+    if not multiple.met or abs(imbalance) <= EXACT * scale:
+        return Answer((*assumptions, multiple._replace(met=False)))
+    products = lazy_active.balanced_solution(task.target, task.weights.first, task.weights.second, task.clock).products
+    return Answer((*assumptions, multiple), products, ROUNDING, "rounding, because the formula is exact here")
+
+
+def _self_consistent(task: Task) -> Answer:
+    assumptions = task.layers(2, 2), task.flow, task.whitened
+    if not all(one.met for one in assumptions):
+        return Answer(assumptions)
+    decay = task.weight_decay / (task.variance or 1.0)
     solution = lazy_active.self_consistent_solution(task.target, task.product, task.threshold, task.clock)
     settled = Assumption("path", "determined in float64", solution.reason, bool(solution.determined.all()))
     if not settled.met:
         return Answer((*assumptions, settled))
-    return _from_gap(task, assumptions, solution.products)
+    products = solution.products
+    if decay:
+        products = lazy_active.self_consistent(
+            task.target, task.product, task.threshold, task.clock, weight_decay=decay
+        )
+    return _from_gap(task, assumptions, products)
 
 
 def _splitting(task: Task) -> Answer:
-    assumptions = (two_layers(task), task.whitened)
+    assumptions = task.layers(2, 2), task.flow, task.whitened
     if not all(one.met for one in assumptions):
         return Answer(assumptions)
-    whitened = Problem.from_target(task.target)
+    whitened, decay = Problem.from_target(task.target), task.weight_decay / (task.variance or 1.0)
     small = reduce(whitened, task.weights).weights
-    rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2)
+    rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2, decay)
     steps = max(FIRST_STEPS, int(np.ceil(rate * task.clock[-1] / lazy_active.splitting.MOST_GROWTH)))
     most = int(min(MAX_STEPS, max(MAX_WORK / small.width**3, 8 * FIRST_STEPS)))
     length = Assumption("steps", f"at most {most}", f"at least {4 * steps}", 4 * steps <= most)
@@ -57,7 +72,7 @@ def _splitting(task: Task) -> Answer:
         return Answer((*assumptions, length))
 
     def run(number: int) -> np.ndarray:
-        return lazy_active.split_flow(whitened, small, task.clock, steps=number)
+        return lazy_active.split_flow(whitened, small, task.clock, steps=number, weight_decay=decay)
 
     coarse, fine = run(steps), run(2 * steps)
     before = fine + (fine - coarse) / 3  # the error of a step falls with the square of its length
@@ -75,20 +90,64 @@ def _splitting(task: Task) -> Answer:
     return Answer((*assumptions, length), products, uncertainty, source)
 
 
+def _aligned(task: Task) -> Answer:
+    one_output = Assumption("outputs", "1", str(task.problem.out_dim), task.problem.out_dim == 1)
+    assumptions = task.layers(2, 2), task.flow, task.no_decay, one_output
+    if not all(one.met for one in assumptions):
+        return Answer(assumptions)
+    problem, size = task.problem, max(float(np.linalg.norm(layer, 2)) for layer in task.weights.layers)
+    try:
+        growing = aligned_flow.growth_direction(problem, task.weights)[0]
+        path = aligned_flow.aligned_flow(problem, growing, task.times)
+    except (ArithmeticError, ValueError) as error:
+        return Answer((*assumptions, Assumption("growth", "from the weights along the target", str(error), False)))
+    products = (np.linalg.norm(path, axis=1)[:, None] * path)[:, None, :]
+    reached = float(np.linalg.norm(products, axis=2).max())
+    small = Assumption("weights", "small", f"{size**2 / reached:.2g} of what is learned", size**2 <= 0.01 * reached)
+    uncertainty = max(min(size**2 / (growing * np.sqrt(reached)), task.shares(products)[1]), ROUNDING)
+    source = "the size of the weights over the root of what is learned, and over their part that grows"
+    return Answer((*assumptions, small), products, uncertainty, source)
+
+
 def _integrated(task: Task) -> Answer:
-    assumptions: tuple[Assumption, ...] = (two_layers(task),)
-    if not assumptions[0].met:
+    assumptions: tuple[Assumption, ...] = task.layers(2, 2), task.flow
+    if not all(one.met for one in assumptions):
         return Answer(assumptions)
     tolerance = float(np.clip(1e-4 * task.gap, 1e-12, 1e-6))
     try:
-        products = lazy_active.integrate(task.problem, task.product, task.threshold, task.times, rtol=tolerance)
+        products = lazy_active.integrate(
+            task.problem, task.product, task.threshold, task.times, weight_decay=task.weight_decay, rtol=tolerance
+        )
     except ArithmeticError as error:
         return Answer((*assumptions, Assumption("covariance", "not too stiff to integrate", str(error), False)))
     return _from_gap(task, assumptions, products)
 
 
+def _one_output(task: Task) -> Answer:
+    """For covariances that are too stiff to integrate, because its clock takes their exponentials exactly."""
+    one_output = Assumption("outputs", "1", str(task.problem.out_dim), task.problem.out_dim == 1)
+    assumptions = task.layers(2, 2), task.flow, task.no_decay, one_output
+    if not all(one.met for one in assumptions):
+        return Answer(assumptions)
+    if task.threshold == 0:
+        return Answer((*assumptions, Assumption("threshold", "positive", "0", False)))
+    try:
+        products = one_output_theory.product_over_time(task.problem, task.threshold, task.times)[:, None, :]
+    except (ArithmeticError, ValueError) as error:
+        return Answer((*assumptions, Assumption("clock", "accurate steps", str(error), False)))
+    moved, whole = task.shares(products)
+    initial = float(np.linalg.norm(task.product)) / task.threshold
+    neglected = Assumption("initial product", "negligible", f"{initial:.2g} of the threshold", initial <= task.rtol)
+    uncertainty = max(min((task.gap / 2 + initial) * moved, whole), ROUNDING)
+    source = "the initial product, and half the distance of the initial Gram matrices from those that it assumes"
+    return Answer((*assumptions, neglected), products, uncertainty, source)
+
+
 FORMULAS: tuple[Formula, ...] = (
+    Formula("Riccati", lazy_active.balanced_solution, _riccati),
     Formula("self-consistent", lazy_active.self_consistent, _self_consistent),
     Formula("splitting", lazy_active.split_flow, _splitting),
     Formula("self-consistent, integrated", lazy_active.integrate, _integrated),
+    Formula("aligned flow", aligned_flow.aligned_flow, _aligned),
+    Formula("one output", one_output_theory.product_over_time, _one_output),
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, of_kind, real_array
+from linnet._arguments import count, non_negative, of_kind, real_array
 from linnet._randomness import Key, words
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active import predicted_diagram
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STEPS_PER_TIME = 50  # of descent, in the time in which the fastest mode, or the kernel, grows by e
 MAX_STEPS = 100_000
 RISING = 100  # steps for which the test loss must rise before a run has passed its minimum
+UPDATE_STEPS = 1500  # of an update whose steps have a length of their own, until the largest mode has arrived
+SAVED = 10  # every so many of them is looked at
 METHODS = ("predict", "train")
 
 
@@ -90,6 +92,8 @@ def phase_diagram(
     *,
     method: str = "predict",
     depth: int = 2,
+    update: Any = None,
+    weight_decay: float = 0.0,
     networks: int | None = None,
     key: Key = 0,
 ) -> PhaseDiagram:
@@ -102,6 +106,9 @@ def phase_diagram(
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `method`: `"predict"` takes seconds; `"train"` descends in every cell, to check the prediction, and may take hours
     - `depth`: number of layers, 2 to 6 for predictions and 2 for training
+    - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent; training takes any
+      update that commutes with rotations
+    - `weight_decay`: of gradient descent; updates have their own
     - `networks`: networks whose mean a cell is: 16 or more of the cells that are not wide by formula, one by training
     - `key`: of the initial weights
 
@@ -128,7 +135,9 @@ def phase_diagram(
     largest = float(np.linalg.norm(problem.cross, 2))
     if method == "predict":
         draws = 16 if networks is None else count("networks", networks, least=2)
-        told = predicted_diagram(problem, variances, widths, draws=draws, key=key, depth=depth)
+        told = predicted_diagram(
+            problem, variances, widths, draws=draws, key=key, depth=depth, update=update, weight_decay=weight_decay
+        )
         parts = told.variances, told.widths, told.min_test_loss, told.best_time, told.stable_rank, told.uncertainty
         return PhaseDiagram(*parts, method, largest, depth)
     if depth > 2:
@@ -138,7 +147,10 @@ def phase_diagram(
     sizes, units = (
         np.atleast_1d(real_array(*axis, ndim=(0, 1))) for axis in (("variances", variances), ("widths", widths))
     )
-    return _trained(problem, sizes, units, count("networks", 1 if networks is None else networks), words(key), largest)
+    number, decay = count("networks", 1 if networks is None else networks), non_negative("weight_decay", weight_decay)
+    if update is not None or decay:
+        return _trained_one_by_one(problem, sizes, units, number, words(key), largest, update, decay)
+    return _trained(problem, sizes, units, number, words(key), largest)
 
 
 def _trained(
@@ -165,3 +177,48 @@ def _trained(
     spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)
     times, ranks = ((part.reshape(shape)).mean(axis=-1) for part in (runs.best_step * rates, runs.stable_rank))
     return PhaseDiagram(variances, widths, mean, times, ranks, spread / mean, "train", largest)
+
+
+def _trained_one_by_one(
+    problem: Problem,
+    variances: np.ndarray,
+    widths: np.ndarray,
+    networks: int,
+    key: list[int],
+    largest: float,
+    update: Any,
+    decay: float,
+) -> PhaseDiagram:
+    """Train every cell by descent with weight decay until its test loss rises, or by an update for a number of steps:
+    modes that arrive one after the other make its test loss rise and fall."""
+    from linnet.inits import reduced_gaussian
+    from linnet.observables import stable_rank
+    from linnet.theories.spectral_descent import time_of_level
+    from linnet.trainers import gradient_descent, stopping
+
+    found = np.empty((3, widths.size, variances.size, networks))
+    rising = stopping.TestLossRising(RISING, after=RISING)
+    for row, column, number in np.ndindex(found.shape[1:]):
+        width, variance = int(widths[row]), float(variances[column])
+        threshold = variance * width
+        start = reduced_gaussian(
+            key=[*key, width, number],
+            in_dim=problem.in_dim,
+            out_dim=problem.out_dim,
+            width=width,
+            stds=float(np.sqrt(variance)),
+        )
+        if update is None:
+            settings: dict[str, Any] = {"weight_decay": decay, "steps": MAX_STEPS, "stop": rising}
+            rate = 1 / (STEPS_PER_TIME * (max(largest, threshold) + decay))
+        else:
+            settings = {"update": update, "steps": round(1.3 * UPDATE_STEPS)}
+            rate = float(time_of_level(np.asarray(largest), threshold)) / UPDATE_STEPS
+        run = gradient_descent(problem, start, learning_rate=rate, save_every=SAVED, keep="products", **settings)
+        best = int(np.argmin(run.test_loss))
+        found[:, row, column, number] = run.test_loss[best], run.times[best], float(stable_rank(run.products[best]))
+    test, times, ranks = found
+    mean = test.mean(axis=-1)
+    spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)
+    parts = mean, times.mean(axis=-1), ranks.mean(axis=-1), spread / mean
+    return PhaseDiagram(variances, widths, *parts, "train", largest)

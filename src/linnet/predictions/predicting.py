@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import of_kind, positive, times_array
+from linnet._arguments import non_negative, of_kind, positive, times_array
 from linnet.inits.weights import Weights, check_weights
-from linnet.predictions import _deep, _two_layers
+from linnet.predictions import _deep, _two_layers, _updates
 from linnet.predictions._task import Task
 from linnet.predictions.prediction import Answer, Formula, NoFormulaError, Prediction
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
-FORMULAS: tuple[Formula, ...] = (*_two_layers.FORMULAS, *_deep.FORMULAS)
+FORMULAS: tuple[Formula, ...] = (*_two_layers.FORMULAS, *_deep.FORMULAS, *_updates.FORMULAS)
+MAX_WEIGHT = 1e60  # formulas take fourth powers
+NAMED = 3  # formulas whose failing assumptions a message names, from the fewest on
+WORTH = 2  # how many times smaller the uncertainty of a less simple formula must be for it to be preferred
 
 
 def predict(
-    problem: Problem, weights: Weights, times: ArrayLike, *, rtol: float = 0.01, formula: str | None = None
+    problem: Problem,
+    weights: Weights,
+    times: ArrayLike,
+    *,
+    weight_decay: float = 0.0,
+    update: Any = None,
+    learning_rate: float | None = None,
+    rtol: float = 0.01,
+    formula: str | None = None,
 ) -> Prediction:
-    r"""Return what gradient flow will do, without training: the products over time, and how far to trust them.
+    r"""Return what training will do, without training: the products over time, and how far to trust them.
 
     It looks at the problem and at the weights and takes the simplest formula whose estimated error is at most `rtol`;
     if there is none, the most accurate one that applies. The arguments are those of `ln.gradient_flow`.
@@ -30,7 +42,10 @@ def predict(
 
     - `problem`: what is to be learned, with a squared loss
     - `weights`: weights at time 0; a leading axis is a batch of networks
-    - `times`: canonical, increasing, (time,)
+    - `times`: canonical, increasing, (time,); with an `update` the learning rate times the number of steps
+    - `weight_decay`: $\lambda$ of all layers, as in `ln.gradient_flow`
+    - `update`: gradient flow by default; `trainers.updates.SpectralDescent()` or `Muon(...)` of two layers
+    - `learning_rate`: step size of the update, as in `ln.gradient_descent`; for an update only
     - `rtol`: uncertainty that is small enough for a simpler formula to be preferred
     - `formula`: name of the formula to use, one of `[one.name for one in ln.predictions.FORMULAS]`; chosen by default
 
@@ -51,27 +66,38 @@ def predict(
     weights = check_weights(weights)
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
+    largest = max(float(np.abs(layer).max()) for layer in weights.layers)
+    if largest > MAX_WEIGHT:
+        raise ValueError(f"`weights` must be at most {MAX_WEIGHT:g}: got {largest:.3g}. Give them in other units.")
     clock, rtol = times_array("times", times), positive("rtol", rtol)
+    decay = non_negative("weight_decay", weight_decay)
+    if (update is None) != (learning_rate is None):
+        raise ValueError("`learning_rate` must be given together with `update`, and only then: got one of them.")
+    rate = 0.0 if learning_rate is None else positive("learning_rate", learning_rate)
     if problem.cost is not None:
         raise NoFormulaError(
-            "no formula applies: every formula needs a squared loss, and this problem has a general cost. Train it: "
-            "`ln.gradient_flow` is exact at any width."
+            "no formula applies to this `problem`: every formula needs a squared loss, and it has a general cost. "
+            "Train it: `ln.gradient_flow` is exact at any width."
         )
-    tasks = [Task(*pair, clock, rtol) for pair in _members(problem, weights)]
+    tasks = [Task(*pair, clock, rtol, decay, update, rate) for pair in _members(problem, weights)]
     best: tuple[Formula, list[Answer]] | None = None
-    failed: list[str] = []
-    for row in _asked(formula):
+    failed: list[tuple[int, str]] = []
+    for row in _asked(formula, update):
         answers = _answers(row, tasks)
         if answers[-1].products is None:
-            failed.append(f"{row.name} needs " + "; ".join(str(one) for one in answers[-1].assumptions if not one.met))
+            unmet = [str(one) for one in answers[-1].assumptions if not one.met]
+            other_depth = any(one.name == "depth" and not one.met for one in answers[-1].assumptions)
+            failed.append((len(unmet) + 100 * other_depth, f"{row.name} needs {'; '.join(unmet)}"))
             continue
-        if best is None or _uncertainty(answers) < _uncertainty(best[1]):
+        if best is None or _uncertainty(answers) < _uncertainty(best[1]) / WORTH:
             best = row, answers
         if _uncertainty(answers) <= rtol:
             break
     if best is None:
+        nearest = ". ".join(text for _, text in sorted(failed, key=lambda one: one[0])[:NAMED])
+        trainer = "`ln.gradient_flow`" if update is None else "`ln.gradient_descent`"
         raise NoFormulaError(
-            f"no formula applies: {'. '.join(failed)}. Train it: `ln.gradient_flow` is exact at any width."
+            f"no formula applies to these `weights`: {nearest}. Train them: {trainer} is exact at any width."
         )
     chosen, answers = best
     products = [answer.products for answer in answers if answer.products is not None]
@@ -88,10 +114,10 @@ def predict(
     )
 
 
-def _asked(name: str | None) -> Sequence[Formula]:
-    """Return the formulas to try: all, or the one of a name."""
+def _asked(name: str | None, update: Any) -> Sequence[Formula]:
+    """Return the formulas to try: all of gradient flow or of other updates, or the one of a name."""
     if name is None:
-        return FORMULAS
+        return [*_two_layers.FORMULAS, *_deep.FORMULAS] if update is None else _updates.FORMULAS
     asked = [one for one in FORMULAS if one.name == name]
     if not asked:
         names = ", ".join(repr(one.name) for one in FORMULAS)

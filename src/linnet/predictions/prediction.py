@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linnet._arguments import of_kind
 from linnet.problems.problem import Problem
 from linnet.trajectories.datasets import provenance
-from linnet.trajectories.trajectory import Trajectory, check_trajectory
+from linnet.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,8 +81,8 @@ class Formula:
     **Example:**
 
         >>> import linnet as ln
-        >>> formula = ln.predictions.FORMULAS[0]
-        >>> formula.name, formula.function.__name__, formula.reference.split(" for ")[0]
+        >>> formula = ln.predictions.FORMULAS[1]
+        >>> formula.name, formula.function.__name__, formula.reference
         ('self-consistent', 'self_consistent', 'Tu et al. 2024, eq. (1)')
     """
 
@@ -91,9 +92,9 @@ class Formula:
 
     @property
     def reference(self) -> str:
-        """Where the formula stands, with the number of its equation, as its function says."""
+        """Where the formula stands, with the number of its equation; its function says more."""
         found = re.search(r"\*\*Reference:\*\*(.*?)(\n\n|\Z)", inspect.getdoc(self.function) or "", re.DOTALL)
-        return " ".join(found[1].split()).rstrip(".") if found else "ours"
+        return re.split(r"; |,? (?:for|whose|where) ", " ".join(found[1].split()))[0].rstrip(".") if found else "ours"
 
 
 class Difference(NamedTuple):
@@ -173,7 +174,7 @@ class Prediction:
 
     def difference(self, run: Trajectory) -> Difference:
         """Return the largest difference from a run with the same times, relative to the run's largest entry."""
-        check_trajectory(run)
+        of_kind("run", run, Trajectory, "a trainer, such as `ln.gradient_flow`")
         if run.products.shape != self.products.shape or not np.allclose(
             run.times.T, self.times, rtol=1e-9, atol=1e-12 * float(self.times[-1])
         ):

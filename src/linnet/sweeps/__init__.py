@@ -1,6 +1,6 @@
 """Grids of runs: a store that survives, resuming, and many cores or machines."""
 
-from linnet.sweeps._store import Status, status
+from linnet.sweeps._status import Status
 from linnet.sweeps.configuration import Range, Sweep, load
 from linnet.sweeps.errors import (
     CellFunctionError,
@@ -11,7 +11,7 @@ from linnet.sweeps.errors import (
     StoreError,
     SweepError,
 )
-from linnet.sweeps.running import keeping, open, run
+from linnet.sweeps.running import keeping, open, run, status
 
 __all__ = [
     "CellFunctionError",

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from linnet._memory import check_fits
+
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell that is not computed
 STATUS = "cell_status"
 UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done
@@ -114,6 +116,8 @@ def unpacked(data: bytes) -> Block:
     """The block that a file holds."""
     about = unsealed(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        wanted = archive.getinfo("cells.npy").file_size  # of a store from elsewhere: it may claim anything
+        check_fits(wanted, "a block", "Read it on a larger machine.")
         with archive.open("cells.npy") as member:
             cells = np.lib.format.read_array(member, allow_pickle=False, max_header_size=MAX_HEADER_CHARACTERS)
         reasons = json.loads(archive.read("failures.json")) if about["failed"] else {}

@@ -51,8 +51,8 @@ def check(name: object) -> tuple[str, str]:
     if allowed is not None and (module not in allowed or function.startswith("_")):
         raise ConfigurationError(
             f"the file names the function `{name}`, which running the sweep would import and call. Read the file and "
-            f"that function; then allow its module by its full name: --code {module}, or code=[{module!r}]. Private "
-            "functions cannot be allowed."
+            f"that function; then allow its module, by its full name, in `code`: --code {module} or code=[{module!r}]. "
+            "Private functions cannot be allowed."
         )
     return module, function
 

@@ -17,7 +17,7 @@ from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import StoreError
 from linnet.sweeps.grid import Grid
 
-CACHED_BYTES = 2**27  # of blocks: those of most stores, so that each file is read once for all variables
+CACHED_BYTES = 2**26  # of blocks: those of most stores, so that each file is read once for all variables
 STATUS_ATTRIBUTES = {
     "long_name": "state of the cell",
     "flag_values": [0, 1, 2],

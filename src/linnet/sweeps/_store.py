@@ -11,17 +11,17 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from linnet._arguments import path_of
 from linnet._files import DRAFT, write_whole
 from linnet.sweeps import _blocks as blocks
 from linnet.sweeps._blocks import Block
+from linnet.sweeps._status import Status, counted
 from linnet.sweeps.configuration import Sweep, differences, digest
 from linnet.sweeps.errors import CellFunctionError, ChangedError, StoreError
 from linnet.sweeps.grid import Grid
@@ -37,69 +37,6 @@ OF_EARLIER = (
     'installed: `linnet sweep GRID.toml --store {folder} --resume` finishes it, and `python -c "import xarray; '
     "xarray.open_zarr('{folder}').load().to_netcdf('results.nc')\"` keeps it. Choose another folder for this version."
 )
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far a sweep is.
-
-    **Attributes:**
-
-    - `name`: of the sweep
-    - `cells`: in all
-    - `done`: of them
-    - `failed`: of them
-    - `damaged`: blocks whose file is there and is not whole; they are computed again
-    - `unfinished`: cells that their function marks so, such as networks whose steps ran out before `stop`
-    - `other_code`: blocks that were computed by other code than the first ones
-    - `example`: a cell that failed, and why
-    - `devices`: that computed
-
-    **Example:**
-
-        >>> from linnet.sweeps import Status
-        >>> print(Status("mine", cells=10, done=4))
-        mine: 4 of 10 cells done
-    """
-
-    name: str
-    cells: int
-    done: int = 0
-    failed: int = 0
-    damaged: int = 0
-    unfinished: int = 0
-    other_code: int = 0
-    example: str = ""
-    devices: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        text = f"{self.name}: {self.done} of {self.cells} cells done"
-        text += f", {self.failed} failed (e.g. {self.example})" if self.failed else ""
-        text += f"; {self.damaged} damaged blocks, to be computed again" if self.damaged else ""
-        text += f"; {self.other_code} blocks are of other code than the first" if self.other_code else ""
-        early = f"; {self.unfinished} cells are unfinished, their steps ran out before `stop` was met"
-        return text + (f"{early} (`unfinished` marks them)" if self.unfinished else "")
-
-
-def counted(
-    sweep: Sweep, grid: Grid, code: dict[str, str], abouts: dict[int, dict[str, Any]], read: Callable[[int], Block]
-) -> Status:
-    """The status of a sweep of whose finished blocks `abouts` says what their files do; `read` gives a whole one."""
-    example = ""
-    for number in [number for number, about in abouts.items() if about["failed"]][:1]:
-        position, reason = next(iter(read(number).failures.items()))
-        example = f"{grid.place(number, position)}: {' '.join(reason.split())}"
-    total = {name: sum(about[name] for about in abouts.values()) for name in ("cells", "failed", "unfinished")}
-    return Status(
-        sweep.name,
-        grid.cells,
-        total["cells"] - total["failed"],
-        total["failed"],
-        unfinished=total["unfinished"],
-        other_code=sum(list(about["code"]) != [digest(code)] for about in abouts.values()),
-        example=example,
-        devices=tuple(sorted({device for about in abouts.values() for device in about["devices"]})),
-    )
 
 
 def described(sweep: Sweep, tile: Iterable[int], code: dict[str, str]) -> dict[str, Any]:
@@ -176,8 +113,8 @@ class Store:
                 else:
                     if any(True for _ in fresh.numbers()):
                         raise StoreError(
-                            f"{folder} holds blocks and no {MANIFEST}, and none of them is whole and of this sweep. "
-                            "Choose another folder."
+                            f"`store`: {folder} holds blocks and no {MANIFEST}, and none of them is whole and of "
+                            "this sweep. Choose another folder."
                         )
                 _publish(folder / MANIFEST, wanted)
             for draft in folder.glob(f"*{DRAFT}"):
@@ -187,12 +124,13 @@ class Store:
         store = cls.existing(folder, code)
         if changes := differences(store.sweep.plain(), sweep.plain()):
             raise ChangedError(
-                f"{folder} was made by a different configuration ({changes}). Put it back, or choose another folder."
+                f"`store`: {folder} was made by a different configuration ({changes}). Put it back, or choose "
+                "another folder."
             )
         if not changed_code and (changes := differences(store.manifest["code"], code)):
             raise ChangedError(
-                f"{folder} was begun by other code ({changes}). Put it back, choose another folder, or go on with this "
-                "code (--changed-code, changed_code=True): each block says by which it was computed."
+                f"`store`: {folder} was begun by other code ({changes}). Put it back, choose another folder, or go on "
+                "with this code (--changed-code, changed_code=True): each block says by which it was computed."
             )
         if store.variables and not (folder / VARIABLES).exists():  # it was damaged, and removed
             with _errors(folder):
@@ -206,13 +144,19 @@ class Store:
             manifest = _opened(folder / MANIFEST)
         except (FileNotFoundError, NotADirectoryError):
             _refuse_foreign(folder)
-            raise StoreError(f"{folder} is not a store of linnet: it has no {MANIFEST}.") from None
+            raise StoreError(f"`store`: {folder} is not a store of linnet: it has no {MANIFEST}.") from None
         if manifest.get("format") != FORMAT:
             raise StoreError(
-                f"{folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
+                f"`store`: {folder} was written by a newer linnet (format {manifest.get('format')}, this version reads "
                 f"{FORMAT}). Install that version, or choose another folder."
             )
-        return cls(folder, manifest, code or manifest["code"])
+        store = cls(folder, manifest, code or manifest["code"])
+        try:
+            if store.grid.blocks < 1 or min(store.grid.tile) < 1:
+                raise ValueError("its blocks have no cells")
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"{folder / MANIFEST} describes no sweep: {error!r}.") from None
+        return store
 
     @cached_property
     def sweep(self) -> Sweep:
@@ -348,38 +292,14 @@ class Store:
         """How far these blocks are, or all."""
         damaged = 0
         found: dict[int, dict[str, Any]] = {}
-        for number in range(self.grid.blocks) if numbers is None else numbers:
+        for number in self.numbers() if numbers is None else numbers:
             try:
                 about = self.about(number)
             except StoreError:
                 damaged += 1
             else:
                 found |= {} if about is None else {number: about}
-        read = cast("Callable[[int], Block]", self.read)
-        return replace(counted(self.sweep, self.grid, self.manifest["code"], found, read), damaged=damaged)
-
-
-def status(store: str | Path) -> Status:
-    """How far the sweep in a folder is, by its files alone: each is read and checked.
-
-    **Arguments:**
-
-    - `store`: the folder
-
-    **Returns** a `Status`, which prints as a line.
-
-    **Example:**
-
-        >>> from linnet.sweeps import Sweep, run, status
-        >>> import tempfile
-        >>> fixed = {"dim": 4, "steps": 20}
-        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = run(sweep, folder)
-        ...     print(status(folder))
-        widths: 2 of 2 cells done
-    """
-    return Store.existing(path_of("store", store)).status()
+        return replace(counted(self.sweep, self.grid, self.manifest["code"], found, self.read), damaged=damaged)
 
 
 def _kinds(block: Block) -> dict[str, Any]:

@@ -56,11 +56,11 @@ def code(function: str, *settings: object) -> dict[str, str]:
     These are the versions of Python and of the libraries, what computes in linnet, and the files of the user's own.
     Functions that the settings name (`problem = "module:name"`) count as well, and so does every file that a named
     module imports, at its top or inside its functions, and every data file that the settings or those files name by a
-    literal string. Names that are made while it runs cannot be seen from here. All modules that are named have been
-    imported before.
+    literal string. Names that are made while it runs cannot be seen from here. The modules have been imported before.
     """
     versions = {name: _version(name) for name in ("numpy", "jax", "jaxlib")}
-    modules = [name.partition(":")[0] for name in [function, *named_functions(settings)]]
+    named = (name.partition(":")[0] for name in [function, *named_functions(settings)])
+    modules = [name for name in named if name in sys.modules]  # others were not allowed: nothing of theirs is looked at
     return {"python": platform.python_version(), **versions, **_files(modules[0], modules, texts(settings))}
 
 

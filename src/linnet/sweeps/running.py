@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from linnet import _progress as progress
 from linnet._arguments import count, flag, of_kind, path_of, shown
 from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._memory import check_fits
 from linnet._workers import WORKER_BYTES
-from linnet.sweeps import _store as stores
-from linnet.sweeps._blocks import STATUS, Block, fill_value
 from linnet.sweeps._executors import Given, Here, Pool, compute
-from linnet.sweeps._store import Job, Status, Store
+from linnet.sweeps._memory import Memory
+from linnet.sweeps._status import Status
+from linnet.sweeps._store import Job, Store
 from linnet.sweeps._task import Task
 from linnet.sweeps.configuration import Sweep, digest
 from linnet.sweeps.errors import CellFunctionError, FailedCellsError, StoreError
-from linnet.sweeps.grid import Grid
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,6 +93,29 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
     return xr.open_dataset(path_of("store", store), engine=Backend, **options)
 
 
+def status(store: str | Path) -> Status:
+    """How far the sweep in a folder is, by its files alone: each is read and checked.
+
+    **Arguments:**
+
+    - `store`: the folder
+
+    **Returns** a `Status`, which prints as a line.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep, run, status
+        >>> import tempfile
+        >>> fixed = {"dim": 4, "steps": 20}
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = run(sweep, folder)
+        ...     print(status(folder))
+        widths: 2 of 2 cells done
+    """
+    return Store.existing(path_of("store", store)).status()
+
+
 def run(
     sweep: Sweep,
     store: str | Path | None = None,
@@ -153,7 +173,7 @@ def run(
             f"{found.failed} of {found.cells} cells of {sweep.name} failed, e.g. {found.example}. "
             f"Try them again with retry_failed=True, or take the others with throw=False."
         )
-    if isinstance(target, _Memory):
+    if isinstance(target, Memory):
         return target.dataset()
     return open(target.folder) if store is not None else open(target.folder).load()
 
@@ -168,7 +188,7 @@ def fill(
     part: tuple[int, int],
     workers: int,
     executor: Executor | None,
-) -> tuple[Store | _Memory, Status]:
+) -> tuple[Store | Memory, Status]:
     """Compute what is missing of a part; return where the results are, and how far the part is."""
     of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
     resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
@@ -178,7 +198,7 @@ def fill(
     path = None if store is None else path_of("store", store)
     if path is None and (kept := _folder.get()) is not None:
         path, retry_failed = kept / f"{sweep.name}-{digest([sweep.plain(), task.code])}", True
-    target: Store | _Memory = _Memory(sweep, task.code)
+    target: Store | Memory = Memory(sweep, task.code)
     if path is not None:
         target = Store.begin(path, sweep, task.code, changed_code=flag("changed_code", changed_code))
     mine = range(number - 1, target.grid.blocks, parts)
@@ -194,54 +214,7 @@ def fill(
     return target, target.status(mine)
 
 
-class _Memory:
-    """Results of a sweep that has no store, with the interface of one."""
-
-    def __init__(self, sweep: Sweep, code: dict[str, str]) -> None:
-        self.sweep, self.grid, self.code = sweep, Grid.of(sweep), code
-        self.blocks: dict[int, Block] = {}
-        self.variables: dict[str, Any] = {}
-
-    def missing(self, numbers: Iterable[int], *, retry_failed: bool = False) -> list[Job]:
-        """All of it."""
-        return [(number, None) for number in numbers]
-
-    def appeared(self, job: Job) -> bool:
-        """Nobody else writes here."""
-        return False
-
-    def write(self, job: Job, block: Block) -> None:
-        """Keep a block."""
-        if block.variables:
-            stores.check_variables(block.variables, self.variables, self.sweep, self.grid)
-            self.variables = block.variables
-        self.blocks[job[0]] = block
-
-    def status(self, numbers: Iterable[int]) -> Status:
-        """How far it is."""
-        abouts = {number: block.summary() for number, block in self.blocks.items()}
-        return stores.counted(self.sweep, self.grid, self.code, abouts, self.blocks.__getitem__)
-
-    def dataset(self) -> xr.Dataset:
-        """Everything, labeled."""
-        from linnet.sweeps._reading import labeled
-
-        kinds = {STATUS: ((), (), np.int8), **self.variables}
-        variables = {}
-        for name, (dims, own, dtype) in kinds.items():
-            empty = 0 if name == STATUS else fill_value(np.dtype(dtype))
-            variables[name] = dims, np.full((*self.grid.shape, *own), empty, dtype)
-            for number, block in self.blocks.items():
-                if name in (block.cells.dtype.names or ()):
-                    variables[name][1][self.grid.region(number)] = block.cells[name].reshape(
-                        *self.grid.box(number), *own
-                    )
-        devices = "; ".join(self.status(()).devices)
-        about = stores.attributes(stores.described(self.sweep, self.grid.tile, self.code), devices)
-        return labeled(self.sweep, self.grid, variables, about)
-
-
-def _compute(target: Store | _Memory, task: Task, missing: list[Job], workers: Given) -> None:
+def _compute(target: Store | Memory, task: Task, missing: list[Job], workers: Given) -> None:
     """Compute what is missing, and keep each block as it comes."""
     sizes = {job: math.prod(target.grid.box(job[0])) if job[1] is None else len(job[1]) for job in missing}
     done = target.grid.cells - sum(sizes.values())

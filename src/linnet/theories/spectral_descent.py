@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, of_kind, representable
+from linnet._arguments import broadcast, count, non_negative, real_array, refuse_infinite, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
@@ -77,7 +77,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -116,6 +116,62 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
 
 
 @representable
+def unequal_levels(
+    first: ArrayLike, second: ArrayLike, rates: tuple[float, float], times: ArrayLike, *, initial: ArrayLike = 0.0
+) -> Float[np.ndarray, "time mode"]:
+    r"""The level of each mode where layers differ in size, or step at different rates, as Muon's do by their shapes.
+
+    $$ \dot s = \sqrt{\kappa^2 + 4 c_1 c_2 \sqrt{a^2 b^2 - s_0^2 + s^2}}, \qquad \kappa = c_2 a - c_1 b $$
+
+    follows from what is conserved along $\dot W_l = c_l\,\mathrm{polar}(G_l)$: $c_2 |p| - c_1 |q|$ and
+    $|p|^2 |q|^2 - s^2$, with $p = W_1 v$, $q = W_2^\top u$ and $s = p \cdot q$. At $a = b = \sqrt g$ and equal rates
+    it is `level`.
+
+    **Arguments:**
+
+    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at the start, (mode,)
+    - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
+    - `times`: canonical (sums of learning rates), increasing, (time,)
+    - `initial`: $s_0$, at most $a b$, one number or one for each mode
+
+    **Returns** the level of each mode, (time, mode): its strength until it reaches its target.
+
+    **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
+
+    **Reference:** ours.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import level, unequal_levels
+        >>> unequal_levels([1.0], [1.0], (1.0, 1.0), [0.0, 1.0])[:, 0].round(6).tolist()
+        [0.0, 2.492424]
+        >>> level(1.0, [0.0, 1.0]).round(6).tolist()
+        [0.0, 2.492424]
+    """
+    from scipy.integrate import solve_ivp
+
+    a, b = (real_array(name, value, ndim=1) for name, value in (("first", first), ("second", second)))
+    a, b, begin = broadcast(first=a, second=b, initial=real_array("initial", initial, ndim=(0, 1)))
+    factors, clock = real_array("rates", rates, ndim=1), times_array("times", times)
+    if factors.size != 2 or (factors < 0).any():
+        raise ValueError(f"`rates` must be two factors that are not negative: got {factors.tolist()}.")
+    c1, c2 = factors
+    refuse_infinite(c1 * c2, (a * b) ** 2, (c2 * a - c1 * b) ** 2, begin**2)
+    kept, product = c2 * a - c1 * b, np.maximum((a * b) ** 2 - begin**2, 0.0)
+
+    def speed(_: float, s: np.ndarray) -> np.ndarray:
+        return np.sqrt(kept**2 + 4 * c1 * c2 * np.sqrt(product + s**2))
+
+    if clock[-1] == 0:
+        return np.broadcast_to(begin, (clock.size, a.size)).copy()
+    floor = 1e-11 * float(speed(0.0, begin).max() * clock[-1])
+    run = solve_ivp(speed, (0.0, clock[-1]), begin, "DOP853", t_eval=clock, rtol=1e-10, atol=max(floor, 1e-300))
+    if not run.success:
+        raise ArithmeticError(f"the levels could not be followed to `times` {clock[-1]:g}: {run.message}")
+    return np.asarray(run.y.T)
+
+
+@representable
 def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
     r"""Products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t)) V^\top$.
 
@@ -137,14 +193,14 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
     return (left * mode_values(values, threshold, times)[:, None, :]) @ right
 
 
-def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> SpectralMinimum:
+def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
     r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
 
     Between two neighboring singular values the test loss is quadratic in the level, so the minimum is exact.
 
     **Arguments:**
 
-    - `problem`: with whitened inputs and a `truth`
+    - `problem`: with whitened inputs and a `truth`, or its `TaskSpectrum`
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
       no formula, because the network cannot hold all modes
@@ -162,16 +218,11 @@ def minimum(problem: Problem, threshold: float, *, width: int | None = None) -> 
         >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # descent selects, and denoises
         (1136, 165)
     """
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    g, spectrum = non_negative("threshold", threshold), task_spectrum(problem)
+    g = non_negative("threshold", threshold)
+    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test loss is the distance to it.")
-    return minimum_of_spectrum(spectrum, g, None if width is None else count("width", width))
-
-
-def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | None) -> SpectralMinimum:
-    """Return `minimum` from the singular values of a task."""
-    if width is not None and width < min(spectrum.outputs, spectrum.inputs):
+    if width is not None and count("width", width) < min(spectrum.outputs, spectrum.inputs):
         return SpectralMinimum(np.nan, np.nan, np.nan, np.inf)
     values, overlaps, counted = spectrum.values, spectrum.overlaps, spectrum.multiplicities
     levels = _candidate_levels(values, overlaps, counted)
@@ -184,10 +235,10 @@ def minimum_of_spectrum(spectrum: TaskSpectrum, threshold: float, width: int | N
     loss, end = max(float(path[best]), 0.0), float(losses(values))
     uncertainty = 0.0
     if width is not None:
-        initial = threshold / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
+        initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(_time_of_level(levels[best], threshold))
+    time = float(time_of_level(levels[best], g))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -200,10 +251,25 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
     return np.concatenate([[0.0], values, inside])
 
 
-def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
-    """Return the time at which the level is s."""
+def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*levels"]:
+    r"""Return the canonical times at which the `level` has risen to some values: the formula of its docstring.
+
+    **Arguments:**
+
+    - `levels`: values of the level, zero or above, of any shape
+    - `threshold`: $g = \sigma^2 w \ge 0$
+
+    **Returns** the times, of the same shape: a mode of strength S arrives at `time_of_level(S, g)`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_descent import time_of_level
+        >>> time_of_level([1.0, 9.0], 0.0).tolist()
+        [1.0, 3.0]
+    """
     from scipy.special import gamma, hyp2f1
 
+    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)

@@ -42,8 +42,7 @@ class FlowSettings:
     """What all networks of a batch have in common: where to save, how exactly, and in how many steps.
 
     `own_share` of the hidden units are the network's, the others are padding (`_start`): an error is the mean over its
-    own entries. `decay` is that of the weights. `by_mode` judges the errors of each mode by its own size
-    (`_mode_coordinates`).
+    own entries. `decay` is that of the weights.
     """
 
     times: Float[np.ndarray, " time"]
@@ -51,7 +50,6 @@ class FlowSettings:
     max_steps: int
     own_share: float
     decay: float = 0.0
-    by_mode: bool = False
 
 
 @dataclass
@@ -220,7 +218,6 @@ def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int,
             *(np.asarray(number, dtype) for number in numbers),
             shapes=group[0].shapes,
             max_steps=steps,
-            by_mode=settings.by_mode,
         )
         result = jax.tree.map(np.asarray, result)
         for position, run in enumerate(group):
@@ -234,7 +231,7 @@ def _steps_per_round(*layers: Array) -> int:
     return next((steps for steps in ROUND_STEPS if steps <= most), ROUND_STEPS[-1])
 
 
-@partial(jax.jit, static_argnames=("shapes", "max_steps", "by_mode"), compiler_options=QUICK_COMPILATION)
+@partial(jax.jit, static_argnames=("shapes", "max_steps"), compiler_options=QUICK_COMPILATION)
 def _solve_round(
     objective: ProductObjective,
     start: Array,
@@ -247,7 +244,6 @@ def _solve_round(
     *,
     shapes: Shapes,
     max_steps: int,
-    by_mode: bool,
 ) -> SolverResult:
     """Integrate one round of a batch, from the state (batch, entry) and the time of each member, in at most `max_steps`
     steps."""
@@ -271,17 +267,4 @@ def _solve_round(
         atol=atol[:, None],
         norm=norm,
         max_steps=max_steps,
-        size=partial(_sizes_of_modes, shapes) if by_mode else None,
     )
-
-
-def _sizes_of_modes(shapes: Shapes, largest: Array) -> Array:
-    """Return the size of each entry's mode: the largest entry of its column of the first layer and its row of the
-    second. `largest` are absolute values, (batch, entry)."""
-    first, second = split_layers(largest, shapes)
-    of_columns, of_rows = jnp.max(first, axis=-2), jnp.max(second, axis=-1)
-    modes = min(of_columns.shape[-1], of_rows.shape[-1])
-    shared = jnp.maximum(of_columns[..., :modes], of_rows[..., :modes])
-    columns, rows = of_columns.at[..., :modes].set(shared), of_rows.at[..., :modes].set(shared)
-    sizes = jnp.broadcast_to(columns[..., None, :], first.shape), jnp.broadcast_to(rows[..., None], second.shape)
-    return jnp.concatenate([size.reshape(size.shape[0], -1) for size in sizes], axis=1)

@@ -90,20 +90,16 @@ def solve(
     atol: Array,
     norm: Callable[[Array], Array],
     max_steps: int,
-    size: Callable[[Array], Array] | None = None,
 ) -> SolverResult:
     """Integrate `slope` of the states (batch, entry) from `time` (batch,) to the last of `times`, in at most
-    `max_steps` steps. `norm` returns the norms (batch,) of errors over tolerances, which are to stay below one;
-    `rtol` is relative to the entries, or to the `size` (batch, entry) that is made of them."""
-    # Entries far below the largest one hold its rounding, unless they have a scale of their own.
+    `max_steps` steps. `norm` returns the norms (batch,) of errors over tolerances, which are to stay below one."""
+    # Entries far below the largest one hold its rounding.
     rounding = ROUNDINGS * jnp.finfo(start.dtype).eps
     stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGE_WEIGHTS, ERROR_WEIGHTS))
     end, members = times[-1], jnp.arange(start.shape[0])
 
     def tolerated(largest: Array) -> Array:
         """Return the errors allowed by the size of the entries."""
-        if size is not None:
-            return rtol * size(largest)
         return rtol * largest + rounding * jnp.max(largest, axis=1, keepdims=True)
 
     def time_at(index: Array) -> Array:

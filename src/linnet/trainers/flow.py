@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,33 +12,31 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, non_negative, positive, times_array, within_scope
 from linnet._memory import check_fits
-from linnet.inits.weights import Weights, product_of
+from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._flow_remainder import FlowRemainder
-from linnet.trainers._mode_coordinates import ModeCoordinates
+from linnet.trainers._graded_flow import graded_flow
 from linnet.trainers._objective import (
     ProductObjective,
     TestLosses,
     batch_axes,
+    batch_member,
     losses_at,
     test_losses,
     training_objective,
 )
 from linnet.trainers._start import coordinates_of_run, initial_params, pad_width, without_padding
 from linnet.trainers._states import Array, Arrays, Params, layer_names_in, layers_of
-from linnet.trajectories.status import DivergedError, RoundingError, Status, StepLimitError
+from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
 EVALUATIONS = 1000  # of the gradient, by a flow that is not stiff
 MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to less
 SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
-# Growth of the weights times a rounding, from which on a flow is run twice; the relative change of its initial weights
-# then, in roundings; and the relative difference of the products that is allowed.
-MIN_GROWTH, MOVED_BY, MAX_DIFFERENCE = 1e-3, 100.0, 1e-6
 
 
 @within_scope
@@ -77,16 +74,13 @@ def gradient_flow(
     - `max_steps`: of the solver
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise, or to say in the status: `StepLimitError` if `max_steps` did not suffice (after a
-      fiftieth of them, where at its pace a flow would need more than three times as many), `DivergedError` if the loss
-      is not finite (a flow of the square loss does not diverge, that of a general cost may), and `RoundingError` if
-      the flow depends on rounding
+      fiftieth of them, where at its pace a flow would need more than three times as many), and `DivergedError` if the
+      loss is not finite (a flow of the square loss does not diverge, that of a general cost may)
 
-    **Tiny initializations.** While a mode is learned, its rounding, $10^{-16}$, is added to modes that may still be at
-    $10^{-40}$. With whitened inputs (and `reduce=True`) weights below 1e-8 are therefore followed in the singular basis
-    of the target, each mode on its own scale: exactly, down to a standard deviation of 1e-150. With any other inputs
-    initializations down to 1e-12 are. Below, the flow is run twice from weights that differ by a few roundings; if the
-    products differ by more than a millionth, it raises `RoundingError`, and `status.trusted_until` is the last of
-    `times` to which they do not.
+    **Tiny initializations.** While a first mode is learned, its rounding, $10^{-16}$, could take the place of modes
+    that are still at $10^{-40}$. If all weights of two layers are that small, each direction is followed on a scale of
+    its own (`linnet.trainers._graded_flow`), for any inputs and costs: to the tolerance, down to a standard deviation
+    of 1e-150.
 
     **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
     that has converged is known in closed form, to rounding (`linnet.trainers._flow_remainder`), for up to 1500 entries
@@ -109,6 +103,10 @@ def gradient_flow(
         True
     """
     save_times = times_array("times", times)
+    if 0 < save_times[-1] < np.finfo(float).tiny:
+        raise ValueError(
+            f"`times` must end at 0 or above 2.3e-308, the least number of full precision: got {save_times[-1]}."
+        )
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
     decay = non_negative("weight_decay", weight_decay)
@@ -135,9 +133,9 @@ def gradient_flow(
         own_share = reduction.weights.width / padded.weights.width
         settings = flow_rounds.FlowSettings(padded_times, rtol, max_steps, own_share, decay)
         remainder = FlowRemainder.from_problem(problem, reduction, decay) if len(layers) == 2 else None
-        integrate = partial(_integrate, objective, settings, tolerance, remainder)
-        states, taken, failed = integrate(layers)
-        trusted_until = _last_time_before_rounding(integrate, layers, states, padded_times, rtol, run_dtype)
+        tiny = len(layers) == 2 and _are_tiny(problem, layers)
+        integrate = _integrate_from_tiny_weights if tiny else flow_rounds.integrate_flow
+        states, taken, failed = integrate(objective, layers, settings, tolerance, remainder)
         named = dict(zip(layer_names_in(params), states, strict=True))
         shape = states[0].shape[:-2]
         rest = np.broadcast_to(np.exp(-decay * padded_times).reshape(-1, *[1] * (len(shape) - 1)), shape)
@@ -155,24 +153,10 @@ def gradient_flow(
             "device": device_name(),
         }
         lost = ~np.isfinite(kept["loss"]).all(axis=0)
-        rounded = np.isfinite(trusted_until)
-        reasons = np.select(
-            [np.asarray(failed), lost, rounded], ["step limit", "not finite", "rounding"], default="completed"
-        )
-    status = (
-        Status(reasons, taken, trusted_until)
-        if reasons.ndim
-        else Status(str(reasons), int(taken), float(trusted_until))
-    )
+        reasons = np.where(np.asarray(failed), "step limit", np.where(lost, "not finite", "completed"))
+    status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
     if throw and "step limit" in reasons:
-        raise StepLimitError(_advice_on_steps(max_steps, save_times, tolerance, atol is None, problem, reduce))
-    if throw and "rounding" in reasons:
-        raise RoundingError(
-            f"the flow depends on rounding after t = {np.min(trusted_until):.6g}: a direction that grows there began "
-            "below the precision of the weights. Ask for `times` up to there, take a larger initialization, or write "
-            "the problem with whitened inputs and `reduce=True`, for which tiny initializations are followed exactly. "
-            "With `throw=False` the run is returned, and `status.trusted_until` is that time."
-        )
+        raise StepLimitError(_advice_on_steps(max_steps, save_times, tolerance, atol is None))
     if throw and not status.ok:
         raise DivergedError(
             f"the loss is not finite along the flow to t = {save_times[-1]:g}. Start where `cost` and its gradient are "
@@ -185,77 +169,85 @@ def gradient_flow(
 States = tuple[list[np.ndarray], np.ndarray, np.ndarray]  # layers at all times, steps, whether they did not suffice
 
 
-def _integrate(
+def _integrate_from_tiny_weights(
     objective: ProductObjective,
+    layers: tuple[Array, ...],
     settings: flow_rounds.FlowSettings,
     atol: np.ndarray,
     remainder: FlowRemainder | None,
-    layers: tuple[Array, ...],
 ) -> States:
-    """Return `flow_rounds.integrate_flow`, from tiny weights on whitened inputs in the coordinates of the modes."""
-    modes = ModeCoordinates.for_flow(objective, layers)
-    if modes is None:
-        return flow_rounds.integrate_flow(objective, layers, settings, atol, remainder)
-    dtype = np.dtype(layers[0].dtype)
-    entered = modes.enter(*(np.asarray(layer, dtype=float) for layer in layers))
-    inside = tuple(jnp.asarray(layer, dtype) for layer in entered)
-    own = replace(settings, times=settings.times * modes.scale, decay=settings.decay / modes.scale, by_mode=True)
-    states, taken, failed = flow_rounds.integrate_flow(
-        modes.objective(dtype), inside, own, atol, modes.remainder(own.decay)
-    )
-    left = [state.astype(dtype) for state in modes.leave(*states)]
-    for state, layer in zip(left, layers, strict=True):
-        state[settings.times == 0] = np.asarray(layer)
-    return left, taken, failed
+    """Return what `flow_rounds.integrate_flow` returns; of networks with tiny weights, one by one, each direction has a
+    scale of its own at first (`graded_flow`)."""
+    if layers[0].ndim == 2:
+        return _integrate_one(objective, layers, settings, float(atol), remainder)
+    members = [
+        _integrate_one(
+            batch_member(objective, index),
+            tuple(layer[index] for layer in layers),
+            settings,
+            float(np.broadcast_to(atol, len(layers[0]))[index]),
+            None if remainder is None else batch_member(remainder, index),
+        )
+        for index in range(len(layers[0]))
+    ]
+    states, taken, failed = zip(*members, strict=True)
+    return [np.stack(each, axis=1) for each in zip(*states, strict=True)], np.array(taken), np.array(failed)
 
 
-def _last_time_before_rounding(
-    integrate: Callable[[tuple[Array, ...]], States],
+def _are_tiny(problem: Problem, layers: tuple[Array, ...]) -> bool:
+    """Return whether all weights are so small that rounding of what is learned first would hide the rest."""
+    largest = max(float(np.abs(np.asarray(layer)).max(initial=0.0)) for layer in layers)
+    solution = 1.0 if problem.cost is not None else float(np.abs(problem.min_norm_solution()).max(initial=0.0))
+    return 0 < largest < np.sqrt(np.finfo(layers[0].dtype).eps * solution)
+
+
+def _integrate_one(
+    objective: ProductObjective,
     layers: tuple[Array, ...],
-    states: list[np.ndarray],
-    times: np.ndarray,
-    rtol: float,
-    dtype: np.dtype,
-) -> np.ndarray:
-    """Return the last time to which each flow does not depend on rounding; infinity if it never does.
-
-    While a large mode is learned, its rounding is added to directions that may still be far smaller, and grows with
-    them. Only weights that grow by more than `MIN_GROWTH` roundings can be lost so. These flows are run again from
-    weights that differ by a few roundings: where the products differ by more, rounding has decided.
-    """
-    epsilon = float(np.finfo(dtype).eps)
-    inside = (-1, -2)
-    first_sizes = np.max([np.abs(np.asarray(layer)).max(axis=inside) for layer in layers], axis=0)
-    sizes = np.max([np.nan_to_num(np.abs(state)).max(axis=(0, *inside)) for state in states], axis=0)
-    never = np.full(first_sizes.shape, np.inf)
-    if not (sizes * epsilon > MIN_GROWTH * np.where(first_sizes > 0, first_sizes, np.inf)).any():
-        return never
-    random = np.random.default_rng(0)
-    moved = tuple(
-        layer * jnp.asarray(1 + MOVED_BY * epsilon * random.uniform(0.5, 1, layer.shape), layer.dtype)
-        for layer in layers
+    settings: flow_rounds.FlowSettings,
+    atol: float,
+    remainder: FlowRemainder | None,
+) -> States:
+    """Return what `flow_rounds.integrate_flow` returns, of one network from tiny weights."""
+    dtype = np.dtype(layers[0].dtype)
+    graded = graded_flow(
+        lambda product: np.asarray(_residual(objective, jnp.asarray(product, dtype)), dtype=float),
+        np.asarray(layers[0], dtype=float),
+        np.asarray(layers[1], dtype=float),
+        settings.times,
+        rtol=settings.rtol,
+        decay=settings.decay,
+        max_steps=settings.max_steps,
     )
-    with np.errstate(over="ignore", invalid="ignore"):
-        here, there = product_of(states), product_of(integrate(moved)[0])
-        apart = np.abs(here - there).max(axis=inside)
-        largest = np.nan_to_num(np.abs(here)).max(axis=(0, *inside))
-    far = apart > np.maximum(MAX_DIFFERENCE, 1e3 * max(rtol, epsilon)) * largest
-    last = np.maximum(np.argmax(far, axis=0) - 1, 0)
-    return np.where(far.any(axis=0), np.where(far[0], 0.0, times[last]), never)
+    states, taken = [graded.first, graded.second], graded.steps
+    left = settings.times[len(graded.first) :]
+    failed = len(left) > 0 and taken >= settings.max_steps
+    if failed:
+        states = [np.concatenate([part, np.full((len(left), *part.shape[1:]), np.nan)]) for part in states]
+    elif len(left):
+        times = flow_rounds.pad_times(left - graded.time, entries=sum(layer.size for layer in layers))
+        own = replace(settings, times=times, max_steps=settings.max_steps - graded.steps)
+        end = tuple(jnp.asarray(layer, dtype) for layer in graded.end)
+        rest, more, unfinished = flow_rounds.integrate_flow(objective, end, own, np.asarray(atol), remainder)
+        states = [np.concatenate([part, late[: len(left)]]) for part, late in zip(states, rest, strict=True)]
+        taken, failed = taken + int(more), bool(unfinished)
+    return [state.astype(dtype) for state in states], np.asarray(taken), np.asarray(failed)
 
 
-def _advice_on_steps(
-    max_steps: int, times: np.ndarray, atol: np.ndarray, atol_by_default: bool, problem: Problem, reduced: bool
-) -> str:
+@partial(jax.jit, compiler_options=QUICK_COMPILATION)
+def _residual(objective: ProductObjective, product: Array) -> Array:
+    """Return the residual -dL/dA at a product."""
+    return objective.evaluate(product)[1]
+
+
+def _advice_on_steps(max_steps: int, times: np.ndarray, atol: np.ndarray, atol_by_default: bool) -> str:
     """Return what a flow that needs too many steps should be told."""
     advice = "Allow more, ask for a shorter time or a larger `rtol`"
     if atol_by_default and np.min(atol) < SMALL_ATOL:
         advice += (
             f", or for a larger `atol`: by default it is {np.min(atol):.2g} here, from the tiny initial weights; "
-            f"`atol=1e-18` asks for no more than the precision of learned weights"
+            f"`atol={SMALL_ATOL:g}` asks for no more than the precision of learned weights"
         )
-        if problem.whitened and not reduced:
-            advice += ". With `reduce=True` tiny initializations on whitened inputs are followed in few steps"
     return f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {times[-1]:g}. {advice}."
 
 

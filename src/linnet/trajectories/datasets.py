@@ -45,8 +45,6 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         variables["second"] = ((*lead, "output", "hidden"), reduced.second, {"long_name": "W2 in reduced coordinates"})
     variables["reason"] = (lead[1:], np.asarray(trajectory.status.reason, dtype=str))
     variables["steps_taken"] = (lead[1:], np.asarray(trajectory.status.steps))
-    if np.isfinite(trajectory.status.trusted_until).any():
-        variables["trusted_until"] = (lead[1:], np.asarray(trajectory.status.trusted_until))
     clock = {"long_name": "time", "units": "canonical"}
     coordinates: dict[str, Any] = {}
     if trajectory.times.ndim == 1:

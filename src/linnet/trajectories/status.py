@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-FAILURES = ("diverged", "step limit", "not finite", "rounding")
+FAILURES = ("diverged", "step limit", "not finite")
 
 
 class DivergedError(ArithmeticError):
@@ -38,17 +37,6 @@ class StepLimitError(ArithmeticError):
     """
 
 
-class RoundingError(ArithmeticError):
-    """A run depends on rounding from some time on: what grows there began far below the precision of the weights.
-
-    **Example:**
-
-        >>> from linnet.trajectories import DivergedError, RoundingError
-        >>> issubclass(RoundingError, DivergedError)
-        False
-    """
-
-
 @dataclass(frozen=True)
 class Status:
     """How a run ended.
@@ -57,7 +45,6 @@ class Status:
 
     - `reason`: `"completed"`, a stopping rule's word, or a failure; an array of them for a batch
     - `steps`: how many steps it took
-    - `trusted_until`: the last saved time before rounding decides how the run goes on; infinite for nearly all runs
     - `uncertain_from`: the step from which on rounding may decide where it goes, as spectral descent notes; -1 for
       those of a batch without one, None if there is none at all
 
@@ -70,7 +57,6 @@ class Status:
 
     reason: Any
     steps: Any
-    trusted_until: Any = math.inf
     uncertain_from: Any = None
 
     @property

@@ -10,13 +10,12 @@ from linnet import _extras as extras
 from linnet import _progress as progress
 from linnet._files import check_writable
 from linnet.cli import failures, terminal
-from linnet_papers.reproduction import runner
+from linnet_papers.reproduction import runner, show
 from linnet_papers.reproduction.report import FigureFailure
 from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.result import Result
 
-_WORDS = {True: "within", False: "BEYOND", None: "measured"}
-_COLORS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
+_WORDS = {True: ("within", terminal.GOOD), False: ("BEYOND", terminal.BAD), None: ("measured", terminal.SOFT)}
 
 
 def check_can_draw_and_write(out: Path) -> None:
@@ -63,6 +62,7 @@ def _print_result(result: Result, where: str) -> None:
     time = "finished before" if result.reused else f"{result.seconds:.1f} s"
     size = " (quick)" * result.quick
     terminal.echo(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
-    for check in result.failed if result.reused else result.checks:  # what was printed before is not printed again
-        terminal.echo_row([_WORDS[check.passed]], [8], check.text, _COLORS[check.passed])
+    for row in result.failed if result.reused else result.checks:  # what was printed before is not printed again
+        word, color = _WORDS[row.met if row.limit is not None else None]
+        terminal.echo_row([word], [8], show.row_text(row), color)
     terminal.echo_row(["picture"], [8], str(result.folder / "figure.png"))

@@ -33,7 +33,10 @@ MIN_SHARE = 0.95  # of the seeds, 19 of 20: one odd draw in twenty is what limit
 
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME...]", help="Claims, or the start of their names; all if none.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]", help="Claims, the start of their names, or a package's folder; all if none."
+        ),
     ] = None,
     quick: Quick = False,
     to_json: Annotated[
@@ -59,6 +62,8 @@ def verify(
     """Measure every claim of the papers: claimed, measured, verdict."""
     with failures.as_wrong_call():
         chosen = select_claims(names or ())
+    if workers and any(Path(name).is_dir() for name in names or ()):
+        raise typer.BadParameter("--workers know only papers that are installed: no folder.")
     _check_options(to_json, seeds, workers, store, seed if to_record else None)
     trials = [Trial(quick=quick, seed=one) for one in range(seed or 0, (seed or 0) + (seeds or 1))]
     kept = _Kept(to_json, _papers_of(chosen) if to_record else [], chosen, len(trials) * len(chosen), quick, store)

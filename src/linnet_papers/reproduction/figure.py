@@ -6,7 +6,7 @@ and training are apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +14,7 @@ from pydantic import ConfigDict, NonNegativeInt, model_validator
 
 from linnet._arguments import flag
 from linnet._models import Model
+from linnet_papers.reproduction.rows import FACT, Limit, Row, fact
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -115,7 +116,7 @@ class Figure:
     - `quick`: the settings that `--quick` replaces
     - `compute`: from settings and panels to a dataset
     - `plot`: from the dataset to a picture
-    - `check`: from the dataset to a list of `Check`
+    - `check`: from the dataset to rows: quantity, value and a limit with its reason, or a fact
     - `panels`: the letters after its name
     - `options`: in words what `--data` and `--data-dir` choose, for figures whose settings have these fields
     - `paper`: that lists it
@@ -135,7 +136,7 @@ class Figure:
     quick: Mapping[str, Any]
     compute: Callable[[Any, tuple[str, ...]], xr.Dataset]
     plot: Callable[[xr.Dataset], Picture]
-    check: Callable[[xr.Dataset], list[Check]]
+    check: Callable[[xr.Dataset], Iterable[Row | Check]]
     panels: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
@@ -144,3 +145,18 @@ class Figure:
         """The settings of one run: the paper's, or the quick ones, with `changes` on top."""
         flag("quick", quick)
         return self.settings(**{**(self.quick if quick else {}), **changes})
+
+    def rows(self, data: xr.Dataset) -> tuple[Row, ...]:
+        """What `check` measures in the dataset of a run, as rows."""
+        return tuple(one if isinstance(one, Row) else _row_of_check(one) for one in self.check(data))
+
+
+def _row_of_check(check: Check) -> Row:
+    """Return the row of a check that has no reason for its limit yet."""
+    value = () if check.value is None else check.value
+    if check.passed is None:
+        return fact(check.text, value) if check.value is not None else Row(FACT, check.text)
+    limit = 1.0 if check.limit is None else float(check.limit)
+    measured = float(check.passed) if check.value is None or check.limit is None else float(check.value)
+    relation = "at most" if (measured <= limit) == check.passed else "at least"
+    return Row("printed", check.text, (measured,), Limit(relation, limit, "no reason is given yet"))

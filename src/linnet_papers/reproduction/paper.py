@@ -121,6 +121,7 @@ class Paper:
     - `statements`: what the paper says, one by one; or the path of the TOML file that lists it
     - `answers`: what is true of theorems that several claims share; read from the same file
     - `record`: the file with what was measured last; beside that of the statements
+    - `problems`: what is wrong with single statements, claims or answers; the rest of the paper works
 
     **Example:**
 
@@ -141,6 +142,7 @@ class Paper:
     statements: Any = ()
     answers: Sequence[Answer] = ()
     record: Path | None = None
+    problems: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for text in ("name", "title", "authors", "link", "subject"):
@@ -168,16 +170,28 @@ class Paper:
         object.__setattr__(
             self, "claims", self._with_paper_name([self._with_places(claim) for claim in self.claims], "claims")
         )
-        known = set(self.names)
-        for answer in self.answers:
-            if missing := [name for name in answer.claims if f"{self.name}-{name}" not in known]:
-                raise ValueError(f"{answer.theorem} of {self.name} is answered by {missing[0]!r}, which is not there.")
+        self._drop_wrong_names()
+
+    def _drop_wrong_names(self) -> None:
+        """Leave statements that name what is not there unchecked, drop such answers, and keep what is wrong."""
+        known, problems = set(self.names), list(self.problems)
+        statements, answers = [], []
         for statement in self.statements:
-            for name in statement.checked:
-                if f"{self.name}-{name}" not in known:
-                    raise ValueError(
-                        f"{statement.where} of {self.name} is said to be checked by {name!r}, which is not there."
-                    )
+            missing = [name for name in statement.checked if f"{self.name}-{name}" not in known]
+            if missing:
+                wrong = f"{statement.where} of {self.name} is said to be checked by {missing[0]!r}, which is not there"
+                problems.append(wrong)
+                statement = replace(statement, checked=(), mutation="", reason=f"an error: {wrong}")
+            statements.append(statement)
+        for answer in self.answers:
+            missing = [name for name in answer.claims if f"{self.name}-{name}" not in known]
+            if missing:
+                problems.append(f"{answer.theorem} of {self.name} is answered by {missing[0]!r}, which is not there")
+            else:
+                answers.append(answer)
+        object.__setattr__(self, "statements", statements)
+        object.__setattr__(self, "answers", answers)
+        object.__setattr__(self, "problems", tuple(problems))
 
     @property
     def names(self) -> list[str]:
@@ -194,10 +208,9 @@ class Paper:
                 f"the statements that name it say where it stands, {'; '.join(places)!r}."
             )
         if not (places or claim.where):
-            raise ValueError(
-                f"the claim {claim.name!r} of {self.name} stands nowhere: name it in a statement, under `checked`, "
-                "or give it a `where`."
-            )
+            wrong = f"the claim {claim.name!r} of {self.name} stands nowhere: name it in a statement, under `checked`, "
+            object.__setattr__(self, "problems", (*self.problems, f"{wrong}or give it a `where`"))
+            return replace(claim, where="nowhere in the statements")
         return replace(claim, where="; ".join(places)) if places else claim
 
     def _with_paper_name(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:

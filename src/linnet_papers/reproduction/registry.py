@@ -12,12 +12,16 @@ The name of a figure, a table or a claim begins with its paper's, so one of them
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
+import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from linnet._arguments import did_you_mean
 from linnet_papers import ORDER
@@ -76,7 +80,40 @@ def load_papers() -> dict[str, Paper]:
         except (Exception, SystemExit) as reason:  # whatever a foreign package does must not take the others down
             why = " ".join(str(reason).split()) or type(reason).__name__
             warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=3)
-    return catalog.papers
+    for paper in catalog.papers.values():
+        _warn_of_problems(paper)
+    return catalog.papers | _FROM_FOLDERS
+
+
+_FROM_FOLDERS: dict[str, Paper] = {}  # papers of packages that are not installed
+
+
+def paper_in(folder: Path) -> Paper:
+    """Return the paper of a package that is not installed: the one that its pyproject.toml registers."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+    entries = project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})
+    if len(entries) != 1:
+        raise ValueError(f"pyproject.toml in {str(folder)!r} must register one paper, under {ENTRY_POINT_GROUP!r}.")
+    ((name, place),) = entries.items()
+    source = folder / "src" if (folder / "src").is_dir() else folder
+    sys.path.insert(0, str(source.resolve()))
+    module, _, attribute = place.partition(":")
+    try:
+        paper = getattr(importlib.import_module(module), attribute)
+    except Exception as reason:  # whatever a foreign package does
+        raise ValueError(f"the paper {name!r} in {str(folder)!r} cannot be loaded: {reason}") from reason
+    if not isinstance(paper, Paper):
+        raise ValueError(f"{place} in {str(folder)!r} must be a Paper: got a {type(paper).__name__}.")
+    _FROM_FOLDERS[paper.name] = paper
+    papers.cache_clear()
+    _warn_of_problems(paper)
+    return paper
+
+
+def _warn_of_problems(paper: Paper) -> None:
+    """Warn of each statement of a paper that names what is not there."""
+    for problem in paper.problems:
+        warnings.warn(f"{problem}; the rest of the paper works", PluginWarning, stacklevel=4)
 
 
 def papers_of(names: Iterable[str]) -> list[Paper]:
@@ -106,6 +143,8 @@ def _is_built_in(entry: EntryPoint) -> bool:
 
 def _paper_alone(name: str) -> Paper | None:
     """Return the paper of this name; None if there is none, several, or one that cannot be loaded (`papers` warns)."""
+    if name in _FROM_FOLDERS:
+        return _FROM_FOLDERS[name]
     entries = [entry for entry in _entries() if entry.name == name]
     if not entries or (len(entries) > 1 and not _is_built_in(entries[0])):
         return None
@@ -192,8 +231,9 @@ def find_table(name: str) -> Table:
 
 
 def select_claims(names: Iterable[str]) -> list[Claim]:
-    """The claims asked for, each once: by name, or by how their names start (a paper's name, say); none means all."""
-    names = list(names)
+    """The claims asked for, each once: by name, by how their names start (a paper's name, say), or by the folder of a
+    package that is not installed; none means all."""
+    names = [f"{paper_in(Path(name)).name}-" if (Path(name) / "pyproject.toml").is_file() else name for name in names]
     known = {claim.name: claim for paper in papers_of(names) for claim in paper.claims}
     if not names or not all(any(claim.startswith(name) for claim in known) for name in names):
         known = claims()

@@ -14,13 +14,13 @@ from html import escape
 from pathlib import Path
 
 from linnet import _page as page
-from linnet_papers.reproduction import report_claims
-from linnet_papers.reproduction.figure import Check
+from linnet_papers.reproduction import report_claims, show
 from linnet_papers.reproduction.measurement import Claim
 from linnet_papers.reproduction.measurement import Result as ClaimResult
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.registry import papers
 from linnet_papers.reproduction.result import DATA_FILE, PICTURE_FORMATS, Result
+from linnet_papers.reproduction.rows import Row
 
 PAGE = "index.html"
 Measured = tuple[Claim, ClaimResult]
@@ -85,8 +85,8 @@ def _summary(
 ) -> str:
     """Write the tiles at the top of the page: what was made, within which limits, in what time."""
     checks = [check for result in results for check in result.checks]
-    judged = [check for check in checks if check.passed is not None]
-    good = sum(check.passed is True for check in judged)
+    judged = [row for row in checks if row.limit is not None]
+    good = sum(row.met for row in judged)
     panels = sum(max(len(result.panels), 1) for result in results)
     tiles = {
         "figures made": f"{len(results)} of {len(results) + len(failures)}",
@@ -179,10 +179,10 @@ def _heading(item: Result | FigureFailure) -> str:
     return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
 
 
-def _check_item(check: Check) -> str:
-    """Write one check, with the word that says whether it is within its limit."""
-    kind, word = {True: ("good", "✓ within"), False: ("bad", "✗ beyond"), None: ("soft", "measured")}[check.passed]
-    text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(check.text))
+def _check_item(row: Row) -> str:
+    """Write one row of a figure, with the word that says whether it is within its limit."""
+    kind, word = ("soft", "measured") if row.limit is None else ("good", "✓ within") if row.met else ("bad", "✗ beyond")
+    text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(show.row_text(row)))
     return f'<li><b class="{kind}">{word}</b>{text}</li>'
 
 

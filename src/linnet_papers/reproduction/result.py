@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from linnet._files import write_whole
-from linnet_papers.reproduction.figure import Check
 from linnet_papers.reproduction.request import FigureRequest
+from linnet_papers.reproduction.rows import Row
 from linnet_papers.reproduction.saving import PICTURE_FORMATS
 
 DATA_FILE, RESULT_FILE = "data.nc", "result.json"
@@ -29,7 +29,7 @@ class Result:
     quick: bool
     settings: dict[str, Any]
     seed: int
-    checks: tuple[Check, ...]
+    checks: tuple[Row, ...]
     command: str
     seconds: float
     version: str
@@ -59,14 +59,15 @@ class Result:
         )
 
     @property
-    def failed(self) -> list[Check]:
-        """The checks whose measured distance is beyond its limit."""
-        return [check for check in self.checks if check.passed is False]
+    def failed(self) -> list[Row]:
+        """The rows that are on the wrong side of their limit."""
+        return [row for row in self.checks if not row.met]
 
 
 def store(result: Result) -> None:
     """Write `result.json` whole or not at all, with a digest of every file that belongs to it."""
     content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
+    content["checks"] = [row.to_json() for row in result.checks]
     content["files"] = {name: _digest_of_file(result.folder / name) for name in _file_names()}
     write_whole(result.folder / RESULT_FILE, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -83,7 +84,7 @@ def find_finished(request: FigureRequest, out: Path) -> Result | None:
             name: _digest_of_file(folder / name) for name in _file_names()
         }:
             return None
-        stored["checks"] = tuple(Check(**check) for check in stored["checks"])
+        stored["checks"] = tuple(map(Row.from_json, stored["checks"]))
         stored["panels"] = tuple(stored["panels"])
         kept = {f.name: stored[f.name] for f in fields(Result) if f.name not in _NOT_STORED}
     except (OSError, ValueError, KeyError, TypeError):  # absent, half-written or of another version: run again

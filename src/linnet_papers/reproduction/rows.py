@@ -115,7 +115,8 @@ class Limit:
         if not isinstance(self.because, str) or len(self.because.split()) < 2:
             raise ValueError(f"a limit must give its reason in words: got {shown(self.because)} for {self.number:g}.")
         object.__setattr__(self, "number", float(self.number) + 0.0)  # no -0
-        object.__setattr__(self, "of", tuple(float(one) for one in np.ravel(self.of)))
+        of = list(self.of.values()) if isinstance(self.of, Mapping) else np.ravel(self.of)
+        object.__setattr__(self, "of", tuple(float(one) for one in of))
         if bool(self.of) != (self.relation == "within"):
             raise ValueError("`of` must be given for `within`, and for no other limit.")
 
@@ -224,7 +225,7 @@ def within(number: float, because: str, *, of: Any, errors: float = 0.0) -> Limi
 
     - `number`: largest distance that is allowed
     - `because`: reason for this distance
-    - `of`: target, one for all values or one for each
+    - `of`: target, one for all values or one for each, also by label
     - `errors`: number of standard errors that are allowed too, if that is more
 
     **Returns** the `Limit`.

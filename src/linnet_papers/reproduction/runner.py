@@ -23,8 +23,6 @@ from linnet.sweeps.provenance import device
 from linnet.trajectories.datasets import provenance
 from linnet_papers.reproduction import result
 from linnet_papers.reproduction.datafile import read, write
-from linnet_papers.reproduction.figure import Check
-from linnet_papers.reproduction.numbers import json_value
 from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.result import DATA_FILE, RESULT_FILE, Result
 from linnet_papers.reproduction.saving import save
@@ -66,9 +64,7 @@ def _make_in(folder: Path, request: FigureRequest, out: Path, *, fresh: bool, st
     write(data.assign_attrs(described), folder / DATA_FILE)
     data = read(folder / DATA_FILE)
     save(request.figure.plot(data), folder)
-    checks = tuple(
-        Check(*map(json_value, (one.text, one.value, one.limit, one.passed))) for one in request.figure.check(data)
-    )
+    checks = request.figure.rows(data)
     done = Result.from_request(
         request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin
     )

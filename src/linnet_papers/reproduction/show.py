@@ -58,6 +58,15 @@ def values_text(row: Row) -> str:
     return f"{entry(row.worst)}; {spread}" if row.limit else spread
 
 
+def row_text(row: Row) -> str:
+    """Return one row as plain text in a line: quantity, values, limit and its reason."""
+    quantity, measured, limit, met, why = map(plain, cells(row))
+    if not row.values:
+        return quantity
+    judgement = f", {'' if met == 'yes' else 'not '}{limit}" if limit else ""
+    return f"{quantity}: {measured}{judgement}{f' ({why})' if why else ''}"
+
+
 def judged(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
     """Return the rows that decide something, by what they decide, in words."""
     listed = list(rows)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from linnet._arguments import of_kind
+from linnet_papers.reproduction.grids import trial_sweep
 from linnet_papers.reproduction.measurement import Trial
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from linnet.sweeps import Sweep
 
+__all__ = ["Columns", "Table", "trial_sweep"]
 Columns = dict[str, list[str]]  # the entries of every column, by its heading
 
 
@@ -82,36 +84,6 @@ class Table:
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
         lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
         return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
-
-
-def trial_sweep(
-    trial: Trial, name: str, function: Callable[..., Any] | str, axes: Mapping[str, Any], **options: Any
-) -> Sweep:
-    """Return the sweep of a table in one trial: its axes, its seed, and which cells are trained in one block.
-
-    **Arguments:**
-
-    - `trial`: whose seed is that of the sweep
-    - `name`, `function`, `axes`: of the sweep
-    - `options`: the others of `Sweep`; and `together`, the axis (or `"seed"`) whose cells share a block, which they
-      share with no others
-
-    **Example:**
-
-        >>> from linnet_papers.reproduction import Trial
-        >>> from linnet_papers.reproduction.table import trial_sweep
-        >>> axes = {"dim": (10, 20), "replicate": range(4)}
-        >>> sweep = trial_sweep(Trial(), "toy", "linnet.sweeps.cells:train", axes, together="replicate")
-        >>> sweep.block, sweep.unbatched_axes
-        (4, ['dim'])
-    """
-    from linnet.sweeps import Sweep
-
-    values = {axis: list(entries) for axis, entries in axes.items()}
-    if together := options.pop("together", ""):
-        options["block"] = options["seeds"] if together == "seed" else len(values[together])
-        options["unbatched_axes"] = [axis for axis in values if axis != together]
-    return Sweep(name=name, function=function, axes=values, seed=trial.seed, **options)
 
 
 @lru_cache(maxsize=32)

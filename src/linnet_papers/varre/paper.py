@@ -5,10 +5,6 @@ from pathlib import Path
 from linnet_papers.reproduction import Paper
 from linnet_papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, rank, relu, starts, whitened
 from linnet_papers.varre.figures import fig1, fig2, fig3, fig4, fig5
-from linnet_papers.varre.tables import flows, relu_ranks
-from linnet_papers.varre.tables import growth as growth_table
-from linnet_papers.varre.tables import label_noise as label_noise_table
-from linnet_papers.varre.tables import noise as noise_table
 
 PAPER = Paper(
     name="varre",
@@ -18,7 +14,6 @@ PAPER = Paper(
     link="https://openreview.net/forum?id=FFdrXkm3Cz",
     subject="what the scale of the start leaves in the singular values",
     figures=[fig1, fig2, fig3, fig4, fig5],
-    tables=[flows, label_noise_table, noise_table, growth_table, relu_ranks],
     claims=[limit, rank, starts, dynamics, whitened, mirror, noise, growth, label_noise, relu],
     statements=Path(__file__).with_name("statements.toml"),
 )

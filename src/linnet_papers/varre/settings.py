@@ -5,10 +5,11 @@ said so.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from linnet_papers.reproduction import Limit
+from linnet_papers.reproduction import above, at_most, below, within
 
 # Section 4, "Experiments": the regression of Figures 1a and 4
 SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
@@ -52,33 +53,43 @@ BURN_IN_TIME = 4.0  # the angles that decide the growth forget their start withi
 
 
 def _gamma_range(kind: str) -> str:
-    """Return the range of the scales gamma of one kind of flow as text, for a sentence."""
+    """Return the range of the scales gamma of one kind of flow, for a sentence."""
     gammas, _ = FLOW_GRIDS[kind][False]
-    return " to ".join(f"{gamma:g}".replace("e-0", "e-") for gamma in (gammas[0], gammas[-1]))
+    first, last = (
+        f"$10^{{{round(np.log10(gamma))}}}$" if gamma < 1 else f"{gamma:g}" for gamma in (gammas[0], gammas[-1])
+    )
+    return f"{first} to {last}"
 
 
 def _path_counts(modes: Mapping[bool, tuple[float, ...]]) -> str:
-    """Return how many paths there are in quick and in full mode as text, for a sentence."""
+    """Return how many paths there are in quick and in full mode, for a sentence."""
     quick, full = (f"{modes[mode][0]:,}".replace(",", " ") for mode in (True, False))
     return f"{quick} paths ({full} in full mode)"
 
 
 # What several claims assume, and on what they are tried
-START = "orthogonal start of scale gamma"
+START = r"orthogonal initialization of scale $\gamma$"
 INTERPOLATED = f"{START}, data that can be interpolated"
-SIZES = f"n = {SAMPLES}, d = {INPUTS}, k = {OUTPUTS}"
-FLOWS = f"gradient flow until {LEFT_LOSS:g} of the loss is left, {SIZES}, width {WIDTH}"
-REGRESSION = f"{FLOWS}, orthogonal starts of scale {_gamma_range('regression')}"
-ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_gamma_range('scalar')}"
-NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_path_counts(NOISE)}"
+SIZES = f"$n = {SAMPLES}$, $d = {INPUTS}$, $k = {OUTPUTS}$"
+FLOWS = f"gradient flow until $10^{{{round(np.log10(LEFT_LOSS))}}}$ of the loss is left, {SIZES}, width {WIDTH}"
+REGRESSION = f"{FLOWS}, orthogonal initializations of scale {_gamma_range('regression')}"
+ONE_OUTPUT = (
+    f"{FLOWS.replace(f'$k = {OUTPUTS}$', '$k = 1$')}, orthogonal initializations of scale {_gamma_range('scalar')}"
+)
+NOISE_ALONE = f"Euler-Maruyama from $W_1 = I$ and $a = 0$, unit noise, $t$ up to {MOMENTS[-1]:g}, {_path_counts(NOISE)}"
 RATES = (
-    f"growth rates of lengths and areas from t = {BURN_IN_TIME:g} to {GROWTH[True][-1]:g}, {_path_counts(GROWTH)}, "
+    f"growth rates of lengths and areas from $t = {BURN_IN_TIME:g}$ to {GROWTH[True][-1]:g}, {_path_counts(GROWTH)}, "
     "a scheme of weak order 2"
 )
 
 # Limits that several claims share
-STATIONARITY = Limit(1e-7, "at gamma = 1e-6 the inverse of W1^T W1 loses six of the sixteen digits")
-ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
-CLEAR = Limit(10.0, "standard errors that no heavy tail explains")
-EULER = Limit(4.0, "steps: Euler's own mean squares leave the exact ones by about d/2 of a step")
-SCHEME = Limit(0.002, "the splitting scheme's own error in a growth rate at step 0.05; four times less at 0.025")
+ERRORS, MANY_ERRORS = 4.5, 10.0  # standard errors
+STATIONARITY = below(1e-7, r"at $\gamma = 10^{-6}$ the inverse of $W_1^\top W_1$ loses six of the sixteen digits")
+FEW_ERRORS = below(ERRORS, "one in 150 000 draws of a normal number lies beyond so many standard errors")
+CLEARLY = above(MANY_ERRORS, "no heavy tail explains so many standard errors")
+NOT_CLEARLY = at_most(MANY_ERRORS, "no heavy tail explains more standard errors than that")
+EULER_STEPS = 4.0  # by so many steps may Euler's mean squares be off
+EULER = "Euler's own mean squares leave the exact ones by about $d/2$ of a step: four steps are allowed"
+_SCHEME = 0.002, "the splitting scheme's own error in a growth rate at step 0.05; four times less at 0.025"
+SCHEME = partial(within, *_SCHEME, errors=ERRORS)
+BEYOND_SCHEME = above(*_SCHEME, errors=ERRORS)

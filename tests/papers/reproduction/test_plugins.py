@@ -104,8 +104,14 @@ def test_names_of_papers_are_plain(name: str, tmp_path: Path) -> None:
 
 
 def test_statements_name_what_is_there() -> None:
-    with pytest.raises(ValueError, match="said to be checked by 'nothing', which is not there"):
-        Paper(name="p", title="T", authors="A", statements=[Statement(where="Eq. (1)", text="x", checked=["nothing"])])
+    rows = [Statement(where="Eq. (1)", text="x", checked=["nothing"]), Statement(where="S", text="y", checked=["one"])]
+    found = replace(
+        paper("p", "one"), claims=[replace(paper("p", "one").claims[0], name="one", where="")], statements=rows
+    )
+    assert found.problems == ("Eq. (1) of p is said to be checked by 'nothing', which is not there",)
+    wrong, right = found.statements  # the error is that of one statement
+    assert "which is not there" in wrong.reason and not wrong.checked
+    assert list(right.checked) == ["one"] and found.claims[0].where == "S"
     with pytest.raises(ValueError, match="either `checked` or a `reason`"):
         Statement(where="Eq. (1)", text="x")
 
@@ -123,21 +129,44 @@ def test_a_claim_stands_where_the_statements_that_name_it_say() -> None:
     assert [claim.where for claim in placed] == ["Section 1; Eq. (1); Eq. (2)", "Section 1"]
     with pytest.raises(ValueError, match=r"must not have a `where`, got 'Eq. \(3\)': .* 'Section 1; Eq"):
         Paper(**cited, claims=[replace(one, where="Eq. (3)"), two], statements=rows)
-    with pytest.raises(ValueError, match="the claim 'two' of p stands nowhere"):
-        Paper(**cited, claims=[two])
+    lost = Paper(**cited, claims=[two])
+    assert lost.claims[0].where == "nowhere in the statements" and "'two' of p stands nowhere" in lost.problems[0]
 
 
 def test_answers_rest_on_claims_that_are_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Theorem 2 of p is answered by 'nothing', which is not there"):
-        Paper(
-            name="p", title="T", authors="A", answers=[Answer(theorem="Theorem 2", answer="Yes.", claims=["nothing"])]
-        )
+    answers = [Answer(theorem="Theorem 2", answer="Yes.", claims=["nothing"])]
+    found = Paper(name="p", title="T", authors="A", answers=answers)
+    assert found.answers == [] and "Theorem 2 of p is answered by 'nothing'" in found.problems[0]
     with pytest.raises(ValueError, match="must have `theorem`, `answer` and `claims`"):
         Answer(theorem="Theorem 2", answer="Yes.", claims=[])
     listed = tmp_path / "statements.toml"
     listed.write_text('statements = []\n[[answers]]\ntheorem = "Theorem 2"\n', encoding="utf-8")
     with pytest.raises(ValueError, match="must give `theorem`, `answer` and `claims`"):
         Paper(name="p", title="T", authors="A", statements=listed)
+
+
+def test_problems_are_warnings_and_the_paper_works(plugins: Any) -> None:
+    wrong = replace(paper("good"), statements=[Statement(where="Eq. (1)", text="x", checked=["nothing"])])
+    with pytest.warns(PluginWarning, match="checked by 'nothing', which is not there; the rest of the paper works"):
+        assert "good" in plugins(good=wrong)
+
+
+def test_linnets_own_papers_have_no_problems() -> None:
+    assert [paper.problems for paper in registry.papers().values() if paper.problems] == []
+
+
+def test_a_package_that_is_not_installed_is_verified_by_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(registry, "_FROM_FOLDERS", {})
+    folder = write("lake", tmp_path)
+    (claim,) = registry.select_claims([str(folder)])
+    assert claim.name == "lake-sigmoid" and registry.papers_of(["lake-sigmoid"])[0].name == "lake"
+    (folder / "pyproject.toml").write_text("[project]\n")
+    with pytest.raises(ValueError, match="must register one paper"):
+        registry.select_claims([str(folder)])
+    registry.papers.cache_clear()
 
 
 def test_a_new_paper_does_not_overwrite(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_each_picture_comes_with_all_that_belongs_to_it(results: list[Result], w
     for result in results:
         for part in (result.name, result.title, result.caption, result.command, f"seed {result.seed}"):
             assert part in text
-        assert all(check.text in text for check in result.checks)
+        assert all(row.quantity in text for row in result.checks)
         assert all(setting in text for setting in result.settings)
 
 

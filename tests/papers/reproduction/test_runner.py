@@ -52,8 +52,8 @@ def test_a_run_leaves_dataset_pictures_and_marked_result(toys: ModuleType, tmp_p
     assert data.attrs["linnet_version"] == linnet.__version__ and data.attrs["linnet_commit"]
     assert data.attrs["command"] == "linnet run watanabe-fig1 --quick --seed 3"
     stored = json.loads((done.folder / "result.json").read_text())
-    assert [check["passed"] for check in stored["checks"]] == [True, None]
-    assert stored["checks"][1]["value"] is None  # NaN, which JSON does not have
+    assert [row.get("met") for row in stored["checks"]] == [True, None]
+    assert stored["checks"][1]["values"] == ["inf"]  # which JSON does not have
 
 
 def test_finished_work_is_reused_and_the_same(counted: tuple[Figure, Counted], tmp_path: Path) -> None:

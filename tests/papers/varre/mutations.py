@@ -8,34 +8,40 @@ import linnet as ln
 from linnet.theories import noise_process as noise_theory
 from linnet.theories import spectral_bias as theory
 from linnet_papers.reproduction import Estimate, Trial
-from linnet_papers.varre.claims import dynamics, growth, label_noise, mirror, noise, starts, whitened
-from mutations import Mutation, always, argument, result, results_of, rows_of, scaled, wrong
+from linnet_papers.varre.claims import dynamics, growth, label_noise, mirror, noise, relu, starts, whitened
+from mutations import Mutation, always, argument, result, scaled, wrong
 
 TRIAL = Trial(quick=True)
 
 
-def trained(table, **changes):
-    """The flows of one table, changed: each entry a function of the path."""
+def trained(kind, **changes):
+    """The flows of one kind, changed: each entry a function of the path."""
 
     def wrong(path):
         return dataclasses.replace(path, **{name: change(path) for name, change in changes.items()})
 
-    return rows_of(table, lambda paths: [wrong(path) for path in paths])
+    return result(starts.flows, kind, lambda paths: [wrong(path) for path in paths])
 
 
 def rates_of(**changes):
     """Measured growth rates, changed."""
-    return rows_of("growth", lambda rates: rates | {name: change(rates[name]) for name, change in changes.items()})
+    return result(
+        growth.growth, "rates", lambda rates: rates | {name: change(rates[name]) for name, change in changes.items()}
+    )
 
 
 def typical_areas(change):
     """Medians of the commutator's size over the paths, changed."""
-    return rows_of(
-        "noise", lambda rows: {key: cell.assign(area_median=change(cell["area_median"])) for key, cell in rows.items()}
+    return result(
+        noise.noise,
+        "paths",
+        lambda rows: {key: cell.assign(area_median=change(cell["area_median"])) for key, cell in rows.items()},
     )
 
 
-other_data = rows_of("whitened", lambda _: starts.flows.LIMITS.rows(TRIAL))  # flows on data that are not whitened
+other_data = result(
+    starts.flows, "whitened", lambda _: starts.flows.regression(TRIAL)
+)  # flows on data that are not whitened
 
 
 def outside_the_span(path):
@@ -96,7 +102,10 @@ def students(**changes):
     def of_variable(name, change):
         return lambda trained: change(trained[name])
 
-    return results_of("relu-ranks", **{name: of_variable(name, change) for name, change in changes.items()})
+    def changed(trained):
+        return trained.assign({name: of_variable(name, change)(trained) for name, change in changes.items()})
+
+    return result(relu.relu_ranks, "students", changed)
 
 
 def sampled_as(change):
@@ -120,7 +129,7 @@ def sampled_without(*names):
 def rate_at(dim, value):
     """The rates of several dimensions, with another one at one of them."""
     return lambda rates: {
-        each: Estimate(value, rate.error) if each == f"d = {dim}" else rate for each, rate in rates.items()
+        each: Estimate(value, rate.error) if each == f"$d = {dim}$" else rate for each, rate in rates.items()
     }
 
 
@@ -129,12 +138,12 @@ ranks_of_two = wrong(
 )
 
 MUTATIONS = {
-    "limit-of-the-loss": Mutation("theorem-3.1-limit", trained("limits", loss=lambda path: path.loss + 1e-10)),
-    "limit-outside-the-span": Mutation("theorem-3.1-limit", trained("limits", whole_first=outside_the_span)),
+    "limit-of-the-loss": Mutation("theorem-3.1-limit", trained("regression", loss=lambda path: path.loss + 1e-10)),
+    "limit-outside-the-span": Mutation("theorem-3.1-limit", trained("regression", whole_first=outside_the_span)),
     "gaussian-as-orthogonal": Mutation(
         "theorem-3.1-limit",
         trained(
-            "gaussian-starts",
+            "gaussian",
             whole_cross=lambda path: path.whole_second @ path.whole_first @ (path.whole_cov + 1e-6 * np.eye(10)),
             whole_cov=lambda path: path.whole_cov + 1e-6 * np.eye(10),
         ),
@@ -142,7 +151,7 @@ MUTATIONS = {
     "variational": Mutation(
         "theorem-3.1-variational",
         trained(
-            "limits",
+            "regression",
             whole_first=lambda path: 1.01 * path.whole_first,
             whole_second=lambda path: path.whole_second / 1.01,
         ),
@@ -150,30 +159,30 @@ MUTATIONS = {
     "corollary": Mutation("corollary-3.1", argument(theory, "final_singular_values", 1, lambda gamma: 1.001 * gamma)),
     "idle-values": Mutation(
         "corollary-3.1",
-        trained("limits", values=lambda path: path.values * np.where(np.arange(10) < 3, 1.0, 1.001)),
+        trained("regression", values=lambda path: path.values * np.where(np.arange(10) < 3, 1.0, 1.001)),
     ),
     "more-outputs": Mutation("any-shape", argument(theory, "final_singular_values", 1, lambda gamma: 1.001 * gamma)),
     "gaussian-far": Mutation("gaussian-aligns", argument(theory, "final_singular_values", 1, lambda gamma: 2 * gamma)),
-    "squared-norms": Mutation("nuclear-norm", trained("limits", values=lambda path: 1.01 * path.values)),
+    "squared-norms": Mutation("nuclear-norm", trained("regression", values=lambda path: 1.01 * path.values)),
     "nuclear-minimum": Mutation(
         "nuclear-minimum",
-        trained("limits", whole_first=lambda path: path.whole_first + noise_of(path.whole_first.shape, 1e-2)),
+        trained("regression", whole_first=lambda path: path.whole_first + noise_of(path.whole_first.shape, 1e-2)),
     ),
-    "one-output-aligns": Mutation("one-output-aligns", trained("one-output", whole_first=one_neuron_off)),
-    "rank-k": Mutation("rank-by-scale", trained("limits", values=lagging)),
+    "one-output-aligns": Mutation("one-output-aligns", trained("one_output", whole_first=one_neuron_off)),
+    "rank-k": Mutation("rank-by-scale", trained("regression", values=lagging)),
     "isotropic": Mutation(
-        "rank-by-scale", trained("limits", values=lambda path: path.values * np.linspace(1.5, 1.0, 10))
+        "rank-by-scale", trained("regression", values=lambda path: path.values * np.linspace(1.5, 1.0, 10))
     ),
-    "log-det": Mutation("log-det", trained("limits", values=lambda path: path.values / path.gamma)),
-    "crossover": Mutation("crossover", trained("one-output", values=lambda path: np.sqrt(path.values))),
-    "gaussian-variance": Mutation("gaussian-variance", trained("gaussian-starts", values=fewer_values)),
+    "log-det": Mutation("log-det", trained("regression", values=lambda path: path.values / path.gamma)),
+    "crossover": Mutation("crossover", trained("one_output", values=lambda path: np.sqrt(path.values))),
+    "gaussian-variance": Mutation("gaussian-variance", trained("gaussian", values=fewer_values)),
     "interpolating-layers": Mutation(
         "interpolators",
         trained(
-            "limits", whole_first=lambda path: 0 * path.whole_first, whole_second=lambda path: 0 * path.whole_second
+            "regression", whole_first=lambda path: 0 * path.whole_first, whole_second=lambda path: 0 * path.whole_second
         ),
     ),
-    "interpolating-predictors": Mutation("interpolators", trained("limits", whole_cov=lambda path: np.eye(10))),
+    "interpolating-predictors": Mutation("interpolators", trained("regression", whole_cov=lambda path: np.eye(10))),
     "balanced-rank": Mutation("balanced-rank", argument(starts, "plain_flow", 1, unbalanced), quick=True),
     "balanced-decoupled": Mutation("balanced-decoupled", argument(starts, "plain_flow", 1, unbalanced)),
     "small-second-layer": Mutation(
@@ -189,17 +198,17 @@ MUTATIONS = {
     "velocities": Mutation("equations-2.4", result(dynamics, "_derivatives", lambda found: [2 * one for one in found])),
     "plain-steps": Mutation("equations-2.4", result(dynamics, "plain_step", pushed)),
     "projection": Mutation("lemma-3.1", result(dynamics, "plain_step", pushed)),
-    "invariant": Mutation("lemma-3.2", trained("limits", projected_first=lambda path: 1.01 * path.projected_first)),
+    "invariant": Mutation("lemma-3.2", trained("regression", projected_first=lambda path: 1.01 * path.projected_first)),
     "predictor-of-alpha": Mutation("lemma-3.3", scaled(theory, "predictor", 2.0)),
     "riccati": Mutation("lemma-3.3", scaled(theory, "alpha_velocity", 1.001)),
-    "gram-of-alpha": Mutation("lemma-3.3", trained("limits", second=lambda path: 1.001 * path.second)),
-    "alpha-outside": Mutation("lemma-3.3", trained("limits", whole_second=along_the_unseen)),
+    "gram-of-alpha": Mutation("lemma-3.3", trained("regression", second=lambda path: 1.001 * path.second)),
+    "alpha-outside": Mutation("lemma-3.3", trained("regression", whole_second=along_the_unseen)),
     "loss-rate": Mutation("lemma-C.6-rate", scaled(theory, "loss_rate", 100.0)),
     "discrete-step": Mutation("discrete-step", argument(ln, "gradient_descent", 1, away_from_the_identity)),
     "turning-vectors": Mutation("theorem-C.11", other_data),
     "shared-vectors": Mutation(
         "theorem-C.11",
-        trained("limits", second=lambda path: path.second + noise_of(path.second[0].shape, 1e-3)),
+        trained("regression", second=lambda path: path.second + noise_of(path.second[0].shape, 1e-3)),
     ),
     "identities": Mutation("theorem-C.11-identities", other_data),
     "velocity-of-the-predictor": Mutation(
@@ -210,7 +219,7 @@ MUTATIONS = {
     "jump": Mutation("jump", scaled(theory, "activation_times", 1.05)),
     "order-of-modes": Mutation("jump", wrong(whitened, "_half_time", lambda right: lambda s, gamma: s)),
     "mirror-of-values": Mutation("theorem-3.2a", scaled(theory, "mirror", 2.0)),
-    "values-of-alpha": Mutation("theorem-3.2a", trained("limits", second=lambda path: 1.001 * path.second)),
+    "values-of-alpha": Mutation("theorem-3.2a", trained("regression", second=lambda path: 1.001 * path.second)),
     "potential-limit": Mutation(
         "potential-limit",
         trained("whitened", cross=lambda path: 2 * path.cross, cov=lambda path: 2 * path.cov),

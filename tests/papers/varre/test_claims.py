@@ -7,7 +7,6 @@ import pytest
 
 from linnet.theories.noise_process import lyapunov_exponents
 from linnet_papers.reproduction import Estimate, Trial, Verdict, verify
-from linnet_papers.reproduction.table import Table
 from linnet_papers.varre.claims import growth, limit
 from linnet_papers.varre.paper import PAPER
 
@@ -25,15 +24,15 @@ def test_every_claim_and_figure_is_of_a_statement():
 
 @pytest.mark.slow
 def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
-    found = limit.flows.LIMITS.rows(Trial(quick=True))
+    found = limit.flows.regression(Trial(quick=True))
     broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
-    monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
+    monkeypatch.setattr(limit.flows, "regression", lambda trial: [found[0], broken, *found[2:]])
     assert verify([limit.singular_values], Trial(quick=True))[0].verdict == Verdict.REFUTED
 
 
 def as_in_theory(**changes):
     """Rates as the theory has them, with an error of 0.001."""
-    exponents = {f"d = {dim}": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
+    exponents = {f"$d = {dim}$": lyapunov_exponents(dim) for dim in (2, 3, 4, 5, 6)}
     rates = {}
     for name, place in (("length", 0), ("outgoing", 0), ("second", 1)):
         rates[f"{name}_theory"] = {dim: values[place] for dim, values in exponents.items()}
@@ -45,16 +44,16 @@ def as_in_theory(**changes):
     ("claim", "changes", "verdict"),
     [
         (growth.lower_values, {}, Verdict.CORRECTED),
-        (growth.lower_values, {"second": {"d = 6": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
-        (growth.lower_values, {"second": {"d = 5": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
-        (growth.lower_values, {"second": {"d = 5": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
+        (growth.lower_values, {"second": {"$d = 6$": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {"$d = 5$": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
+        (growth.lower_values, {"second": {"$d = 5$": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
         (growth.two_inputs, {}, Verdict.CORRECTED),
-        (growth.two_inputs, {"length": {"d = 2": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
-        (growth.two_inputs, {"length": {"d = 3": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.two_inputs, {"length": {"$d = 2$": Estimate(0.1, 0.001)}}, Verdict.HOLDS),
+        (growth.two_inputs, {"length": {"$d = 3$": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
         (growth.scale, {}, Verdict.HOLDS),
-        (growth.scale, {"outgoing": {"d = 5": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.scale, {"outgoing": {"$d = 5$": Estimate(0.0, 0.001)}}, Verdict.REFUTED),
     ],
 )
 def test_rates_decide(claim, changes, verdict, monkeypatch):
-    monkeypatch.setattr(Table, "rows", lambda table, trial: as_in_theory(**changes))
+    monkeypatch.setattr(growth.growth, "rates", lambda trial: as_in_theory(**changes))
     assert verify([claim], Trial(quick=True))[0].verdict == verdict

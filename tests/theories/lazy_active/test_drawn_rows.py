@@ -1,4 +1,4 @@
-"""What the diagram from drawn starts rests on: interpolation and its error, means over starts, coarse rows."""
+"""What the diagram from drawn starts rests on: interpolation and its error, means over starts."""
 
 import numpy as np
 import pytest
@@ -59,26 +59,6 @@ def test_the_start_s_trace_explains_most_of_what_differs_where_networks_are_thin
     plain = runs.test.var(axis=0, ddof=1) / 40 / runs.test.mean(axis=0) ** 2
     assert squared[0] < 0.5 * plain[0]
     assert abs(mean["test"][0] / runs.test.mean() - 1) < 3 * np.sqrt(plain[0])
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
-def test_a_coarse_diagram_tells_how_far_it_is_from_a_fine_one(seed):
-    """Of a task that nothing was chosen on; other starts. Bars three times shorter would not hold."""
-    draw = np.random.default_rng([55, seed])
-    dim, rank = 48, (2, 5, 1)[seed]
-    left, right = (np.linalg.qr(draw.normal(size=(dim, rank)))[0] for _ in range(2))
-    truth = (left * (draw.uniform(20, 60, rank))) @ right.T
-    problem = ln.Problem.from_target(truth + draw.normal(size=(dim, dim)), truth=truth)
-    widths = np.unique(np.round(dim ** np.linspace(0, 2, 14)))
-    variances = float(dim) ** np.linspace(-3, 0, 12)
-    coarse = lazy_active.predicted_diagram(problem, variances, widths, draws=8, coarse=True)
-    fine = lazy_active.predicted_diagram(problem, variances, widths, draws=40, key=1)
-    off = np.abs(coarse.min_test_loss / fine.min_test_loss - 1)
-    bars = np.hypot(coarse.uncertainty, fine.uncertainty)
-    narrow = widths < 2 * dim
-    assert (off < 2 * bars)[narrow].mean() > 0.9
-    assert (off < 2 * bars / 6)[narrow].mean() < 0.9
-    assert (coarse.uncertainty < 0.1).all() and np.isfinite(coarse.stable_rank).all()
 
 
 def test_each_task_and_width_has_draws_of_its_own():

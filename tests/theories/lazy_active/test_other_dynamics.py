@@ -66,4 +66,4 @@ def test_cells_without_a_formula_are_nan_and_nonsense_is_refused():
     for update in (NormalizedDescent(), Muon(weight_decay=0.1), "adam"):
         with pytest.raises(ValueError, match=r"`update` must be `trainers\.updates\.SpectralDescent"):
             predicted_diagram(TASK, [1e-3], [50], update=update)
-    assert np.isnan(predicted_diagram(TASK, [1e-3], [50], update=Muon()).best_time).all()  # of shape-dependent rates
+    assert np.isnan(predicted_diagram(TASK, [1e-3], [50], update=Muon()).best_time).all()

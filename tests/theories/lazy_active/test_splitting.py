@@ -127,3 +127,14 @@ def test_a_large_imbalance_takes_more_steps():
     """M = 3600: in the one step that is asked for, a layer would tilt by e^1800, which is no number."""
     start = ln.Weights([[60.0]], [[0.0]])
     assert_allclose(lazy_active.split_flow(ln.Problem.from_target([[1.0]]), start, [1.0], steps=1), 1.0, rtol=1e-12)
+
+
+def test_weight_decay_is_of_second_order_too():
+    target, first, second = network((6, 8), 4, 0.5)
+    problem, start = ln.Problem.from_target(target), ln.Weights(first, second)
+    run = ln.gradient_flow(problem, start, times=[0.3], weight_decay=0.7)
+    apart = [
+        np.abs(lazy_active.split_flow(problem, start, [0.3], steps=n, weight_decay=0.7) - run.products).max()
+        for n in (16, 32, 64)
+    ]
+    assert 3.4 < apart[0] / apart[1] < 4.6 and 3.7 < apart[1] / apart[2] < 4.3

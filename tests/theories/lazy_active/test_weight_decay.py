@@ -42,6 +42,14 @@ def test_modes_end_at_the_soft_threshold():
     assert_allclose(got, np.tile(np.maximum(VALUES - 0.15, 0), (3, 1)), rtol=1e-12, atol=1e-40)
 
 
+def test_modes_that_decay_are_never_nan():
+    """Of a weak mode both the strength and its threshold underflow."""
+    times = np.append(np.geomspace(1e-2, 1e3, 40), np.inf)
+    for g in (1e-3, 1.0, 30.0):
+        got = lazy_active.mode_values([0.05, 1.7, 19.0, 25.0], g, times, weight_decay=20.0)
+        assert np.isfinite(got).all() and (got[-2] == got[-1]).sum() >= 2
+
+
 def narrow_network(rng, k, d, g):
     """Layers of width min(k, d) with the imbalance of the equation, from a random product, by its definition."""
     product = 0.3 * rng.standard_normal((k, d))

@@ -6,10 +6,21 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import broadcast, count, of_kind, real_array, representable, times_array
+from linnet._arguments import (
+    broadcast,
+    count,
+    non_negative,
+    number,
+    of_kind,
+    real_array,
+    refuse_infinite,
+    representable,
+    times_array,
+)
 from linnet.problems.problem import Problem
 
 _MAX_HALVINGS = 200
+MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
 _MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
 
@@ -110,13 +121,20 @@ def balanced_times(
 
 @representable
 def balanced_products(
-    problem: Problem, initial_product: ArrayLike, depth: int, times: ArrayLike, *, rtol: float = 1e-11
+    problem: Problem,
+    initial_product: ArrayLike,
+    depth: int,
+    times: ArrayLike,
+    *,
+    weight_decay: float = 0.0,
+    rtol: float = 1e-11,
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products of a balanced network of any depth, from any product and with any covariance.
 
     $$ \dot A = \sum_{l=1}^{L} (A A^\top)^{(L-l)/L}\, R\, (A^\top A)^{(l-1)/L}, \qquad R = \Gamma - A \Sigma $$
 
-    An equation for the product alone, because balanced layers follow from it. It is integrated.
+    and $-L \lambda A$ under weight decay. An equation for the product alone, because balanced layers follow from it. It
+    is integrated.
 
     **Arguments:**
 
@@ -124,6 +142,7 @@ def balanced_products(
     - `initial_product`: $A(0)$, (output, input)
     - `depth`: the number of layers $L \ge 2$
     - `times`: canonical, increasing, (time,)
+    - `weight_decay`: $\lambda$ of all layers, zero by default
     - `rtol`: relative tolerance of the integration
 
     **Returns** $A(t)$, (time, output, input).
@@ -131,7 +150,7 @@ def balanced_products(
     **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). Where the singular vectors
     of the initial product are those of the target of whitened inputs, `balanced_modes` has the closed form.
 
-    **Reference:** Arora et al. 2018, Theorem 1, without weight decay.
+    **Reference:** Arora et al. 2018, Theorem 1.
 
     **Example:**
 
@@ -149,24 +168,38 @@ def balanced_products(
     if problem.cost is not None or problem.batch is not None:
         raise ValueError("`problem` must be a single one with a squared loss.")
     initial, clock = real_array("initial_product", initial_product, ndim=2), times_array("times", times)
-    L = count("depth", depth, least=2, most=1000)
+    L, decay = count("depth", depth, least=2, most=1000), non_negative("weight_decay", weight_decay)
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    def velocity(_: float, state: np.ndarray) -> np.ndarray:
+    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    asked = 0
+
+    def velocity(time: float, state: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        if asked > MAX_EVALUATIONS:
+            raise ArithmeticError(
+                f"the balanced flow gave up at t = {time:g} of {clock[-1]:g} after {MAX_EVALUATIONS} evaluations: ask "
+                "for earlier `times`."
+            )
         product = state.reshape(initial.shape)
         pull = problem.residual(product)
         left, values, right = np.linalg.svd(product, full_matrices=False)
         powers = values[:, None] ** (2 * np.arange(L) / L)
         middle = (left.T @ pull @ right.T) * (powers[:, 1 : L - 1] @ powers[:, L - 2 : 0 : -1].T)
         ends = (left * powers[:, -1]) @ (left.T @ pull) + (pull @ right.T * powers[:, -1]) @ right
-        return np.asarray(ends + left @ middle @ right).ravel()
+        return np.asarray(ends + left @ middle @ right - L * decay * product).ravel()
 
     size = float(np.abs(initial).max())
-    if size == 0 or clock[-1] == 0:
+    refuse_infinite(size**2)
+    if size < np.finfo(float).tiny or clock[-1] == 0:
         return np.broadcast_to(initial, (clock.size, *initial.shape)).copy()
     span = (0.0, float(clock[-1]))
-    run = solve_ivp(velocity, span, initial.ravel(), "DOP853", t_eval=clock, rtol=rtol, atol=0.01 * rtol * size)
+    run = solve_ivp(
+        velocity, span, initial.ravel(), "DOP853", t_eval=clock, rtol=rtol, atol=max(0.01 * rtol * size, 1e-300)
+    )
     if not run.success:
         raise ArithmeticError(f"the balanced flow could not be integrated to t = {clock[-1]:g}: {run.message}")
     return np.asarray(run.y.T.reshape(-1, *initial.shape))

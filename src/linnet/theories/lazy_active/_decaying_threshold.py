@@ -57,7 +57,7 @@ def _logistic(S: np.ndarray, begin: np.ndarray, time: np.ndarray, decay: float) 
     rate = S - decay
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         risen = np.where(rate == 0, 2 * time, -np.expm1(-2 * rate * time) / rate)
-        return begin / (np.exp(-2 * rate * time) + begin * risen)
+        return np.where(begin > 0, begin / (np.exp(-2 * rate * time) + begin * risen), 0.0)
 
 
 def _strengths(x: np.ndarray, log_threshold: np.ndarray) -> np.ndarray:

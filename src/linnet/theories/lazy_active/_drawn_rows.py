@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +11,10 @@ from linnet.theories.lazy_active._interpolation import between, between_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 MOST_DRAWS = 400
+_UNITS = 35  # computed with at most, beside one for each signal
+_STANDARD_ERROR = 0.008  # of the mean over starts
+_VARIANCES, _EVERY, _FIRST = 18, 2, 4  # nodes; the first starts are followed at all of them, all starts at every second
+_STEPS, _HALVINGS = 8, 2  # to the least test error at first, and how often they may be halved
 PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
 _MORE_FOR_FEW = 2.0  # times as many steps of few units, whose test error may rise and fall
@@ -28,36 +31,11 @@ _MOST_NUMBERS = 200_000  # of the layers that are stepped at once: what stays in
 _MEANS = ("test", "time", "rank", "train")
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How finely drawn starts are followed, and the standard error of their mean.
-
-    `units` are computed with at most beside one for each signal. The `first` starts are followed at so many `variances`
-    at most, and all of them at every so many of these; `steps` lead to the least test error at first, and may be halved
-    so often. `most_draws` are those of networks of that many units; narrower ones may have more.
-    """
-
-    units: int
-    standard_error: float
-    variances: int
-    every: int
-    first: int
-    steps: int
-    halvings: int
-    most_draws: int
-
-
-FINE = Effort(
-    units=35, standard_error=0.008, variances=18, every=2, first=4, steps=8, halvings=2, most_draws=MOST_DRAWS
-)
-COARSE = Effort(units=20, standard_error=0.017, variances=10, every=2, first=4, steps=4, halvings=1, most_draws=20)
-
-
 class DrawnRow:
     """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
 
-    The first starts are followed at all nodes, as the effort says how many variances, and all of them at every second:
-    what the others change is smooth, as one start serves all variances. Between these, logarithms are interpolated.
+    The first starts are followed at all nodes, and all of them at every second: what the others change is smooth, as
+    one start serves all variances. Between these, logarithms are interpolated.
     """
 
     def __init__(
@@ -70,11 +48,10 @@ class DrawnRow:
         *,
         draws: int,
         key: list[int],
-        effort: Effort = FINE,
     ):
-        self.spectrum, self.width, self.key, self.draws, self.effort = spectrum, width, key, draws, effort
+        self.spectrum, self.width, self.key, self.draws = spectrum, width, key, draws
         self.asked = np.log(variances)
-        self.nodes, ways = variance_nodes(self.asked, np.log(plain), effort.variances)
+        self.nodes, ways = variance_nodes(self.asked, np.log(plain), _VARIANCES)
         order = np.argsort(variances)
         guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
         signal = float(spectrum.values[int(min(max(spectrum.num_outliers, 1), width)) - 1])
@@ -84,7 +61,7 @@ class DrawnRow:
         horizon = exponent / (2 * max(signal, np.finfo(float).tiny))
         self.horizon = np.minimum(horizon, 60 * guess)
         self.guess = np.minimum(guess, 2 * self.horizon)
-        self.some = thinly(ways, effort.every * 1.01)
+        self.some = thinly(ways, _EVERY * 1.01)
         self.drawn = dict[int, DrawnStarts]()  # by how much thinner they are
 
     def runs(self, *blocks: tuple[int, int, np.ndarray, np.ndarray], thinner: int = 1) -> list[Least]:
@@ -95,7 +72,7 @@ class DrawnRow:
         last = max(block[1] for block in blocks)
         if thinner not in self.drawn or self.drawn[thinner].number < last:
             keys = [[*self.key, *self.spectrum.draw_words, int(self.width), i] for i in range(last)]
-            units = self.spectrum.num_outliers + self.effort.units // thinner
+            units = self.spectrum.num_outliers + _UNITS // thinner
             self.drawn[thinner] = DrawnStarts(self.spectrum, self.width, keys, units)
         drawn = self.drawn[thinner]
         draws = np.concatenate([np.repeat(np.arange(i, j), at.size) for i, j, at, _ in blocks])
@@ -114,16 +91,16 @@ class DrawnRow:
         Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
         as the method is of second order.
         """
-        effort, every = self.effort, np.arange(self.nodes.size)
+        every = np.arange(self.nodes.size)
         looked = self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
         few = has_few_units(self.width, self.spectrum)
-        numbers = np.full(looked.size, (_MORE_FOR_FEW if few else 1) * float(effort.steps))
+        numbers = np.full(looked.size, (_MORE_FOR_FEW if few else 1) * float(_STEPS))
         imbalance = np.sqrt(2 * max(self.spectrum.inputs, self.spectrum.outputs) * self.width)  # at unit variance
         tilted = imbalance * (self.nodes * self.guess)[looked] / numbers > _LITTLE_TILT
         off, at, places = np.zeros(looked.size), np.log(self.nodes), np.log(self.nodes[looked])
-        for left in range(effort.halvings * (2 if self.width <= _FEW_UNITS else 1), -1, -1):
+        for left in range(_HALVINGS * (2 if self.width <= _FEW_UNITS else 1), -1, -1):
             steps = np.exp(np.interp(at, places, np.log(numbers)))
-            first = min(self.draws, effort.first)
+            first = min(self.draws, _FIRST)
             blocks = [
                 (0, first, every, steps),
                 (0, 2, looked[tilted], steps / 2),
@@ -132,7 +109,7 @@ class DrawnRow:
             first_starts, twice, others = self.runs(*blocks)
             test = first_starts[:2, looked[tilted]].test.mean(axis=0)
             off[tilted] = np.abs(_ratio(twice.test.mean(axis=0), test) - 1) / 3
-            open_ = off > _STEP_ERROR * effort.standard_error
+            open_ = off > _STEP_ERROR * _STANDARD_ERROR
             if not (left and open_.any()):
                 break
             numbers[open_] *= 2
@@ -141,14 +118,12 @@ class DrawnRow:
 
     def cells(self) -> tuple[np.ndarray, ...]:
         """Test, time, rank, train, errors of test and time, and the scatter, (variance,)."""
-        wanted = self.effort.standard_error
         runs, every, steps, off = self.first_runs()
-        whole, units = self.drawn[1], self.spectrum.num_outliers + self.effort.units
-        most = min(self.effort.most_draws * max(1.0, units / whole.units) ** 2, MOST_DRAWS)
+        whole = self.drawn[1]
         means, first = _means(runs), runs[:, self.some]
         best, squared = estimates(every)
         for _ in range(_ROUNDS):  # networks differ: more of them, and then they differ more
-            number = int(min(np.ceil(len(every.test) * squared.max() / wanted**2), most))
+            number = int(min(np.ceil(len(every.test) * squared.max() / _STANDARD_ERROR**2), MOST_DRAWS))
             if number <= len(every.test):
                 break
             every = joined([every, *self.runs((len(every.test), number, self.some, steps))])

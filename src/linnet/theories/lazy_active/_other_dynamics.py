@@ -21,7 +21,7 @@ Cells = tuple[np.ndarray, ...]  # minimum test loss, its time, stable rank, trai
 def spectral_cells(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray, update: Any) -> Cells:
     """Return the cells (width, variance) for `trainers.updates.SpectralDescent` or `Muon`; NaN, with infinite
     uncertainty, where the network is narrower than its target."""
-    from linnet.theories.spectral_descent import minimum_of_spectrum
+    from linnet.theories.spectral_descent import minimum
 
     kind = type(update).__name__
     if kind not in ("SpectralDescent", "Muon") or update.weight_decay:
@@ -32,13 +32,13 @@ def spectral_cells(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.nd
     values, counted = spectrum.values, spectrum.multiplicities
     found = np.full((5, *thresholds.shape), np.nan)
     for cell in np.ndindex(thresholds.shape):
-        best = minimum_of_spectrum(spectrum, float(thresholds[cell]), int(widths[cell[0]]))
+        best = minimum(spectrum, float(thresholds[cell]), width=int(widths[cell[0]]))
         clipped = np.minimum(values, best.level)
         train = 0.5 * float(counted @ (values - clipped) ** 2)
         largest = max(float(clipped.max()) ** 2, np.finfo(float).tiny)
         more, time = 0.0, best.time
         if kind == "Muon":
-            more, time = MUON_UNCERTAINTY, best.time if update.scaling is None else np.nan
+            more, time = MUON_UNCERTAINTY, np.nan  # its steps are neither of length 1 nor without delay
         found[(slice(None), *cell)] = (
             best.test_loss, time, float(counted @ clipped**2) / largest, train, best.uncertainty + more,
         )  # fmt: skip

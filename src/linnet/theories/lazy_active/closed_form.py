@@ -17,6 +17,8 @@ _TOLERANCE = 1e-6
 _RANK = 1e-13
 # The largest growth exponent over which the un-normalized formula keeps its digits.
 _SPAN = 8.0
+# Of the arrays of times that are computed together.
+_ENTRIES_TOGETHER = 500_000
 # Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
 _MOST_STEPS = 20_000
 _DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
@@ -229,7 +231,7 @@ def self_consistent_solution(
         modes = _Modes(goal, g, turned)
         shot = _OneShot(modes, *modes.split(begun))
         if shot.error < _TOLERANCE:
-            products = np.stack([shot.product(t) for t in clock])
+            products = shot.products(clock)
             return Solution(clock, products, np.ones(clock.size, dtype=bool))
         if g > 0 or modes.full:  # a target of lower rank leaves the sign of its null vectors free: try the other one
             break
@@ -332,6 +334,33 @@ class _OneShot:
         if self.plain:
             self.gram = self.origin.T @ self.origin
 
+    def products(self, times: np.ndarray) -> np.ndarray:
+        """A at many times: together where squares keep enough digits, as many as fit."""
+        if not self.plain:
+            return np.stack([self.product(time) for time in times])
+        together = max(1, _ENTRIES_TOGETHER // self.ratio.size)
+        parts = [self._plain_products(times[at : at + together]) for at in range(0, times.size, together)]
+        return np.concatenate(parts)
+
+    def _plain_products(self, times: np.ndarray) -> np.ndarray:
+        """A at some times, by T M^(-1) T' with M from squares."""
+        modes, slow, t = self.modes, self.slow, times[:, None]
+        decay = np.exp(-modes.rates * t)
+        if slow.any():  # together, as the two exponentials alone would overflow
+            grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * t[:, :, None])
+        else:
+            grown = self.ratio * decay[:, None, :] * np.exp(modes.other_rates * t)[:, :, None]
+        own, fallen = _integral(modes.rates, t), _integral(-modes.other_rates[~slow], t)
+        rising = np.sqrt(_integral(modes.other_rates[slow], t))[:, :, None] * grown[:, slow]
+        turned = np.swapaxes(modes.growing + modes.others @ grown, 1, 2)
+        squares = (self.gram + (self.falling.T * fallen[:, None, :]) @ self.falling) * decay[:, :, None]
+        squares = squares * decay[:, None, :] + np.swapaxes(rising, 1, 2) @ rising
+        at = np.arange(squares.shape[1])
+        squares[:, at, at] += own
+        # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
+        solved = np.linalg.solve(squares, turned[:, :, : modes.inputs])
+        return np.swapaxes(turned[:, :, modes.inputs :], 1, 2) @ solved
+
     def product(self, time: float) -> np.ndarray:
         """A at one time: T M^(-1) T', M = R' R, with R from the rows whose squares are I + Q0' int e^{2Fs} Q0."""
         modes, slow = self.modes, self.slow
@@ -343,12 +372,6 @@ class _OneShot:
         own, fallen = _integral(modes.rates, time), _integral(-modes.other_rates[~slow], time)
         rising = np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow]
         turned = (modes.growing + modes.others @ grown).T
-        if self.plain:
-            square = (self.gram + (self.falling.T * fallen) @ self.falling) * np.outer(decay, decay)
-            square += rising.T @ rising
-            square.flat[:: len(square) + 1] += own  # its diagonal
-            # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
-            return turned[:, modes.inputs :].T @ np.linalg.solve(square, turned[:, : modes.inputs])
         from scipy.linalg import qr, solve_triangular
 
         falling = np.sqrt(fallen)[:, None] * (self.falling * decay)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, flag, non_negative, partly_representable, positive, real_array, refuse_infinite
+from linnet._arguments import count, non_negative, partly_representable, positive, real_array, refuse_infinite
 from linnet._randomness import Key, words
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active._drawn_plane import fill
-from linnet.theories.lazy_active._drawn_rows import COARSE, FINE, MOST_DRAWS, PLATEAU, DrawnRow, time_error
+from linnet.theories.lazy_active._drawn_rows import MOST_DRAWS, PLATEAU, DrawnRow, time_error
 from linnet.theories.lazy_active._other_dynamics import decaying_cells, spectral_cells
 from linnet.theories.lazy_active._wide_cells import drawn_cells, wide_best, wide_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
@@ -97,7 +97,6 @@ def predicted_diagram(
     widths: object,
     *,
     draws: int = 16,
-    coarse: bool = False,
     limit: float = 0.03,
     points: int | None = None,
     key: Key = 0,
@@ -118,8 +117,6 @@ def predicted_diagram(
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
       mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
-    - `coarse`: for a live page: standard errors up to 2%, fewer units and variances, and widths between those that are
-      followed (a factor of 4 apart at most) are interpolated. `.uncertainty` includes what each of these leaves
     - `limit`: of `.uncertainty`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
     - `key`: of the starts, which are drawn for each task and width anew. The cells of one width share them: their
@@ -127,7 +124,7 @@ def predicted_diagram(
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
 
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent: the target is clipped
-      (`theories.spectral_descent`)
+      (`theories.spectral_descent`). Muon has no `best_time`
     - `weight_decay`: of gradient descent. The minimum over all times may then be at the end, where `best_time` is
       infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
       infinite `uncertainty`
@@ -151,7 +148,7 @@ def predicted_diagram(
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
-    draws, coarse = count("draws", draws, least=0, most=MOST_DRAWS), flag("coarse", coarse)
+    draws = count("draws", draws, least=0, most=MOST_DRAWS)
     layers, decay = count("depth", depth, least=2, most=6), non_negative("weight_decay", weight_decay)
     if update is not None or decay:
         if layers > 2 or (update is not None and decay):
@@ -180,13 +177,13 @@ def predicted_diagram(
     error[drawn], moment[drawn] = np.nan, np.nan
 
     def follow(row: int) -> tuple[np.ndarray, ...]:
-        at, effort = drawn[row], COARSE if coarse else FINE
+        at = drawn[row]
         wide = time[row, at], test[row, at]
-        return DrawnRow(spectrum, distinct[row], sizes[at], *wide, draws=draws, key=key, effort=effort).cells()
+        return DrawnRow(spectrum, distinct[row], sizes[at], *wide, draws=draws, key=key).cells()
 
     if draws:
         cells = [test, time, rank, train, error, moment, scatter]
-        fill(cells, drawn, distinct, follow, signals=spectrum.num_outliers, coarse=coarse)
+        fill(cells, drawn, follow)
     time = np.where(moment < PLATEAU, time, np.nan) if draws else time
     parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
     arrays = dict(zip(_NAMES, (part[back] for part in parts), strict=True))

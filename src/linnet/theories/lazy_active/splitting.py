@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import count
+from linnet._arguments import count, non_negative
 from linnet.inits.weights import Weights, check_two_layers
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.spectral_flows import clock_of
@@ -88,10 +88,13 @@ class Layers:
         rows[:, 2 * n :] = moved[:, 2 * n :]
         return self._with(rows, self.rates, durations)
 
-    def products_after(self, durations: np.ndarray) -> np.ndarray:
-        """The products of a single network after steps of several durations, (duration, output, input), along the
-        singular vectors: the second tilt and the root cancel, so each costs one linear system."""
-        X, moved = self._grown(np.repeat(self.rows, durations.size, axis=0), self.owed + durations, durations)
+    def products_after(self, durations: np.ndarray, tilts: np.ndarray) -> np.ndarray:
+        """The products of a single network after steps of several durations, each with a tilt of its own duration,
+        (duration, output, input), along the singular vectors.
+
+        The second tilt and the root cancel, so each costs one linear system.
+        """
+        X, moved = self._grown(np.repeat(self.rows, durations.size, axis=0), self.owed + tilts, durations)
         n = self.values.size
         inputs, outputs = moved[:, :n] + moved[:, n : 2 * n], moved[:, :n] - moved[:, n : 2 * n]
         if self.idle_inputs:
@@ -227,7 +230,7 @@ def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Laye
 
 
 def split_flow(
-    problem: Problem, weights: Weights, times: object, *, steps: int = 8
+    problem: Problem, weights: Weights, times: object, *, steps: int = 8, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products of a network under gradient flow from any start, by `steps` steps of a splitting with exact parts.
 
@@ -243,6 +246,7 @@ def split_flow(
     - `problem`: whitened (`Problem.from_target`), no batch axis
     - `weights`: the start, of any width and imbalance
     - `times`: canonical, finite, strictly increasing, (time,)
+    - `weight_decay`: $\lambda$ of both layers, zero by default: a third part, which shrinks layers and imbalance
     - `steps`: up to the last time; more where a mode, or a layer by its imbalance, would grow by more than $e^6$ in one
 
     **Returns** the products $W_2 W_1$ at `times`.
@@ -259,7 +263,11 @@ def split_flow(
         >>> bool(np.abs(split_flow(problem, start, [10.0], steps=20)[0] - problem.cross).max() < 1e-3)
         True
     """
-    clock, steps = clock_of(times), count("steps", steps)
+    clock, steps, decay = (
+        clock_of(times),
+        count("steps", steps, most=_MOST_STEPS),
+        non_negative("weight_decay", weight_decay),
+    )
     if (
         not isinstance(problem, Problem)
         or problem.batch is not None
@@ -281,9 +289,9 @@ def split_flow(
         )
     left, values, right = np.linalg.svd(target)
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
-    fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2)  # of the balanced flow, and of the tilt
+    fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2, decay)  # of the three parts
     number = max(float(steps), np.ceil(clock[-1] * fastest / MOST_GROWTH * (1 - 1e-12)))
-    if number > max(steps, _MOST_STEPS):
+    if number > _MOST_STEPS:
         raise ValueError(
             f"`times` must end before {_MOST_STEPS * MOST_GROWTH / fastest:.3g}, {_MOST_STEPS} steps in which the "
             f"fastest mode of `problem` or of the imbalance of `weights` grows by e^{MOST_GROWTH:g}: got "
@@ -291,11 +299,23 @@ def split_flow(
         )
     nodes = np.linspace(0.0, clock[-1], int(number) + 1)
     before = np.clip(np.searchsorted(nodes, clock * (1 + 1e-12), side="right") - 1, 0, int(number) - 1)
-    products = []
+    imbalances, products = layers.rates, []
     for node, start in enumerate(nodes[:-1]):
-        due = np.maximum(clock[before == node] - start, 0.0)
+        due, step = np.maximum(clock[before == node] - start, 0.0), nodes[node + 1] - start
+        shrink = np.exp(-2 * decay * (start + step / 2))  # of the imbalance, in the middle of the step
+        layers = Layers(
+            values,
+            np.exp(-decay * step / 2) * layers.rows,
+            shrink * imbalances,
+            idle_inputs=layers.idle_inputs,
+            owed=layers.owed * np.exp(2 * decay * step),
+        )
         for first_due in range(0, due.size, _AT_ONCE):
-            products.append(left @ layers.products_after(due[first_due : first_due + _AT_ONCE]) @ right)
+            part = due[first_due : first_due + _AT_ONCE]
+            fallen = np.exp(decay * (step - 2 * part))[:, None, None]  # of both layers, by a shorter step
+            tilts = part * np.exp(decay * (step - part))  # by the imbalance in the middle of the shorter step
+            products.append(left @ (fallen * layers.products_after(part, tilts)) @ right)
         if node < before[-1]:
-            layers = layers.stepped(np.diff(nodes[node : node + 2]))
+            layers = layers.stepped(np.array([step]))
+            layers.rows *= np.exp(-decay * step / 2)
     return np.concatenate(products)

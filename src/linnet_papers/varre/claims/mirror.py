@@ -8,45 +8,62 @@ from functools import cache, partial
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import (
+    Rows,
+    Trial,
+    above,
+    at_most,
+    below,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre import misprints
+from linnet_papers.varre.grids import flows
+from linnet_papers.varre.grids.flows import loss_over_bound
 from linnet_papers.varre.settings import ONE_OUTPUT, REGRESSION, START
-from linnet_papers.varre.tables import flows
-from linnet_papers.varre.tables.flows import loss_over_bound
 from linnet_papers.varre.training.path import Path, by_gamma, transposed
 from linnet_papers.varre.training.regression import plain_flow
 
-CONDITIONED = "two inputs with condition numbers 1, 1e3 and 1e6, gamma from 1e-6 to 10"
+CONDITIONED = r"two inputs with condition numbers 1, $10^3$ and $10^6$, $\gamma$ from $10^{-6}$ to 10"
 CONDITIONED_SOLUTION = np.array([0.8, 0.6])
 CONDITIONED_TIMES = np.geomspace(0.01, 100.0, 60)
-MIRROR = Limit(1e-6, "the velocity of the mirror image is a central difference, of relative error 1e-10 and rounding")
-GRADIENT = Limit(1e-6, "asymmetry of a Jacobian by central differences of width 1e-5")
-NO_GRADIENT = Limit(1e-2, "an asymmetry far above the differences' error")
+MIRROR = below(
+    1e-6, "the velocity of the mirror image is a central difference, of relative error $10^{-10}$ and rounding"
+)
+GRADIENT = below(1e-6, "central differences of width $10^{-5}$ leave an asymmetry of $10^{-10}$ and rounding")
+NO_GRADIENT = above(1e-2, "ten thousand times what central differences leave of a symmetric Jacobian")
 
 
 @claim(
     "theorem-3.2a",
-    says="The singular values of the predictor follow a mirror flow with the hyperbolic entropy as potential, "
-    "D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2).",
+    says="The singular values of the predictor follow a mirror flow with the hyperbolic entropy as "
+    r"potential, $D \mathrm{asinh}(D/\gamma)/2 - \sqrt{D^2 + \gamma^2}$.",
     assumes=START,
     tried=REGRESSION,
-    holds=Below(MIRROR, "printed", what="error of the mirror flow with the printed potential", form=".2g"),
-    corrected=AllOf(
-        Below(MIRROR, what="error with 1/2 on both terms", form=".1e"),
-        Below(MIRROR, "alpha", what="error of (C.36), the velocity of the singular values of alpha", form=".1e"),
-    ),
     correction="1/2 on both terms of the potential",
-    reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient",
 )
-def singular_value_mirror(trial: Trial) -> Numbers:
+def singular_value_mirror(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
-    rows = flows.LIMITS.rows(trial)
-    return {
-        "value": highest(_mirror_error(path, theory.mirror) for path in rows),
-        "printed": highest(_mirror_error(path, misprints.mirror) for path in rows),
-        "alpha": highest(_alpha_velocity_error(path) for path in rows if path.gamma >= 1e-3),
-    }
+    rows = flows.regression(trial)
+    yield printed(
+        "error of the mirror flow with the printed potential",
+        highest(_mirror_error(path, misprints.mirror) for path in rows),
+        MIRROR,
+    )
+    yield corrected(
+        "error of the mirror flow with 1/2 on both terms",
+        highest(_mirror_error(path, theory.mirror) for path in rows),
+        MIRROR,
+    )
+    yield corrected(
+        r"error of (C.36), the velocity of the singular values of $\alpha$",
+        highest(_alpha_velocity_error(path) for path in rows if path.gamma >= 1e-3),
+        MIRROR,
+    )
 
 
 def _alpha_velocity_error(path: Path) -> float:
@@ -61,24 +78,21 @@ def _alpha_velocity_error(path: Path) -> float:
     return float(np.abs(measured - (1 - values**2) * wanted).max() / np.abs(wanted[0]).max())
 
 
-SLOPE = Limit(0.05, "an integral by trapezoids over a hundred states whose times grow by 8% each")
+SLOPE = partial(within, 0.05, "an integral by trapezoids over a hundred states whose times grow by 8% each")
 
 
 @claim(
     "potential-limit",
-    says="As gamma tends to 0 the potential tends to ln(1/gamma) nuclear norms.",
+    says=r"As $\gamma$ tends to 0 the potential tends to $\ln(1/\gamma)$ nuclear norms.",
     assumes=f"{START}, whitened data",
-    tried="gradient flow on whitened data, gamma from 1e-12 to 1e-3: the time integral of diag(U^T R V), which is the "
-    "gradient of the potential at the end, for every mode",
-    holds=Within(SLOPE, of=1, what="its slope against ln(1/gamma)", form=".3f"),
-    corrected=Within(SLOPE, of=0.5, what="its slope against ln(1/gamma)", form=".3f"),
+    tried=r"gradient flow on whitened data, $\gamma$ from $10^{-12}$ to $10^{-3}$: the time integral of "
+    r"$\mathrm{diag}(U^\top R V)$, which is the gradient of the potential at the end, for every mode",
     correction="half of that, as the 1/2 stands before both terms",
-    reads="slopes of {modes} modes: {least:.3f} to {most:.3f}, median {value:.3f}",
 )
-def potential_limit(trial: Trial) -> Numbers:
+def potential_limit(trial: Trial) -> Rows:
     from scipy.integrate import trapezoid
 
-    rows = {gamma: row for gamma, row in by_gamma(flows.WHITENED.rows(trial)).items() if gamma <= 1e-3}
+    rows = {gamma: row for gamma, row in by_gamma(flows.whitened(trial)).items() if gamma <= 1e-3}
     images = []
     for row in rows.values():
         for path in row:
@@ -89,7 +103,10 @@ def potential_limit(trial: Trial) -> Numbers:
     reshaped = np.array(images).reshape(len(rows), -1)
     logs = np.log(1 / np.array(list(rows)))
     slopes = (reshaped[0] - reshaped[-1]) / (logs[0] - logs[-1])
-    return {"value": np.median(slopes), "least": slopes.min(), "most": slopes.max(), "modes": slopes.size}
+    measured = np.median(slopes)
+    yield printed(r"median slope of that gradient against $\ln(1/\gamma)$", measured, SLOPE(of=1))
+    yield corrected(r"median slope of that gradient against $\ln(1/\gamma)$", measured, SLOPE(of=0.5))
+    yield fact("slopes of all modes", slopes)
 
 
 def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) -> float:
@@ -105,7 +122,7 @@ def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) 
     return float((np.abs(slopes - wanted) * moving).max() / np.abs(wanted[0]).max())
 
 
-WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
+WARPED = above(1e-2, "ten thousand times the error with the warp, or the warp would decide nothing")
 
 
 @claim(
@@ -113,16 +130,11 @@ WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
     says="With one output the predictor itself follows a mirror flow in a warped time.",
     assumes=f"{START}, one output",
     tried=ONE_OUTPUT,
-    holds=AllOf(
-        Below(MIRROR, what="error of the mirror flow", form=".1e"),
-        Above(WARPED, "plain", what="error without the warp"),
-    ),
-    reads="velocity of the mirror image against the warped gradient, of its size",
 )
-def predictor_mirror(trial: Trial) -> Numbers:
+def predictor_mirror(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
     errors, plain = [], []
-    for path in flows.ONE_OUTPUT.rows(trial):
+    for path in flows.one_output(trial):
         beta, speed, residual = path.product[:, 0], path.velocity[:, 0], path.residual[:, 0]
         stride = 1e-5 * (np.linalg.norm(beta, axis=1) + path.gamma) / np.maximum(np.linalg.norm(speed, axis=1), 1e-300)
         nudge = stride[:, None] * speed
@@ -133,21 +145,18 @@ def predictor_mirror(trial: Trial) -> Numbers:
         size = np.abs(expected).max()
         errors.append(np.abs((slope - expected)[keep]).max() / size)
         plain.append(np.abs((slope - residual)[keep]).max() / size)
-    return {"value": highest(errors), "plain": highest(plain)}
+    yield printed("error of the mirror flow in the warped time", highest(errors), MIRROR)
+    yield printed("error of the mirror flow without the warp", highest(plain), WARPED)
 
 
 @claim(
     "lemma-C.7-hessian",
-    says="I + alpha alpha^T/(1 - |alpha|^2) is no Hessian of a function of alpha; times (1 - |alpha|^2)^-1/2 it is.",
-    assumes="|alpha| < 1",
+    says=r"$I + \alpha \alpha^\top/(1 - \lvert \alpha \rvert^2)$ is no Hessian of a function of "
+    r"$\alpha$; times $(1 - \lvert \alpha \rvert^2)^{-1/2}$ it is.",
+    assumes=r"$\lvert \alpha \rvert < 1$",
     tried="third derivatives at five points of length 0.7 in four dimensions",
-    holds=AllOf(
-        Below(GRADIENT, "scaled", what="largest asymmetry after the factor", form=".0e"),
-        Above(NO_GRADIENT, "plain", what="least asymmetry as it stands", form=".2f"),
-    ),
-    reads="asymmetry of the third derivatives",
 )
-def hessian(trial: Trial) -> Numbers:
+def hessian(trial: Trial) -> Rows:
     """Third derivatives of the two would-be Hessians of Lemma C.7: a Hessian's are symmetric in all indices."""
     random = np.random.default_rng([trial.seed, 31])
     points = random.standard_normal((5, 4))
@@ -156,7 +165,8 @@ def hessian(trial: Trial) -> Numbers:
     def asymmetries(power: float) -> list[float]:
         return [_asymmetry(lambda a: _metric(a, power), point) for point in points]
 
-    return {"scaled": asymmetries(0.5), "plain": asymmetries(0.0)}
+    yield printed("asymmetry of the third derivatives after the factor, by point", asymmetries(0.5), GRADIENT)
+    yield printed("asymmetry of the third derivatives as it stands, by point", asymmetries(0.0), NO_GRADIENT)
 
 
 def _metric(a: np.ndarray, power: float) -> np.ndarray:
@@ -178,14 +188,9 @@ def _asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, wid
     "lemma-C.4-potential",
     says="If the imbalance is diagonal but no multiple of the identity, there is no potential for the first layer.",
     assumes="an invertible first layer",
-    tried="Jacobians at five points, 3 x 3, with the imbalance on either side",
-    holds=AllOf(
-        Above(NO_GRADIENT, "others", what="least asymmetry for other diagonal imbalances", form=".3f"),
-        Below(GRADIENT, "isotropic", what="largest for 2 gamma I", form=".0e"),
-    ),
-    reads="asymmetry of the Jacobian",
+    tried=r"Jacobians at five points, $3 \times 3$, with the imbalance on either side",
 )
-def potential(trial: Trial) -> Numbers:
+def potential(trial: Trial) -> Rows:
     """Jacobians of Z - Z^-T D and Z - D Z^-T, which are symmetric exactly if these are gradients."""
     random = np.random.default_rng([trial.seed, 32])
 
@@ -199,7 +204,8 @@ def potential(trial: Trial) -> Numbers:
         other = np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])
         isotropic += asymmetries(point, 0.6 * np.eye(3))
         others += asymmetries(point, other)
-    return {"others": others, "isotropic": isotropic}
+    yield printed("asymmetry of the Jacobian for other diagonal imbalances", others, NO_GRADIENT)
+    yield printed(r"asymmetry of the Jacobian for $2 \gamma I$", isotropic, GRADIENT)
 
 
 def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: bool) -> np.ndarray:
@@ -208,30 +214,31 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
     return first - (imbalance @ inverse if on_left else inverse @ imbalance)
 
 
-THE_BOUND = Limit(1.0, "it is the bound itself")
+THE_BOUND = at_most(1.0, "a loss at its bound is as large as the lemma allows")
 
 
 @claim(
     "lemma-C.8",
-    says="With one output the loss is at most a Bregman divergence over sqrt(2 gamma) t, whatever the data.",
+    says=r"With one output the loss is at most a Bregman divergence over $\sqrt{2 \gamma} t$, whatever the data.",
     assumes=f"{START}, one output",
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",
-    holds=AllOf(
-        AtMost(THE_BOUND, "by_gamma", what="largest loss over its bound"),
-        AtMost(THE_BOUND, "by_condition", what="the same on data of a given conditioning", form=".3f"),
-    ),
-    reads="loss over its bound where that is largest: {by_gamma:.2g}; by condition number: {by_condition:.3f}",
 )
-def bound(trial: Trial) -> Numbers:
-    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
+def bound(trial: Trial) -> Rows:
+    rows = by_gamma(flows.one_output(trial))
     bounds = partial(ln.theories.spectral_bias.convergence_bound, CONDITIONED_SOLUTION, times=CONDITIONED_TIMES)
-    return {
-        "by_gamma": {f"gamma = {g:g}": highest(loss_over_bound(path) for path in row) for g, row in rows.items()},
-        "by_condition": {
+    yield printed(
+        r"largest loss over its bound, by $\gamma$",
+        {rf"$\gamma = {g:g}$": highest(loss_over_bound(path) for path in row) for g, row in rows.items()},
+        THE_BOUND,
+    )
+    yield printed(
+        "largest loss over its bound, by condition number",
+        {
             condition: highest((loss / bounds(gamma)).max() for gamma, loss in row.items())
             for condition, row in _losses_by_condition().items()
         },
-    }
+        THE_BOUND,
+    )
 
 
 @cache  # two claims read it
@@ -250,38 +257,36 @@ def _losses_by_condition() -> dict[str, dict[float, np.ndarray]]:
     return rows
 
 
-QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's own bound implies")
+QUARTER = at_most(0.25, r"the constant of $\lvert \beta \rvert^2/(4 \gamma t)$, which Lemma C.8's own bound implies")
 
 
 @claim(
     "gamma-rate",
-    says="With one output the loss falls like O(1/(gamma t)), whatever the conditioning of the data.",
+    says=r"With one output the loss falls like $O(1/(\gamma t))$, whatever the conditioning of the data.",
     assumes=f"{START}, one output",
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",
-    holds=AllOf(
-        AtMost(QUARTER, what="largest gamma t L/|beta|^2", form=".3f"),
-        AtMost(QUARTER, "by_condition", what="the same on data of a given conditioning", form=".3f"),
-        AtMost(QUARTER, "bound", what="largest bound of Lemma C.8 in that unit", form=".3f"),
-    ),
-    reads="{flows} flows, and by condition number {by_condition:.3f}; the bound of Lemma C.8 is {least_bound:.1e} to "
-    "{bound:.3f} in units of |beta|^2/(gamma t)",
 )
-def gamma_rate(trial: Trial) -> Numbers:
+def gamma_rate(trial: Trial) -> Rows:
     """gamma t L/|beta_*|^2 along the flows, and the same of Lemma C.8's own bound."""
     theory = ln.theories.spectral_bias
     size = CONDITIONED_SOLUTION @ CONDITIONED_SOLUTION
     losses, bounds = [], []
-    for path in flows.ONE_OUTPUT.rows(trial):
+    for path in flows.one_output(trial):
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
         losses.append((path.loss / unit).max())
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
-    return {
-        "value": highest(losses),
-        "by_condition": {
+    yield printed(
+        r"largest $\gamma t L/\lvert \beta \rvert^2$ of the flows in the regression", highest(losses), QUARTER
+    )
+    yield printed(
+        r"largest $\gamma t L/\lvert \beta \rvert^2$, by condition number",
+        {
             condition: highest((loss * gamma * CONDITIONED_TIMES).max() / size for gamma, loss in row.items())
             for condition, row in _losses_by_condition().items()
         },
-        "bound": highest(bounds),
-        "least_bound": lowest(bounds),
-        "flows": len(losses),
-    }
+        QUARTER,
+    )
+    yield printed(
+        r"largest bound of Lemma C.8 in units of $\lvert \beta \rvert^2/(\gamma t)$", highest(bounds), QUARTER
+    )
+    yield fact("smallest bound of Lemma C.8 in that unit", lowest(bounds))

@@ -8,46 +8,54 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import (
-    Above,
-    AllOf,
-    AtMost,
-    Below,
     Estimate,
-    Limit,
-    Numbers,
+    Rows,
     Trial,
     Verdict,
-    Within,
+    above,
+    below,
     claim,
+    fact,
+    printed,
+    refutes,
+    within,
 )
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre import misprints
-from linnet_papers.varre.settings import AT, CLEAR, DIMS, ERRORS, EULER, NOISE, NOISE_ALONE, SCHEME, TIMES
-from linnet_papers.varre.tables import growth, noise
+from linnet_papers.varre.grids import growth, noise
+from linnet_papers.varre.settings import (
+    AT,
+    CLEARLY,
+    DIMS,
+    ERRORS,
+    EULER,
+    EULER_STEPS,
+    FEW_ERRORS,
+    NOISE,
+    NOISE_ALONE,
+    NOT_CLEARLY,
+    SCHEME,
+    TIMES,
+)
 from linnet_papers.varre.training import noise_process, volumes
 from linnet_papers.varre.training.noise_process import mean_of_paths
 
 without_drift = partial(claim, assumes="no drift")
-SEVERAL = {f"d = {dim}": dim for dim in DIMS if dim > 1}  # one input has no commutator
-TRIED = f"{NOISE_ALONE}, d = {', '.join(map(str, SEVERAL.values()))}"
-TILTED = TRIED.replace("a = 0", "a of unit length")
-GROWS = Limit(0, "growth or decay must be seen: a positive rate makes every mean power diverge")
+SEVERAL = {f"$d = {dim}$": dim for dim in DIMS if dim > 1}  # one input has no commutator
+TRIED = f"{NOISE_ALONE}, $d = {', '.join(map(str, SEVERAL.values()))}$"
+TILTED = TRIED.replace("$a = 0$", "$a$ of unit length")
+GROWS = above(0, "a positive rate makes every mean power diverge", errors=ERRORS)
+DECAYS = below(0, "with a negative exponent the last direction of the weights decays", errors=ERRORS)
 
 
 @claim(
     "proposition-4.1a",
-    says="Under noise alone the mean squares of both layers grow without bound, like e^(sqrt(d) t).",
+    says=r"Under noise alone the mean squares of both layers grow without bound, like $e^{\sqrt{d} t}$.",
     assumes="no drift, unit noise",
     tried=TRIED,
-    holds=AllOf(
-        Below(ERRORS, "away", what="distance of the sampled mean squares from the scheme's own, in errors", form=".1f"),
-        Below(EULER, "bias", times="step", what="distance of those from the exact ones", form=".1%"),
-    ),
-    reads="mean squares at t = 1; sampled over exact at t = 6: {late:.2g}; one path in 1000 carries "
-    "{heavy.lowest:.0%} or more of it",
 )
-def moments(trial: Trial) -> Numbers:
+def moments(trial: Trial) -> Rows:
     """Sampled mean squares against Euler's own recursion and the exact ones, where sampling can see them."""
     from linnet.theories import noise_process as theory
     from linnet.trainers.sde import step_sizes
@@ -55,9 +63,9 @@ def moments(trial: Trial) -> Numbers:
     _, step = NOISE[trial.quick]
     sizes, ends = step_sizes(TIMES, step)
     end = ends[AT[0]]
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
 
-    def compare_moments(dim: int) -> Numbers:
+    def compare_moments(dim: int) -> dict[str, float]:
         """Return how far the sampled mean squares of one dimension are from both recursions."""
         paths = rows[dim, "zero"]
         euler = theory.euler_second_moments(dim, 0.0, sizes, in_dim=dim)
@@ -71,138 +79,135 @@ def moments(trial: Trial) -> Numbers:
             "heavy": float(paths["largest_share"].sel(moment=6.0)),
         }
 
-    return {**by_name({name: compare_moments(dim) for name, dim in SEVERAL.items()}), "step": step}
+    found = by_name({name: compare_moments(dim) for name, dim in SEVERAL.items()})
+    yield printed(
+        "distance of the sampled mean squares from Euler's own, in standard errors", found["away"], FEW_ERRORS
+    )
+    yield printed(
+        "relative distance of Euler's own from the exact ones", found["bias"], below(EULER_STEPS * step, EULER)
+    )
+    yield fact("sampled mean square over the exact one at $t = 6$", found["late"])
+    yield fact("fraction of the mean square that one path in 1000 carries at $t = 6$", found["heavy"])
 
 
 def _means_by_dim(trial: Trial, name: str, moment: float, start: str = "zero") -> dict[str, Estimate]:
     """Return the mean of that name over the paths at one time, by the number of inputs."""
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
     return {several: noise.sampled_mean(rows[dim, start], name, moment) for several, dim in SEVERAL.items()}
 
 
 def _median_areas(trial: Trial) -> dict[str, np.ndarray]:
     """Return the median size of [w_1, a] at t = 1 and 6, by the number of inputs."""
-    rows = noise.TABLE.rows(trial)
+    rows = noise.paths(trial)
     return {name: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values for name, dim in SEVERAL.items()}
 
 
 # neither zero nor the limit derived for d = 2 would say that the sample or the derivation is wrong, not the claim
-LIMIT_2D = Limit(0.02, "the mean area at t = 3 is that close to its limit, and Euler's scheme adds 1%")
-SEEN = Limit(5, "an entry is never negative; at d = 5 a few paths carry much of its mean, and of its error")
+NEAR_LIMIT = partial(
+    within, 0.02, "the mean area at $t = 3$ is that close to its limit, and Euler's scheme adds 1%", errors=ERRORS
+)
+SEEN = above(5, "an entry is never negative; at $d = 5$ a few paths carry much of its mean, and of its error")
 
 
 @without_drift(
     "proposition-4.1c",
-    says="The mean size of the commutator of a row of the first layer with the second layer tends to zero; from a = 0 "
-    "it is 0.",
+    says="The mean size of the commutator of a row of the first layer with the second layer tends to "
+    "zero; from $a = 0$ it is 0.",
     tried=TRIED,
-    holds=AtMost(CLEAR, "above", what="standard errors of the mean size above the printed one", form=".0f"),
-    refuted=AllOf(
-        Above(CLEAR, "above", what="least standard errors above it", form=".0f"),
-        Above(SEEN, "entry_above", what="the same of one entry, as in the proof", form=".0f"),
-        Within(LIMIT_2D, "late", of="limit", errors=ERRORS, what="mean at d = 2 by importance sampling", form=".3f"),
-        Within(
-            LIMIT_2D,
-            "two",
-            of="limit",
-            errors=ERRORS,
-            what="mean at d = 2",
-            form=".3f",
-            then="the limit derived for it",
-        ),
-    ),
     expected=Verdict.REFUTED,
-    reads="mean size at t = 3: {areas:.3f}; of one entry: {entries:.3f}; for d = 2 weighted by det W: {late:.3f}; "
-    "medians at t = 1 and 6: {medians:.2f}; rates of typical areas in the limit: {area_rates:+.3f}",
 )
-def commutator(trial: Trial) -> Numbers:
+def commutator(trial: Trial) -> Rows:
     from linnet.theories import noise_process as theory
 
-    rates = growth.TABLE.rows(trial)
+    rates = growth.rates(trial)
     moments = (3.0, 6.0, 12.0)
     areas, entries = (_means_by_dim(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
         trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=4000 if trial.quick else 20_000
     )
-    printed = misprints.commutator_mean(0.0, 3.0)
-    return {
-        "two": areas["d = 2"],
-        "areas": areas,
-        "medians": _median_areas(trial),
-        "limit": theory.commutator_mean_limit(),
-        "above": {dim: area.errors_above(printed) for dim, area in areas.items()},
-        "entries": entries,
-        "entry_above": {dim: entry.errors_above(printed) for dim, entry in entries.items()},
-        "late": {f"t = {at:g}": mean for at, mean in zip(moments, late, strict=True)},
-        "area_rates": {dim: rates["length"][dim].value + rates["second"][dim].value for dim in rates["length"]},
-    }
+    claimed = misprints.commutator_mean(0.0, 3.0)
+    limit = theory.commutator_mean_limit()
+    beyond = {dim: area.errors_above(claimed) for dim, area in areas.items()}
+    yield printed("standard errors of the mean size at $t = 3$ above the printed one", beyond, NOT_CLEARLY)
+    yield refutes("the same, to refute it", beyond, CLEARLY)
+    yield refutes(
+        "standard errors of the mean size of one entry above it, as in the proof",
+        {dim: entry.errors_above(claimed) for dim, entry in entries.items()},
+        SEEN,
+    )
+    yield refutes(
+        r"mean size at $d = 2$, weighted by $\det W$, compared with the limit derived for it",
+        {f"$t = {at:g}$": mean for at, mean in zip(moments, late, strict=True)},
+        NEAR_LIMIT(of=limit),
+    )
+    yield refutes("mean size at $d = 2$ and $t = 3$, compared with that limit", areas["$d = 2$"], NEAR_LIMIT(of=limit))
+    yield fact("mean size at $t = 3$", areas)
+    yield fact("mean size of one entry at $t = 3$", entries)
+    yield fact("median size at $t = 6$", {name: one[1] for name, one in _median_areas(trial).items()})
+    typical = {dim: rates["length"][dim].value + rates["second"][dim].value for dim in rates["length"]}
+    yield fact("rate of typical sizes in the limit", typical)
 
 
 @without_drift(
     "commutator-falls",
     says="In runs with two inputs the commutator of a row of the first layer with the second layer falls.",
-    tried=f"{NOISE_ALONE}, d = 2",
-    holds=Below(
-        0.5,
-        what="median size at t = 6 over that at t = 1",
-        form=".2f",
-        because="a fall that is seen in most runs: the exponent of the area, -0.237, makes it 0.31",
-    ),
-    reads="the median size of [w_1, a] is {medians:.3f} at t = 1 and 6",
+    tried=f"{NOISE_ALONE}, $d = 2$",
 )
-def typical_commutator(trial: Trial) -> Numbers:
-    medians = _median_areas(trial)["d = 2"]
-    return {"value": medians[1] / medians[0], "medians": medians}
+def typical_commutator(trial: Trial) -> Rows:
+    medians = _median_areas(trial)["$d = 2$"]
+    yield printed(
+        "median size of $[w_1, a]$ at $t = 6$ over that at $t = 1$",
+        medians[1] / medians[0],
+        below(0.5, "a fall that is seen in most runs: the exponent of the area, -0.237, makes it 0.31"),
+    )
+    yield fact("median size of $[w_1, a]$ at $t = 1$ and 6", medians)
 
 
 @without_drift(
     "proposition-4.1c-rate",
-    says="The mean size of the commutator decays as e^-t from any start.",
+    says="The mean size of the commutator decays as $e^{-t}$ from any start.",
     tried=TILTED,
-    holds=AtMost(CLEAR, what="least standard errors above e^-3", form=".0f"),
     expected=Verdict.REFUTED,
-    reads="mean size of [w_1, a] at t = 3 over its start: {shares:.2f}; e^-3 = {printed:.3f}",
 )
-def size_rate(trial: Trial) -> Numbers:
+def size_rate(trial: Trial) -> Rows:
     """The printed decay e^-t of the mean size, from starts at which it is not zero."""
-    rows = noise.TABLE.rows(trial)
-    printed = misprints.commutator_mean(1.0, 3.0)
+    rows = noise.paths(trial)
+    claimed = misprints.commutator_mean(1.0, 3.0)
     starts = {name: float(rows[dim, "tilted"]["area_start"]) for name, dim in SEVERAL.items()}
     areas = _means_by_dim(trial, "area", 3.0, "tilted")
     shares = {name: Estimate(*(number / starts[name] for number in area)) for name, area in areas.items()}
-    above = lowest(share.errors_above(printed) for share in shares.values())
-    return {"value": above, "shares": shares, "printed": printed}
+    beyond = lowest(share.errors_above(claimed) for share in shares.values())
+    yield printed("smallest number of standard errors above $e^{-3}$", beyond, NOT_CLEARLY)
+    yield fact("mean size of $[w_1, a]$ at $t = 3$ over that at $t = 0$, where $e^{-3} = 0.05$ is printed", shares)
 
 
 @without_drift(
     "signed-commutator",
-    says="The mean of the commutator itself, with its signs, is that of the start times e^-t.",
-    tried=f"{TILTED}, at t = 1",
-    holds=Below(ERRORS, "away", what="largest distance from e^-1 in standard errors", form=".1f"),
-    reads="mean of [w_1, a] along its start at t = 1, over its start: {shares:.3f}; e^-1 = 0.368",
+    says="The mean of the commutator itself, with its signs, is that of the start times $e^{-t}$.",
+    tried=f"{TILTED}, at $t = 1$",
 )
-def signed_commutator(trial: Trial) -> Numbers:
+def signed_commutator(trial: Trial) -> Rows:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
     shares = _means_by_dim(trial, "signed", 1.0, "tilted")
-    return {"away": [abs(share.errors_above(np.exp(-1.0))) for share in shares.values()], "shares": shares}
+    yield printed(
+        "distance of the mean from $e^{-1}$ in standard errors",
+        {name: abs(share.errors_above(np.exp(-1.0))) for name, share in shares.items()},
+        FEW_ERRORS,
+    )
+    yield fact("mean of $[w_1, a]$ along its start at $t = 1$, over its start", shares)
 
 
-ONE_STEP = Limit(0.06, "second orders of the step, up to 1.2%, and variances of 40 000 paths, to 0.7% each")
+ONE_STEP = below(0.06, "second orders of the step, up to 1.2%, and variances of 40 000 paths, to 0.7% each")
 
 
 @without_drift(
     "equations-D.2",
-    says="|w_i|^2 and a_i^2 have the drifts d a_i^2 and |w_i|^2, and one noise of size 2 |w_i| |a_i| for both.",
-    tried="a step of 0.002 of the noise process from |w| = 1 with a = 0.5, 1 and 2, d = 3, 40 000 paths each",
-    holds=AllOf(
-        Below(ERRORS, "away", what="largest distance of a mean of the increments in standard errors", form=".1f"),
-        Below(
-            ONE_STEP, "noise", what="largest distance of a variance or covariance from 4 |w|^2 a^2, of it", form=".1%"
-        ),
-    ),
-    reads="increments of |w|^2 and a^2 over one step",
+    says=r"$\lvert w_i \rvert^2$ and $a_i^2$ have the drifts $d a_i^2$ and $\lvert w_i \rvert^2$, and "
+    r"one noise of size $2 \lvert w_i \rvert \lvert a_i \rvert$ for both.",
+    tried=r"a step of 0.002 of the noise process from $\lvert w \rvert = 1$ with $a = 0.5$, 1 and 2, "
+    "$d = 3$, 40 000 paths each",
 )
-def increments(trial: Trial) -> Numbers:
+def increments(trial: Trial) -> Rows:
     step = 0.002
     away = []
     noisy = []
@@ -213,24 +218,23 @@ def increments(trial: Trial) -> Numbers:
         v = (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)) - a**2
         away += [abs(mean_of_paths(moved).errors_above(step * drift)) for moved, drift in ((u, 3 * a**2), (v, 1.0))]
         noisy.append(np.abs(np.cov(u, v) / (4 * a**2 * step) - 1).max())
-    return {"away": away, "noise": noisy}
+    yield printed("distance of the means of the increments from their drifts, in standard errors", away, FEW_ERRORS)
+    yield printed(
+        r"largest relative distance of a variance or covariance from $4 \lvert w \rvert^2 a^2$, by $a$", noisy, ONE_STEP
+    )
 
 
-SHRUNK = Limit(1e-5, "|w| is e^(-t/2) cosh B, with a median of about e^(-20 + 4) at t = 40")
-HALF_RATE = Limit(0.02, "Euler's own rate is -1/2 - 3/4 of a step of 0.02")
+SHRUNK = below(1e-5, r"$\lvert w \rvert$ is $e^{-t/2} \cosh B$, with a median of about $e^{-20 + 4}$ at $t = 40$")
+HALF_RATE = within(0.02, "Euler's own rate is $-1/2$, less 3/4 of a step of 0.02", of=-0.5, errors=ERRORS)
 
 
 @without_drift(
     "one-input-collapses",
-    says="For d = 1 the process is a geometric Brownian motion without drift, and collapses to zero.",
-    tried="Euler-Maruyama from w = 1 with a = 0 and a = 0.7, steps of 0.02, to t = 5 (rates) and 40, 4 000 paths each",
-    holds=AllOf(
-        Below(SHRUNK, "last", what="largest median of |w| at t = 40", form=".1e"),
-        Within(HALF_RATE, "rates", of=-0.5, errors=ERRORS, what="rate of ln|w + a| and ln|w - a|", form="+.3f"),
-    ),
-    reads="rates of ln|w + a| and ln|w - a|: {rates:+.3f}",
+    says="For $d = 1$ the process is a geometric Brownian motion without drift, and collapses to zero.",
+    tried="Euler-Maruyama from $w = 1$ with $a = 0$ and $a = 0.7$, steps of 0.02, to $t = 5$ (rates) "
+    "and 40, 4 000 paths each",
 )
-def one_input(trial: Trial) -> Numbers:
+def one_input(trial: Trial) -> Rows:
     rates, last = {}, []
     for a in (0.0, 0.7):
         start = ln.Weights(np.array([[1.0]]), np.array([[a]]))
@@ -238,9 +242,10 @@ def one_input(trial: Trial) -> Numbers:
         w, out = run.weights.first[:, :, 0, 0], run.weights.second[:, :, 0, 0]
         for sign in (1, -1):
             grown = np.log(np.abs((w + sign * out)[0] / (1 + sign * a)))
-            rates[f"w {sign:+d} a from a = {a:g}"] = mean_of_paths(grown / 5.0)
+            rates[f"$w {'+' if sign > 0 else '-'} a$ from $a = {a:g}$"] = mean_of_paths(grown / 5.0)
         last.append(np.median(np.abs(w[1])))
-    return {"rates": rates, "last": last}
+    yield printed(r"median of $\lvert w \rvert$ at $t = 40$, from $a = 0$ and 0.7", last, SHRUNK)
+    yield printed(r"rate of $\ln \lvert w + a \rvert$ and $\ln \lvert w - a \rvert$", rates, HALF_RATE)
 
 
 SHAPES = {  # of the noise, D: equal, one large, one small, far apart; tr D^2 > 2 max D^2 fails for half of them
@@ -258,7 +263,8 @@ SHAPES = {  # of the noise, D: equal, one large, one small, far apart; tr D^2 > 
     )
 }
 OF_SHAPES = (
-    f"D = diag of {', '.join(SHAPES)}; a scheme of weak order 2 from t = 4 to 24, 1 000 paths (8 000 in full mode)"
+    f"diagonal $D$ of {', '.join(SHAPES)}; a scheme of weak order 2 from $t = 4$ to 24, "
+    "1 000 paths (8 000 in full mode)"
 )
 
 
@@ -272,22 +278,17 @@ def _volume_growth_by_shape(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
     }
 
 
-EXPLODES = Limit(0, "(a) says that mean squares explode")
+EXPLODES = above(0, "a positive rate is what makes mean squares explode, as (a) says")
 
 
 @claim(
     "any-diagonal",
-    says="The results extend to noise of unequal scales, any diagonal matrix D for the identity.",
-    assumes="no drift; (a), (b) for d >= 3, and the signed form of (c)",
-    tried=f"{OF_SHAPES}; signed commutators by Euler-Maruyama to t = 1/2 for D = diag(1.5, 1.2, 1, 0.6, 0.4)",
-    holds=AllOf(
-        Below(ERRORS, "away", what="distance of mean squares and signed commutators from their equations, in errors"),
-        Above(EXPLODES, "exponent", what="rate of the mean squares, sqrt(tr D^4)"),
-        Above(GROWS, "growth", errors=ERRORS, what="least rate of ln|w| of all D with d >= 3", form="+.4f"),
-    ),
-    reads="growth of ln|w| over the largest D^2, d >= 3: {growth:+.4f}",
+    says="The results extend to noise of unequal scales, any diagonal matrix $D$ for the identity.",
+    assumes=r"no drift; (a), (b) for $d \ge 3$, and the signed form of (c)",
+    tried=f"{OF_SHAPES}; signed commutators by Euler-Maruyama to $t = 1/2$ for "
+    r"$D = \mathrm{diag}(1.5, 1.2, 1, 0.6, 0.4)$",
 )
-def any_diagonal(trial: Trial) -> Numbers:
+def any_diagonal(trial: Trial) -> Rows:
     """Noise of unequal scales D: mean squares and signed commutators at t = 1/2, and the growth of lengths."""
     scales = np.array([1.5, 1.2, 1.0, 0.6, 0.4])
     time = 0.5
@@ -303,27 +304,28 @@ def any_diagonal(trial: Trial) -> Numbers:
     away = [mean_of_paths(seen["first_square"]).errors_above(mean_square)]
     away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
     lengths = {name: one["growth"][0] for name, one in _volume_growth_by_shape(trial).items() if len(SHAPES[name]) > 2}
-    return {
-        "away": np.abs(away),
-        "exponent": np.linalg.eigvalsh(matrix).max(),
-        "growth": {name: mean_of_paths(growth) for name, growth in lengths.items()},
-    }
+    yield printed(
+        "distance of mean squares and signed commutators from their equations, in standard errors",
+        np.abs(away),
+        FEW_ERRORS,
+    )
+    yield printed(r"rate of the mean squares, $\sqrt{\mathrm{tr} D^4}$", np.linalg.eigvalsh(matrix).max(), EXPLODES)
+    yield printed(
+        r"rate of $\ln \lvert w \rvert$ over the largest $D^2$, for $d \ge 3$",
+        {name: mean_of_paths(growth) for name, growth in lengths.items()},
+        GROWS,
+    )
 
 
 @claim(
     "exponents-any-diagonal",
     where="ours, for Appendix D",
-    says="For every invertible D the k largest exponents add up to (d - 1 - k)/2 E[q_k], all but the last to zero.",
+    says=r"For every invertible $D$ the $k$ largest exponents add up to $(d - 1 - k)/2 \cdot \mathrm{E}[q_k]$, all but "
+    "the last to zero.",
     assumes="no drift, one output",
-    tried=f"{OF_SHAPES}; k = 1 to d",
-    holds=AllOf(
-        Within(SCHEME, "sums", of="predicted", errors=ERRORS, what="sum of exponents", form="+.4f"),
-        Within(SCHEME, "before_last", of=0, errors=ERRORS, what="sum of all exponents but the last", form="+.4f"),
-        Below(GROWS, "last", errors=ERRORS, what="last exponent", form="+.4f"),
-    ),
-    reads="sums of all exponents but the last, over the largest D^2: {before_last:+.4f}; E[q_d]: {clocks:.3f}",
+    tried=f"{OF_SHAPES}; $k = 1$ to $d$",
 )
-def exponents(trial: Trial) -> Numbers:
+def exponents(trial: Trial) -> Rows:
     from linnet.theories.noise_process import exponent_sum
 
     shapes, sums = {}, {}
@@ -333,5 +335,11 @@ def exponents(trial: Trial) -> Numbers:
         shapes[name] = {"before_last": before_last, "last": last, "clocks": clock[-1]}
         for k, grown in enumerate(growth, start=1):
             predicted = exponent_sum(clock[k - 1], in_dim=len(growth), columns=k)
-            sums[f"{name}, k = {k}"] = {"sums": mean_of_paths(grown), "predicted": predicted}
-    return {**by_name(sums), **by_name(shapes)}
+            sums[f"{name}, $k = {k}$"] = {"sums": mean_of_paths(grown), "predicted": predicted}
+    found = {**by_name(sums), **by_name(shapes)}
+    yield printed(
+        "sum of the $k$ largest exponents, compared with the formula", found["sums"], SCHEME(of=found["predicted"])
+    )
+    yield printed("sum of all exponents but the last", found["before_last"], SCHEME(of=0))
+    yield printed("last exponent", found["last"], DECAYS)
+    yield fact(r"$\mathrm{E}[q_d]$", found["clocks"])

@@ -6,8 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from linnet_papers.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction import Rows, Trial, above, below, claim, corrected, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import (
     FLOWS,
     INPUTS,
@@ -18,57 +19,50 @@ from linnet_papers.varre.settings import (
     SAMPLES,
     STATIONARITY,
 )
-from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.path import by_gamma
 
 of_regression = partial(claim, assumes=INTERPOLATED, tried=REGRESSION)
 of_one_output = partial(claim, assumes=f"{INTERPOLATED}, one output", tried=ONE_OUTPUT)
 
 
-EXCESS = Limit(1e-4, "what Corollary 3.1 leaves at gamma = 1e-6 is d gamma over the nuclear norm, about 1e-5")
-FAR = Limit(0.1, "at gamma >= 1 the norms must lie well above the nuclear norm, or the limit says nothing")
+EXCESS = below(
+    1e-4, r"what Corollary 3.1 leaves at $\gamma = 10^{-6}$ is $d \gamma$ over the nuclear norm, about $10^{-5}$"
+)
+FAR = above(0.1, r"at $\gamma \ge 1$ the norms lie well above the nuclear norm, so that the limit is one")
 
 
 @of_regression(
     "nuclear-norm",
-    says="As gamma tends to 0 the trained layers have the least squared norms, twice the nuclear norm of the solution.",
-    holds=AllOf(
-        Below(EXCESS, what="excess at the least gamma", form=".1e"),
-        Above(FAR, "largest", what="excess at the largest gamma"),
-    ),
-    reads="squared norms over twice the nuclear norm, minus 1, by gamma: {by_gamma:.1e}",
+    says=r"As $\gamma$ tends to 0 the trained layers have the smallest squared norms, twice the nuclear "
+    "norm of the solution.",
 )
-def nuclear_norm(trial: Trial) -> Numbers:
+def nuclear_norm(trial: Trial) -> Rows:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
-    rows = by_gamma(flows.LIMITS.rows(trial))
+    rows = by_gamma(flows.regression(trial))
     worst = {gamma: highest(abs(path.nuclear_norm_excess) for path in row) for gamma, row in rows.items()}
-    return {"value": worst[min(worst)], "largest": worst[max(worst)], "by_gamma": worst}
+    yield printed(
+        r"half the squared norms over the nuclear norm, minus 1, at the smallest $\gamma$", worst[min(worst)], EXCESS
+    )
+    yield printed(
+        r"half the squared norms over the nuclear norm, minus 1, at the largest $\gamma$", worst[max(worst)], FAR
+    )
+    yield fact("the same at each scale", {rf"$\gamma = {gamma:g}$": excess for gamma, excess in worst.items()})
 
 
-NOT_LESS = Limit(1, "the sentence says that no interpolator has less")
+NOT_LESS = above(1, "an interpolator below the trained one would be the minimum in its place")
 
 
 @claim(
     "nuclear-minimum",
-    says="The minimum-norm solution is also the interpolator of least nuclear norm.",
+    says="The minimum-norm solution is also the interpolator of smallest nuclear norm.",
     assumes=INTERPOLATED,
     tried=f"{REGRESSION}; a dual certificate, and 20 other interpolators for each flow",
-    holds=AllOf(
-        Below(STATIONARITY, what="part of the certificate U V^T outside the span of the samples", form=".1e"),
-        Above(
-            NOT_LESS,
-            "least_ratio",
-            what="least nuclear norm of another interpolator, over the trained one's",
-            form=".3f",
-        ),
-    ),
-    reads="the trained predictor, and 20 other interpolators per flow",
 )
-def nuclear_minimum(trial: Trial) -> Numbers:
+def nuclear_minimum(trial: Trial) -> Rows:
     """A certificate that no interpolator has a smaller nuclear norm, and interpolators drawn at random."""
     outside, ratios = [], []
     random = np.random.default_rng([trial.seed, 11])
-    for path in flows.LIMITS.rows(trial):
+    for path in flows.regression(trial):
         trained = path.whole_second @ path.whole_first
         left, values, right = np.linalg.svd(trained, full_matrices=False)
         vectors = np.linalg.eigh(path.whole_cov)[1]
@@ -79,28 +73,30 @@ def nuclear_minimum(trial: Trial) -> Numbers:
         outside.append(np.abs(certificate - certificate @ basis @ basis.T).max())
         others = trained + random.standard_normal((20, OUTPUTS, INPUTS - SAMPLES)) @ free.T
         ratios.append(np.linalg.norm(others, "nuc", axis=(1, 2)).min() / values.sum())
-    return {"value": highest(outside), "least_ratio": lowest(ratios)}
+    yield printed(r"part of the certificate $U V^\top$ outside the span of the samples", highest(outside), STATIONARITY)
+    yield printed(
+        "smallest nuclear norm of another interpolator over that of the trained one", lowest(ratios), NOT_LESS
+    )
 
 
-FALL = Limit(
-    0.25, "half the exponent 1/2 of sqrt(2 gamma/|beta|): a neuron that starts within 1e-4 of across is still turning"
+FALL = above(
+    0.25,
+    r"half the exponent 1/2 of $\sqrt{2 \gamma/\lvert \beta \rvert}$: a neuron that starts within "
+    "$10^{-4}$ of across is still turning",
 )
 
 
 @of_one_output(
     "one-output-aligns",
-    says="With one output and a small start, every neuron of the first layer aligns with the predictor.",
-    holds=Above(FALL, what="least power of gamma with which the tangent of a neuron's angle falls", form=".3f"),
-    reads="tangents of the angles of {neurons} neurons and the predictor fall with gamma to a power of {value:.3f} to "
-    "{most:.3f} (1/2 by Corollary 3.1); median sine by gamma: {median:.1e}; largest: {worst:.1e}",
+    says="With one output and a small initialization, every neuron of the first layer aligns with the predictor.",
 )
-def alignment(trial: Trial) -> Numbers:
+def alignment(trial: Trial) -> Rows:
     """The angle of every neuron with the predictor, one output: how its tangent falls between the two least gammas.
 
     A neuron that starts nearly across the predictor aligns later than the others, so that the worst angle at one gamma
     is a matter of luck; its fall with gamma is not.
     """
-    rows = by_gamma(flows.ONE_OUTPUT.rows(trial))
+    rows = by_gamma(flows.one_output(trial))
     least, next_least = sorted(rows)[:2]
     falls = np.concatenate(
         [
@@ -108,94 +104,100 @@ def alignment(trial: Trial) -> Numbers:
             for one, two in zip(rows[least], rows[next_least], strict=True)
         ]
     )
-    return {
-        "value": lowest(falls),
-        "most": highest(falls),
-        "worst": {gamma: highest(path.neuron_sines.max() for path in row) for gamma, row in rows.items()},
-        "median": {gamma: np.median([path.neuron_sines for path in row]) for gamma, row in rows.items()},
-        "neurons": falls.size,
-    }
+    yield printed(
+        r"smallest power of $\gamma$ with which the tangent of a neuron's angle to the predictor falls",
+        lowest(falls),
+        FALL,
+    )
+    yield fact("powers of all neurons, 1/2 by Corollary 3.1", falls)
+    median = {rf"$\gamma = {gamma:g}$": np.median([path.neuron_sines for path in row]) for gamma, row in rows.items()}
+    yield fact("median sine of a neuron and the predictor", median)
 
 
-RANK_K = Limit(0.02, "sigma_(k+1)/sigma_k is sqrt(2 gamma/sigma_k(beta)) at small gamma, about 1e-3 at 1e-6")
-ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 10 Corollary 3.1 has at most 1.1")
+RANK_K = below(
+    0.02,
+    r"$\sigma_{k + 1}/\sigma_k$ is $\sqrt{2 \gamma/\sigma_k(\beta)}$ at small $\gamma$, about "
+    "$10^{-3}$ at $10^{-6}$",
+)
+ISOTROPIC = below(
+    1.2,
+    r"$\sigma_1/\sigma_d$ tends to 1; at $\gamma = 10$ and $\lvert \beta \rvert \le 10$ Corollary "
+    "3.1 has at most 1.1",
+)
 
 
 @of_regression(
     "rank-by-scale",
-    says="From a vanishing start the first layer resembles a matrix of rank k, from a large one an isotropic matrix.",
-    holds=AllOf(
-        Below(RANK_K, what="largest sigma_4/sigma_3 of W1 at the least gamma", form=".1e"),
-        Below(ISOTROPIC, "large", what="largest sigma_1/sigma_10 at the largest gamma"),
-    ),
-    reads="gamma = {least:g} and {most:g}",
+    says="From a vanishing initialization the first layer resembles a matrix of rank $k$, from a large one an "
+    "isotropic matrix.",
 )
-def rank_by_scale(trial: Trial) -> Numbers:
+def rank_by_scale(trial: Trial) -> Rows:
     """sigma_(k+1)/sigma_k at the smallest scale, sigma_1/sigma_d at the largest."""
-    rows = by_gamma(flows.LIMITS.rows(trial))
+    rows = by_gamma(flows.regression(trial))
     small = highest(path.values[OUTPUTS] / path.values[OUTPUTS - 1] for path in rows[min(rows)])
     large = highest(path.values[0] / path.values[-1] for path in rows[max(rows)])
-    return {"value": small, "large": large, "least": min(rows), "most": max(rows)}
+    yield printed(r"largest $\sigma_4/\sigma_3$ of $W_1$ at $\gamma = 10^{-6}$", small, RANK_K)
+    yield printed(r"largest $\sigma_1/\sigma_{10}$ of $W_1$ at $\gamma = 10$", large, ISOTROPIC)
 
 
-MORE = Limit(0.0, "the sentence says that it increases")
+MORE = above(0.0, "one data set at which it falls would refute it, so that the smallest increase is judged")
 
 
-@of_regression(
-    "log-det",
-    says="With increasing gamma the trained layers have a larger log det(W1 W1^T).",
-    holds=Above(MORE, what="least increase of it between two gammas, same data", form=".2f"),
-    reads="mean of log det(W1 W1^T) by gamma: {by_gamma:.1f}",
-)
-def log_det(trial: Trial) -> Numbers:
-    rows = by_gamma(flows.LIMITS.rows(trial))
+@of_regression("log-det", says=r"With increasing $\gamma$ the trained layers have a larger $\log \det(W_1 W_1^\top)$.")
+def log_det(trial: Trial) -> Rows:
+    rows = by_gamma(flows.regression(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
-    means = dict(zip(rows, log_dets.mean(axis=1), strict=True))
-    return {"value": np.diff(log_dets, axis=0).min(), "by_gamma": means}
+    means = {rf"$\gamma = {gamma:g}$": mean for gamma, mean in zip(rows, log_dets.mean(axis=1), strict=True)}
+    yield printed(
+        r"smallest increase of $\log \det(W_1 W_1^\top)$ from one $\gamma$ to the next, same data",
+        np.diff(log_dets, axis=0).min(),
+        MORE,
+    )
+    yield fact("mean of it over the data sets", means)
 
 
-APPROXIMATE = Limit(0.15, "where gamma = |beta|/100 the ratio is sqrt(2/100) = 0.14")
-NO_STRUCTURE = Limit(0.9, "where gamma = 3 |beta| the ratio is 0.987")
-NEVER_LESS = Limit(-1e-8, "flows of nearly one gamma/|beta| may fall by their own tolerance")
+APPROXIMATE = below(0.15, r"where $\gamma = \lvert \beta \rvert/100$ the ratio is $\sqrt{2/100} = 0.14$")
+NO_STRUCTURE = above(0.9, r"where $\gamma = 3 \lvert \beta \rvert$ the ratio is 0.987")
+NEVER_LESS = above(-1e-8, r"flows of nearly one $\gamma/\lvert \beta \rvert$ may fall by their own tolerance")
 
 
 @of_one_output(
     "crossover",
-    says="With one output the first layer is approximately of rank one where gamma is far below |beta|, and the "
-    "low-rank structure disappears where gamma is of the order of |beta| or above.",
-    holds=AllOf(
-        Below(APPROXIMATE, "small", what="largest sigma_2/sigma_1 where gamma < |beta|/100", form=".3f"),
-        Above(NO_STRUCTURE, "large", what="least sigma_2/sigma_1 where gamma > 3 |beta|", form=".3f"),
-        Above(
-            NEVER_LESS, "rises", what="least increase of sigma_2/sigma_1 from one gamma/|beta| to the next", form=".1e"
-        ),
-    ),
-    reads="{scales.count} flows, gamma/|beta| from {scales.first:.0e} to {scales.last:.0f}",
+    says=r"With one output the first layer is approximately of rank one where $\gamma$ is far below "
+    r"$\lvert \beta \rvert$, and the low-rank structure disappears where $\gamma$ is of the order "
+    r"of $\lvert \beta \rvert$ or above.",
 )
-def crossover(trial: Trial) -> Numbers:
-    rows = flows.ONE_OUTPUT.rows(trial)
+def crossover(trial: Trial) -> Rows:
+    rows = flows.one_output(trial)
     pairs = sorted((path.gamma / path.modes[0], path.values[1] / path.values[0]) for path in rows)
     scales, ratios = (np.array(each) for each in zip(*pairs, strict=True))
     small, large = ratios[scales < 0.01], ratios[scales > 3]
-    return {"small": small, "large": large, "rises": np.diff(ratios), "scales": scales}
+    yield printed(r"largest $\sigma_2/\sigma_1$ where $\gamma < \lvert \beta \rvert/100$", small, APPROXIMATE)
+    yield printed(r"smallest $\sigma_2/\sigma_1$ where $\gamma > 3 \lvert \beta \rvert$", large, NO_STRUCTURE)
+    yield printed(
+        r"increase of $\sigma_2/\sigma_1$ from one $\gamma/\lvert \beta \rvert$ to the next",
+        np.diff(ratios),
+        NEVER_LESS,
+    )
+    yield fact(r"$\gamma/\lvert \beta \rvert$ of the flows", scales)
 
 
-MAJORITY = Limit(0.5, "the paper shows one run: the rank it names must be that of most draws")
+MAJORITY = above(0.5, "the paper shows one run: the rank it names must be that of most draws")
 
 
 @claim(
     "gaussian-variance",
-    says="From a Gaussian first layer of variance 0.01 and width 200 the final first layer has rank about k = 3.",
+    says="From a Gaussian first layer of variance 0.01 and width 200 the final first layer has rank about $k = 3$.",
     assumes="second layer at zero",
-    tried=f"{FLOWS}, Gaussian starts, 48 seeds (24 in quick mode)",
-    holds=Above(MAJORITY, what="share of seeds of rank 3 with variance 0.01", form=".0%"),
-    corrected=Above(MAJORITY, "right", what="share of seeds of rank 3 with standard deviation 0.01", form=".0%"),
+    tried=f"{FLOWS}, Gaussian initializations, 48 seeds (24 in quick mode)",
     correction="a standard deviation of 0.01 in place of the variance",
-    reads="values above 10% of the largest count; with variance 0.01 all of {ranks.count} seeds have rank "
-    "{ranks.lowest:.0f} to {ranks.highest:.0f}",
 )
-def gaussian_variance(trial: Trial) -> Numbers:
+def gaussian_variance(trial: Trial) -> Rows:
     """Variance 0.01 at width 200 is an effective gamma of 1; standard deviation 0.01 is 0.01."""
-    rows = by_gamma(flows.GAUSSIAN_STARTS.rows(trial))
-    other, printed = (np.array([path.rank for path in row]) for row in rows.values())
-    return {"value": np.mean(printed == OUTPUTS), "right": np.mean(other == OUTPUTS), "ranks": printed}
+    rows = by_gamma(flows.gaussian(trial))
+    by_deviation, by_variance = (np.array([path.rank for path in row]) for row in rows.values())
+    yield printed("fraction of seeds with rank 3, at variance 0.01", np.mean(by_variance == OUTPUTS), MAJORITY)
+    yield corrected(
+        "fraction of seeds with rank 3, at standard deviation 0.01", np.mean(by_deviation == OUTPUTS), MAJORITY
+    )
+    yield fact("ranks at variance 0.01: values above 10% of the largest", by_variance)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import Rows, Trial, above, at_least, below, claim, fact, printed, within
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
+from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
-from linnet_papers.varre.tables import flows
 from linnet_papers.varre.training.regression import (
     BothLayers,
     draw_regression,
@@ -20,8 +22,8 @@ from linnet_papers.varre.training.regression import (
 )
 
 RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
-ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
-EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
+ROUNDING = below(1e-7, "the flow is integrated to a relative tolerance of $10^{-9}$ and rank is conserved exactly")
+EXACT = below(1e-6, "the flow is integrated to a relative tolerance of $10^{-9}$")
 
 
 def _draw_problem(seed: int) -> ln.Problem:
@@ -29,26 +31,19 @@ def _draw_problem(seed: int) -> ln.Problem:
     return draw_regression([seed, 21])
 
 
-WHOLE = Limit(0.5, "dimensions are whole numbers")
+WHOLE = partial(within, 0.5, "dimensions are whole numbers")
 
 
 @claim(
     "interpolators",
-    says="Interpolating predictors form an affine set of dimension (d - n) k, interpolating layers a manifold of "
-    "dimension l(d + k) - nk.",
+    says="Interpolating predictors form an affine set of dimension $(d - n) k$, interpolating layers "
+    "a manifold of dimension $l(d + k) - n k$.",
     assumes="data in general position",
     tried=f"{SIZES}, width {WIDTH}, at a trained network",
-    holds=AllOf(
-        Within(WHOLE, of="claimed", what="directions of the layers that keep the labels", form=".0f"),
-        Within(
-            WHOLE, "predictor", of="claimed_predictor", what="directions of the predictor that keep them", form=".0f"
-        ),
-    ),
-    reads="{value} directions of the layers and {predictor} of the predictor keep the labels",
 )
-def dimensions(trial: Trial) -> Numbers:
+def dimensions(trial: Trial) -> Rows:
     """Ranks of the constraints on the predictor and on the layers, at a trained network of width 200."""
-    path = flows.LIMITS.rows(trial)[0]
+    path = flows.regression(trial)[0]
     scales, vectors = np.linalg.eigh(path.whole_cov)
     seen = np.sqrt(np.maximum(scales, 0.0))[:, None] * vectors.T  # X up to a rotation of the samples
     linear = np.kron(seen, np.eye(OUTPUTS))  # beta -> X beta
@@ -56,12 +51,16 @@ def dimensions(trial: Trial) -> Numbers:
     first = np.einsum("ko,si->oski", path.whole_second.T, seen).reshape(-1, INPUTS * WIDTH)
     second = np.kron(np.eye(OUTPUTS), seen @ path.whole_first.T).reshape(OUTPUTS * INPUTS, -1)
     layers = np.concatenate([first, second], axis=1)
-    return {
-        "value": layers.shape[1] - int(np.linalg.matrix_rank(layers, tol=RANK)),
-        "claimed": WIDTH * (INPUTS + OUTPUTS) - SAMPLES * OUTPUTS,
-        "predictor": linear.shape[1] - int(np.linalg.matrix_rank(linear, tol=RANK)),
-        "claimed_predictor": (INPUTS - SAMPLES) * OUTPUTS,
-    }
+    yield printed(
+        "number of directions of the layers that keep the labels",
+        layers.shape[1] - int(np.linalg.matrix_rank(layers, tol=RANK)),
+        WHOLE(of=WIDTH * (INPUTS + OUTPUTS) - SAMPLES * OUTPUTS),
+    )
+    yield printed(
+        "number of directions of the predictor that keep the labels",
+        linear.shape[1] - int(np.linalg.matrix_rank(linear, tol=RANK)),
+        WHOLE(of=(INPUTS - SAMPLES) * OUTPUTS),
+    )
 
 
 def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
@@ -71,21 +70,16 @@ def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weig
     return ln.Weights(frame @ narrow.first, narrow.second @ frame.T)
 
 
-MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
+MOVED = above(1e-3, "the rank of a layer says something only if training moves it, by far more than rounding")
 
 
 @claim(
     "balanced-rank",
-    says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
-    assumes="W1 W1^T = W2^T W2 at the start",
+    says="From a balanced initialization the first layer has rank $k$ at most at all times, whatever the scale.",
+    assumes=r"$W_1 W_1^\top = W_2^\top W_2$ at initialization",
     tried=f"gradient flow, {SIZES}, 20 hidden units, scales 0.001, 0.1 and 3",
-    holds=AllOf(
-        Below(ROUNDING, "ratio", what="largest sigma_4/sigma_1 of W1 along the flows", form=".0e"),
-        Above(MOVED, "moved", what="least motion of its values"),
-    ),
-    reads="three flows from balanced starts of scale 0.001 to 3",
 )
-def balanced_rank(trial: Trial) -> Numbers:
+def balanced_rank(trial: Trial) -> Rows:
     """sigma_(k+1)/sigma_1 of W1 along flows from balanced starts of three scales.
 
     One generator draws the product, and then a frame for each scale in turn: another order changes the numbers.
@@ -95,40 +89,31 @@ def balanced_rank(trial: Trial) -> Numbers:
     random = np.random.default_rng([trial.seed, 22])
     product = random.standard_normal((OUTPUTS, INPUTS))
 
-    def measure_flow(scale: float) -> Numbers:
+    def measure_flow(scale: float) -> dict[str, float]:
         states = plain_flow(problem, _balanced_start(scale * product, random), times)
         values = np.linalg.svd(states.first, compute_uv=False)
         return {"ratio": (values[:, OUTPUTS] / values[:, 0]).max(), "moved": np.abs(values[-1] - values[0]).max()}
 
-    return by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
+    found = by_name(measure_flow(scale) for scale in (1e-3, 0.1, 3.0))
+    yield printed(r"largest $\sigma_4/\sigma_1$ of $W_1$ along a flow, by scale", found["ratio"], ROUNDING)
+    yield printed("motion of the singular values of $W_1$, by scale", found["moved"], MOVED)
 
 
-FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from the speed")
+FASTER = below(0, "only if a larger initialization is faster, speed is decoupled from anything")
 
 
 @claim(
     "balanced-decoupled",
-    says="From balanced starts the speed of learning and the quality of the solution are decoupled.",
-    assumes="W1 W1^T = W2^T W2 at the start (Braun et al., cited)",
-    tried=f"gradient flow, {SIZES}, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
-    holds=AllOf(
-        Falls(FASTER, "times", what="times to half of the loss, from the least scale on", form=".2f"),
-        Below(
-            EXACT,
-            "excess",
-            what="largest excess of the squared norms over twice the predictor's nuclear norm",
-            form=".0e",
-        ),
-        Below(ROUNDING, "rank", what="largest sigma_4/sigma_1 of W1 at the end", form=".0e"),
-    ),
-    reads="times to half of the loss: {times:.2f}",
+    says="From balanced initializations the speed of learning and the quality of the solution are decoupled.",
+    assumes=r"$W_1 W_1^\top = W_2^\top W_2$ at initialization (Braun et al., cited)",
+    tried=f"gradient flow, {SIZES}, 20 hidden units, balanced initializations of scale 0.001, 0.01, 0.1 and 1",
 )
-def balanced_decoupled(trial: Trial) -> Numbers:
+def balanced_decoupled(trial: Trial) -> Rows:
     problem = _draw_problem(trial.seed)
     times = np.geomspace(0.01, 100.0, 200)
     product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
 
-    def measure_flow(scale: float) -> Numbers:
+    def measure_flow(scale: float) -> dict[str, float]:
         states = plain_flow(problem, _balanced_start(scale * product, np.random.default_rng([trial.seed, 28])), times)
         losses = np.asarray(problem.loss(states.product))
         end = states[-1]
@@ -140,31 +125,39 @@ def balanced_decoupled(trial: Trial) -> Numbers:
             "rank": values[OUTPUTS] / values[0],
         }
 
-    return by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
+    found = by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
+    yield printed(
+        "change of the time to half of the loss, from one scale to the next larger one", np.diff(found["times"]), FASTER
+    )
+    yield printed(
+        "relative excess of the squared norms over twice the predictor's nuclear norm, by scale", found["excess"], EXACT
+    )
+    yield printed(r"$\sigma_4/\sigma_1$ of $W_1$ at the end, by scale", found["rank"], ROUNDING)
+    yield fact("time to half of the loss, by scale", found["times"])
 
 
-RELATIVE = Limit(2e-3, "of the first order of gamma_2/gamma = 0.001")
-FIRST_ORDER = Limit(0.05, "of the first order of gamma_2/gamma, at ratios up to 0.1, where the second begins to count")
+RELATIVE = below(2e-3, r"twice the first order of $\gamma_2/\gamma = 0.001$")
+FIRST_ORDER = within(
+    0.05, r"the distance is of first order; at ratios up to 0.1 the second order begins to count", of=1
+)
 
 
 @claim(
     "small-second-layer",
     says="A second layer at zero is the limiting case of one of very small relative scale.",
-    assumes="orthogonal layers, of scales gamma = 0.1 and gamma_2 far below it",
-    tried=f"gradient flow, {SIZES}, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
-    holds=AllOf(
-        Within(FIRST_ORDER, "power", of=1, what="power of gamma_2 with which the distance falls", form=".3f"),
-        Below(RELATIVE, what="distance of W1's singular values at gamma_2/gamma = 0.001, of them", form=".1e"),
-    ),
-    reads="largest distance of the final singular values of W1 from those with W2(0) = 0, by gamma_2/gamma: "
-    "{distances:.1e}",
+    assumes=r"orthogonal layers, of scales $\gamma = 0.1$ and $\gamma_2$ far below it",
+    tried=rf"gradient flow, {SIZES}, 20 hidden units, $\gamma_2/\gamma = 0.1$, 0.01, 0.001 and 0",
 )
-def small_second_layer(trial: Trial) -> Numbers:
+def small_second_layer(trial: Trial) -> Rows:
     ratios = (0.1, 0.01, 0.001)
     *ends, limit = (_end_values(trial.seed, 29, 0.1, 0.1 * ratio)[0] for ratio in (*ratios, 0.0))
     distances = [np.abs(values / limit - 1).max() for values in ends]
     slope, _ = exponent(ratios, distances)
-    return {"value": distances[-1], "power": slope, "distances": dict(zip(ratios, distances, strict=True))}
+    distance = "largest relative distance of the final singular values of $W_1$ from those with $W_2(0) = 0$"
+    yield printed(rf"{distance}, at $\gamma_2/\gamma = 0.001$", distances[-1], RELATIVE)
+    yield printed(r"power of $\gamma_2$ with which that distance falls", slope, FIRST_ORDER)
+    by_ratio = {rf"$\gamma_2/\gamma = {ratio:g}$": one for ratio, one in zip(ratios, distances, strict=True)}
+    yield fact("that distance", by_ratio)
 
 
 def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -> list[np.ndarray]:
@@ -174,24 +167,18 @@ def _end_values(seed: int, draw: int, first_gamma: float, second_gamma: float) -
     return [np.linalg.svd(layer, compute_uv=False) for layer in (end.first, end.second)]
 
 
-DEPARTS = Limit(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
-DESCENT = Limit(0, "a saddle has a direction of descent")
-ASCENT = Limit(0, "a saddle has a direction of ascent")
+DEPARTS = below(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
+DESCENT = below(0, "a point from which one direction descends is no minimum")
+ASCENT = above(0, "a point from which one direction ascends is no maximum")
 
 
 @claim(
     "zero-start",
-    says="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
-    assumes="W1 = W2 = 0",
+    says=r"With $\gamma = 0$ training stays where it starts, at a saddle point of the loss.",
+    assumes="$W_1 = W_2 = 0$",
     tried=f"ten steps of descent, {SIZES}, width {WIDTH}",
-    holds=AllOf(
-        Below(DEPARTS, "moved", what="motion of the layers", form=".0e"),
-        Below(DESCENT, "down", what="change of the loss to one side", form="+.1e", then="a direction of descent"),
-        Above(ASCENT, "up", what="change to the other", form="+.1e", then="and one of ascent"),
-    ),
-    reads="ten steps from W1 = W2 = 0, and the loss beside it",
 )
-def zero_start(trial: Trial) -> Numbers:
+def zero_start(trial: Trial) -> Rows:
     """Ten steps from zero, and the loss a little to both sides of it along the steepest direction there."""
     problem = _draw_problem(trial.seed)
     layers = np.zeros((WIDTH, INPUTS)), np.zeros((OUTPUTS, WIDTH))
@@ -200,22 +187,23 @@ def zero_start(trial: Trial) -> Numbers:
     left, _, right = np.linalg.svd(problem.cross)
     base = float(problem.loss(np.zeros((OUTPUTS, INPUTS))))
     down, up = (float(problem.loss(size * np.outer(left[:, 0], right[0]))) - base for size in (1e-4, -1e-4))
-    return {"moved": [np.abs(layer).max() for layer in layers], "down": down, "up": up}
+    yield printed("largest motion of a weight, by layer", [np.abs(layer).max() for layer in layers], DEPARTS)
+    yield printed("change of the loss by a small step along the first singular vectors of the target", down, DESCENT)
+    yield printed("change of the loss by a small step against them", up, ASCENT)
 
 
-HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
+HALF = within(
+    0.05, "a sum of $l$ terms fluctuates with exponent $-1/2$; ten draws scatter the fit by 0.01 or 0.02", of=-0.5
+)
 
 
 @claim(
     "gaussian-orthogonal",
-    says="For a large width, d Gaussian vectors of that length are almost orthogonal.",
+    says="For a large width, $d$ Gaussian vectors of that length are almost orthogonal.",
     assumes="independent entries",
-    tried="d = 10, width 200 to 12 800, ten draws each",
-    holds=Within(HALF, of=-0.5, what="exponent of the width", form=".3f"),
-    reads="W1^T W1/(l sigma^2) is {distances.first:.2f} from the identity at l = 200, {distances.last:.2f} at "
-    "l = 12 800; the fitted exponent has a standard error of {uncertainty:.3f}",
+    tried="$d = 10$, width 200 to 12 800, ten draws each",
 )
-def gaussian_orthogonal(trial: Trial) -> Numbers:
+def gaussian_orthogonal(trial: Trial) -> Rows:
     """Distance of W1^T W1/(l sigma^2) from the identity, for d = 10 Gaussian vectors of growing length."""
 
     def distance_from_identity(width: int, draw: int) -> float:
@@ -226,29 +214,25 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
     widths = (200, 800, 3200, 12_800)
     distances = [np.mean([distance_from_identity(width, draw) for draw in range(10)]) for width in widths]
     slope, error = exponent(widths, distances)
-    return {"value": slope, "uncertainty": error, "distances": distances}
+    yield printed(r"exponent of the width in the distance of $W_1^\top W_1/(l \sigma^2)$ from $I$", slope, HALF)
+    by_width = {f"$l = {width}$": distance for width, distance in zip(widths, distances, strict=True)}
+    yield fact("that distance", by_width)
+    yield fact("standard error of the fitted exponent", error)
 
 
-GROWTH = Limit(0.9, "share of draws in which every one of the k values grows and ends above the others")
-IDLE = Limit(0.3, "Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal")
-CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
+GROWTH = at_least(0.9, "the trend is the rule: nine runs in ten show it")
+IDLE = below(0.3, r"Gaussian layers of width 200 are $\sqrt{d/l} = 0.22$ from orthogonal")
+CLOSER = below(0.2, r"the distance from orthogonal, $\sqrt{d/l} = 0.22$, is a smaller part of the values that grow")
 
 
 @claim(
     "second-layer",
-    says="With a second layer that does not start at zero the singular values continue to follow the predicted trend.",
-    assumes="Gaussian starts, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
+    says="With a second layer that is not zero at initialization, the singular values continue to follow the predicted "
+    "trend.",
+    assumes="Gaussian initializations, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
     tried=f"gradient flow, {SIZES}, width {WIDTH}, 20 seeds (8 in quick mode)",
-    holds=AllOf(
-        AtLeast(GROWTH, what="share of runs in which exactly the three values grow that should", form=".0%"),
-        Below(IDLE, "idle", what="largest motion of the others", form=".1%"),
-        Below(EXACT, "exact", what="distance of orthogonal layers from the formula with a second scale", form=".0e"),
-        Below(CLOSER, "ours", what="distance of the values that grow from it", form=".0%"),
-    ),
-    reads="{draws} seeds, two variances of the second layer; from Corollary 3.1, which has no second layer, the values "
-    "that grow end up to {printed:.0%} away; the predictor ends {off:.1%} from the minimum-norm solution",
 )
-def second_layer(trial: Trial) -> Numbers:
+def second_layer(trial: Trial) -> Rows:
     """Figure 4: which values grow and which stay, and both predictions; and the same from exactly orthogonal layers."""
     settings = BothLayers(seed=1000 * trial.seed, seeds=8 if trial.quick else 20)
     flows = flows_from_both_layers(settings, np.array([0.01, 300.0]))
@@ -262,15 +246,28 @@ def second_layer(trial: Trial) -> Numbers:
         """Return the largest relative distance of a value that grows from the expected one."""
         return float(np.abs(end / expected - 1)[..., :OUTPUTS].max())
 
-    return {
-        "value": grown.mean(),
-        "idle": np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1).max(),
-        "printed": distance(flows.predicted_values(gammas)),
-        "ours": distance(flows.predicted_values(gammas, seconds)),
-        "exact": _exact_second_layer(trial.seed),
-        "off": [(off / size).min(), (off / size).max()],
-        "draws": settings.seeds,
-    }
+    yield printed("fraction of runs in which exactly the three values grow that should", grown.mean(), GROWTH)
+    yield printed(
+        "largest relative motion of the other values",
+        np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1).max(),
+        IDLE,
+    )
+    yield printed(
+        "largest distance of singular values of orthogonal layers from the formula with a second scale, by layer",
+        _exact_second_layer(trial.seed),
+        EXACT,
+    )
+    yield printed(
+        "largest relative distance of the values that grow from that formula",
+        distance(flows.predicted_values(gammas, seconds)),
+        CLOSER,
+    )
+    yield fact("number of seeds", settings.seeds)
+    yield fact(
+        "largest relative distance from Corollary 3.1, which has no second layer",
+        distance(flows.predicted_values(gammas)),
+    )
+    yield fact("relative distance of the predictor from the minimum-norm solution", off / size)
 
 
 def _exact_second_layer(seed: int) -> list[float]:

@@ -8,50 +8,43 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import Above, AllOf, Below, Limit, Numbers, Rises, Trial, claim
+from linnet_papers.reproduction import Rows, Trial, above, below, claim, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.varre.grids import flows
+from linnet_papers.varre.grids.flows import evolution_error
 from linnet_papers.varre.settings import SIZES, START, WIDTH
-from linnet_papers.varre.tables import flows
-from linnet_papers.varre.tables.flows import evolution_error
 from linnet_papers.varre.training.path import Path, transposed
 
 if TYPE_CHECKING:
     from scipy.integrate import OdeSolution
 
 on_whitened = partial(claim, assumes=f"{START}, whitened data")
-TRIED = f"gradient flow, {SIZES}, width {WIDTH}, gamma from 1e-12 to 1, orthonormal samples"
+TRIED = rf"gradient flow, {SIZES}, width {WIDTH}, $\gamma$ from $10^{{-12}}$ to 1, orthonormal samples"
 
 
-STILL = Limit(1e-8, "the flow's own tolerance of 1e-11, over modes that are a millionth of the largest")
-MOVING = Limit(1e-2, "on data that are not whitened the vectors must turn visibly, or the claim says nothing")
-SHARED = Limit(1e-8, "commutators in units of their factors: the flow's own tolerance")
+STILL = below(1e-8, "the flow's own tolerance of $10^{-11}$, over modes that are a millionth of the largest")
+MOVING = above(1e-2, "a million times the tolerance: where vectors are free to turn, the measurement sees it")
+SHARED = below(1e-8, "commutators in units of their factors: the flow's own tolerance")
 
 
 @on_whitened(
     "theorem-C.11",
     says="For whitened data the singular vectors of the predictor do not move, on either side.",
     tried=f"{TRIED}; against Gaussian samples",
-    holds=AllOf(
-        Below(STILL, what="largest sine of the angle to a final singular vector", form=".1e"),
-        Above(MOVING, "least_turn", what="least on data that are not whitened", form=".2f"),
-        Below(
-            SHARED,
-            "shared",
-            what="part of the layers' singular vectors that is not the predictor's, on any data",
-            form=".0e",
-        ),
-    ),
-    reads="on data that are not whitened the vectors turn by sines of {least_turn:.2f} to {most_turn:.2f}",
 )
-def vectors(trial: Trial) -> Numbers:
-    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
+def vectors(trial: Trial) -> Rows:
+    white, others = flows.whitened(trial), flows.regression(trial)
     turns = [path.largest_turn for path in others]
-    return {
-        "value": highest(path.largest_turn for path in white),
-        "least_turn": lowest(turns),
-        "most_turn": highest(turns),
-        "shared": highest(_largest_commutator(path) for path in [*others, *white]),
-    }
+    yield printed(
+        "largest sine of the angle to a final singular vector", highest(path.largest_turn for path in white), STILL
+    )
+    yield printed("smallest of these sines on data that are not whitened", lowest(turns), MOVING)
+    yield printed(
+        "largest commutator of a layer's Gram matrix with the predictor's, over their norms, on any data",
+        highest(_largest_commutator(path) for path in [*others, *white]),
+        SHARED,
+    )
+    yield fact("largest of these sines on data that are not whitened", highest(turns))
 
 
 def _largest_commutator(path: Path) -> float:
@@ -67,32 +60,35 @@ def _norms(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.norm(matrices, axis=(-1, -2))
 
 
-IDENTITY = Limit(1e-6, "alpha is divided by gamma >= 1e-6 in the inverse of W1^T W1, which leaves about seven digits")
-BROKEN = Limit(1e-2, "on data that are not whitened the identities must fail visibly")
+IDENTITY = below(
+    1e-6,
+    r"$\alpha$ is divided by $\gamma \ge 10^{-6}$ in the inverse of $W_1^\top W_1$, which leaves about seven digits",
+)
+BROKEN = above(1e-2, "ten thousand times what is left of it on whitened data: the measurement sees asymmetry")
 
 
 @on_whitened(
     "theorem-C.11-identities",
-    says="For whitened data R^T alpha, alpha R^T, Z1^T R Z2^T and the same with the solution are symmetric at all "
-    "times.",
-    tried=f"{TRIED}, of them gamma >= 1e-6; against Gaussian samples",
-    holds=AllOf(
-        Below(IDENTITY, what="largest asymmetry on whitened data", form=".1e"),
-        Below(IDENTITY, "velocity", what="error of (C.21) on any data", form=".0e"),
-        Above(BROKEN, "other", what="least asymmetry on other data", form=".2f"),
-    ),
-    reads="{flows} flows of whitened data",
+    says=r"For whitened data $R^\top \alpha$, $\alpha R^\top$, $Z_1^\top R Z_2^\top$ and the same with "
+    "the solution are symmetric at all times.",
+    tried=rf"{TRIED}, of these the ones with $\gamma \ge 10^{{-6}}$; against Gaussian samples",
 )
-def identities(trial: Trial) -> Numbers:
+def identities(trial: Trial) -> Rows:
     """Eqs. (C.17)-(C.22) and (C.28)-(C.30) along the flows, as asymmetries in units of their terms."""
-    white, others = flows.WHITENED.rows(trial), flows.LIMITS.rows(trial)
+    white, others = flows.whitened(trial), flows.regression(trial)
     asymmetries = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
-    return {
-        "value": highest(asymmetries),
-        "other": lowest(_asymmetry(path) for path in others if path.gamma >= 1e-6),
-        "velocity": highest(_velocity_error(path) for path in [*white, *others] if path.gamma >= 1e-3),
-        "flows": len(asymmetries),
-    }
+    yield printed("largest asymmetry on whitened data", highest(asymmetries), IDENTITY)
+    yield printed(
+        r"error of (C.21) on any data, $\gamma \ge 10^{-3}$",
+        highest(_velocity_error(path) for path in [*white, *others] if path.gamma >= 1e-3),
+        IDENTITY,
+    )
+    yield printed(
+        "smallest asymmetry on data that are not whitened",
+        lowest(_asymmetry(path) for path in others if path.gamma >= 1e-6),
+        BROKEN,
+    )
+    yield fact("number of flows on whitened data", len(asymmetries))
 
 
 def _asymmetry(path: Path) -> float:
@@ -122,40 +118,38 @@ def _velocity_error(path: Path) -> float:
     return error / float(np.abs(path.velocity).max())
 
 
-FORMULA = Limit(1e-9, "singular values of about one, integrated to a relative tolerance of 1e-11")
+FORMULA = below(1e-9, "singular values of about one, integrated to a relative tolerance of $10^{-11}$")
 
 
 @on_whitened(
     "theorem-C.12",
     says="For whitened data each singular value of the predictor evolves by a closed formula.",
     tried=TRIED,
-    holds=Below(FORMULA, what="largest distance of a trained singular value from the formula", form=".1e"),
-    reads="gamma from {most:g} to {least:g}, at all times",
 )
-def evolution(trial: Trial) -> Numbers:
-    rows = flows.WHITENED.rows(trial)
-    gammas = [path.gamma for path in rows]
-    return {"value": highest(evolution_error(path) for path in rows), "least": min(gammas), "most": max(gammas)}
+def evolution(trial: Trial) -> Rows:
+    rows = flows.whitened(trial)
+    yield printed(
+        "largest distance of a trained singular value from the formula",
+        highest(evolution_error(path) for path in rows),
+        FORMULA,
+    )
 
 
-SHARP = Limit(0.02, "at gamma = 1e-24, a fifth of a time before or after: gamma^(1/5) is 1.6e-5 of the height")
-AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamma ln(1/gamma)")
+SHARP = (
+    r"$\gamma^{1/5} = 1.6 \cdot 10^{-5}$ of the height is left a fifth of a time before the jump or missing after it"
+)
+AT_JUMP = below(
+    1e-5, r"corrections to the height at the jump are of order $\gamma \ln(1/\gamma)$, far below the flow's tolerance"
+)
 
 
 @on_whitened(
     "jump",
-    says="As gamma tends to 0 a mode of size s jumps from 0 to s at ln(1/gamma)/(2 s), the largest first; at the jump "
-    "it stands at s/(1 + 2s) (proof).",
-    tried="gradient flow, modes of size 3, 1.5 and 0.7, gamma = 1e-24",
-    holds=AllOf(
-        Below(SHARP, "before", what="largest share of the height a fifth before the jump", form=".1e"),
-        Above(1 - SHARP, "after", what="least share a fifth after it", form=".4f", because=SHARP.reason),
-        Below(AT_JUMP, what="distance from s/(1 + 2s) at the jump", form=".0e"),
-        Rises(0, "half_times", what="times of half height, from the largest mode on", because="the sentence says so"),
-    ),
-    reads="at the jump the mode of size 3 stands at {at:.6f}; half height comes {delay:.4f} later",
+    says=r"As $\gamma$ tends to 0 a mode of strength $s$ jumps from 0 to $s$ at $\ln(1/\gamma)/(2 s)$, the "
+    "largest first; at the jump it stands at $s/(1 + 2 s)$ (proof).",
+    tried=r"gradient flow, modes of strength 3, 1.5 and 0.7, $\gamma = 10^{-24}$",
 )
-def jump(trial: Trial) -> Numbers:
+def jump(trial: Trial) -> Rows:
     """Trained modes a fifth of a time before, at and a fifth after their activation, and the order of three modes."""
     gamma = 1e-24
     sizes = np.array([3.0, 1.5, 0.7])
@@ -163,14 +157,28 @@ def jump(trial: Trial) -> Numbers:
     moments = np.outer(at, [0.8, 1.0, 1.2])
     runs = [_mode_flow(s, gamma, times[-1]) for s, times in zip(sizes, moments, strict=True)]
     heights = np.array([np.prod(run(times), axis=0) for run, times in zip(runs, moments, strict=True)])
-    return {
-        "value": np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max(),
-        "before": (heights[:, 0] / sizes).max(),
-        "after": (heights[:, 2] / sizes).min(),
-        "at": heights[0, 1],
-        "half_times": [_half_time(s, 1e-6) for s in sizes],
-        "delay": _half_time(3.0, gamma) - at[0],
-    }
+    yield printed(
+        "largest fraction of its strength that a mode has a fifth before the jump",
+        (heights[:, 0] / sizes).max(),
+        below(0.02, SHARP),
+    )
+    yield printed(
+        "smallest fraction of its strength that a mode has a fifth after it",
+        (heights[:, 2] / sizes).min(),
+        above(0.98, SHARP),
+    )
+    yield printed(
+        "largest distance of a mode from $s/(1 + 2 s)$ at the jump",
+        np.abs(heights[:, 1] - sizes / (1 + 2 * sizes)).max(),
+        AT_JUMP,
+    )
+    yield printed(
+        r"time from the half height of a mode to that of the next smaller one, at $\gamma = 10^{-6}$",
+        np.diff([_half_time(s, 1e-6) for s in sizes]),
+        above(0, "the larger mode is first if the smaller one is later"),
+    )
+    yield fact("height of the mode of strength 3 at its jump", heights[0, 1])
+    yield fact("time from its jump to its half height", _half_time(3.0, gamma) - at[0])
 
 
 def _half_time(s: float, gamma: float) -> float:

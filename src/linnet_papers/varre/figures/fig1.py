@@ -9,16 +9,16 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit
+from linnet_papers.reproduction import Figure, Rows, above, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet_papers.varre.settings import NOISY_INPUTS, NOISY_RATE
 from linnet_papers.varre.training.regression import Regression, flows_from
 
 SHOWN = 4  # singular values drawn
-EXACT = Limit(1e-8, "a hundred times the tolerance of the flow, for an end that is exact")
-KEPT = Limit(0.99, "without noise the values of directions that nothing is learned along do not move; a step moves 1%")
-TIMES = Limit(5.0, "the rate is a mean over the noise: the worst of ten seeds is a few times above its own mean")
+EXACT = below(1e-8, "a hundred times the tolerance of the flow, for an end that is exact")
+KEPT = above(0.99, "without noise the values of directions that nothing is learned along do not move; a step moves 1%")
+TIMES = 5.0  # the rate is a mean over the noise: the worst of ten seeds is a few times above its own mean
 
 
 class Fig1(Regression):
@@ -167,59 +167,46 @@ def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
         axis.legend(loc="lower left")
 
 
-def check(ds: Dataset) -> list[Check]:
-    return [*(_check_starts(ds) if "start" in ds else ()), *(_check_noise(ds) if "noise_time" in ds else ())]
+def check(ds: Dataset) -> Rows:
+    if "start" in ds:
+        yield from _check_starts(ds)
+    if "noise_time" in ds:
+        yield from _check_noise(ds)
 
 
-def _check_starts(ds: Dataset) -> list[Check]:
+def _check_starts(ds: Dataset) -> Rows:
     """Check where the flows of panel a end, and count their ranks."""
-    seeds = ds.sizes["seed"]
     exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]
-    error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())
-    away = float(ds["solution_error"].sel(start=exact).max())
-    checks = [
-        Check.below(
-            f"orthogonal starts of {seeds} seeds end at Corollary 3.1: largest error", error, EXACT, form=".1e"
-        ),
-        Check.below("and at the minimum-norm solution: largest error", away, EXACT, form=".1e"),
-    ]
-    for name in ds["start"].values:
-        ranks = ln.observables.numerical_rank(ds["final"].sel(start=name).values)
-        low, full = (float(np.mean(ranks == ds.attrs[size])) for size in ("outputs", "inputs"))
-        text = (
-            f"{name}: {low:.0%} of {seeds} seeds end with rank {ds.attrs['outputs']} (values above 10% of the largest)"
-        )
-        checks.append(Check(f"{text}, {full:.0%} with full rank", low))
-    return checks
+    final = ds.sel(start=exact)
+    error = float(np.abs(final["final"] - final["predicted"]).max())
+    yield printed("largest distance of a final singular value from Corollary 3.1, orthogonal layers", error, EXACT)
+    away = float(final["solution_error"].max())
+    yield printed("largest distance of the predictor from the minimum-norm solution, orthogonal layers", away, EXACT)
+    ranks = {
+        str(name): ln.observables.numerical_rank(ds["final"].sel(start=name).values) for name in ds["start"].values
+    }
+    for words, size in (("rank $k$", "outputs"), ("full rank", "inputs")):
+        found = {name: float(np.mean(each == ds.attrs[size])) for name, each in ranks.items()}
+        yield fact(f"fraction of seeds that end with {words}, values above 10% of the largest", found)
 
 
-def _check_noise(ds: Dataset) -> list[Check]:
+def _check_noise(ds: Dataset) -> Rows:
     """Check what descent leaves of the singular values of panel b, with label noise and without."""
     last = ds.isel(noise_time=-1)
     half = ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
     error = float(np.abs(last["descent_values"] - last["descent_predicted"]).max())
-    step = ds.attrs["rate"]
-    shares = {name: (last[name] / ds[name][0])[:, 1:] for name in ("descent_values", "label_noise_values")}
-    kept = float(shares["descent_values"].min())
-    left = float(shares["label_noise_values"].max())
-    limit = TIMES * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
+    one_step = below(float(ds.attrs["rate"]), "descent leaves the flow at first order in its step")
+    yield printed("largest distance of gradient descent from Corollary 3.1 at the end", error, one_step)
+    left = {name: (last[f"{name}_values"] / ds[f"{name}_values"][0])[:, 1:] for name in ("descent", "label_noise")}
+    decay = float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
+    decayed = below(
+        TIMES * decay, "five times the predicted decay, a mean over the noise: the worst seed may be above it"
+    )
+    small = "fraction of a small singular value left"
+    yield printed(f"largest {small}, with label noise", float(left["label_noise"].max()), decayed)
+    yield printed(f"smallest {small}, without label noise", float(left["descent"].min()), KEPT)
     ratio = float((half["label_noise_values"][:, :, 0].mean("noise_time") / ds["flattest"]).mean())
-    return [
-        Check.below(  # descent leaves the flow at first order in its step
-            f"gradient descent ends at Corollary 3.1: largest error {error:.1e} (limit {step:g}, its step)", error, step
-        ),
-        Check(
-            f"small singular values, final over initial, worst of {ds.sizes['noise_seed']} seeds: {left:.3f} with "
-            f"label noise (limit {limit:.3f}, five times the predicted decay), {kept:.6f} without",
-            left,
-            limit,
-            left < limit and kept > KEPT,
-        ),
-        Check(
-            f"largest singular value under label noise over that of the flattest interpolator: {ratio:.3f} (late mean)",
-            ratio,
-        ),
-    ]
+    yield fact("largest singular value under label noise over that of the flattest interpolator, late mean", ratio)
 
 
 FIGURE = Figure(

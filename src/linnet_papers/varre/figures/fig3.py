@@ -9,12 +9,12 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction import Estimate, Figure, Rows, Settings, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.varre.training.noise_process import weighted_areas
 
-ERRORS = Limit(4.0, "standard errors of the mean over paths: beyond them one time in fifteen thousand")
+ERRORS = below(4.0, "one mean over paths in fifteen thousand lies beyond so many standard errors")
 THIN = {**style.ALONE, "linewidth": 0.9, "alpha": 0.75}
 
 
@@ -120,8 +120,7 @@ def _plot_areas(axis: style.Axes, ds: Dataset) -> None:
     axis.legend(loc="upper center", ncols=2)  # in the band above all runs
 
 
-def check(ds: Dataset) -> list[Check]:
-    checks = []
+def check(ds: Dataset) -> Rows:
     times = ds["coarse_time"].values
     limit = float(ds.attrs["mean_limit"])
     at = int(np.argmin(np.abs(times - 3.0)))
@@ -129,29 +128,34 @@ def check(ds: Dataset) -> list[Check]:
     means, errors = ds["mean_area"].values[at:], ds["mean_area_error"].values[at:]
     if np.isfinite(limit):
         away = float((np.abs(means - limit) / errors).max())
-        text = f"mean size of [w_1, a] from t = {times[at]:g} on: {means.min():.4f} to {means.max():.4f}"
-        text = f"{text} ± {errors.max():.4f}; it tends to {limit:.4f} ({away:.1f} errors off at most, limit {ERRORS:g})"
-        checks.append(Check.below(text, away, ERRORS))
-    above = float((means / errors).min())
-    checks.append(Check(f"Proposition 4.1(c) says 0 at every time; the mean is {above:.0f} errors above", above))
-    first, last = float(ds["median_area"][at]), float(ds["median_area"][-1])
-    checks.append(Check(f"median size: {first:.3f} at t = {times[at]:g}, {last:.4f} at the end", last))
+        yield printed(
+            r"largest distance of the mean size of $[w_1, a]$ from its limit, $t \ge 3$, in standard errors",
+            away,
+            ERRORS,
+        )
+        yield fact("that limit", limit)
+    yield fact("mean size of $[w_1, a]$ at $t = 3$", Estimate(float(means[0]), float(errors[0])))
+    zero = float((means / errors).min())
+    yield fact("smallest number of standard errors above 0, which Proposition 4.1(c) has at every time", zero)
+    for words, place in (("$t = 3$", at), ("the end", -1)):
+        yield fact(f"median size at {words}", float(ds["median_area"][place]))
     sine = ds["mean_sine"].values
-    text = f"mean sine of the angle of w_1 and a: {sine[1]:.3f} at first, {sine[-1]:.3f} at the end"
-    checks.append(Check(text, float(sine[-1]), float(sine[1]), bool(sine[-1] < sine[1])))
+    turning = below(
+        float(sine[1]), "its value at the first time that is kept: rows that align are at smaller angles later"
+    )
+    yield printed("mean sine of the angle of $w_1$ and $a$ at the end", float(sine[-1]), turning)
     logs, errors = ds["mean_log"].values, ds["mean_log_error"].values
     pairs = enumerate(zip(logs[-1], errors[-1], strict=True), start=1)
-    text = ", ".join(f"σ{style.subscript(mode)}: {log:+.2f} ± {error:.2f}" for mode, (log, error) in pairs)
-    checks.append(Check(f"mean of ln σ at the end: {text}", float(logs[-1, -1])))
-    slope = float(logs[-1, -1] - logs[half, -1]) / (times[-1] - times[half])
-    error = np.hypot(errors[-1, -1], errors[half, -1]) / (times[-1] - times[half])
-    text = f"the smallest decays at {slope:+.3f} ± {error:.3f} over the second half"
-    checks.append(Check(f"{text}; its exponent is {float(ds['exponents'][-1]):+.3f}", slope))
+    ends = {rf"$\sigma_{mode}$": Estimate(float(log), float(error)) for mode, (log, error) in pairs}
+    yield fact(r"mean of $\ln \sigma$ at the end", ends)
+    time = times[-1] - times[half]
+    slope = float(logs[-1, -1] - logs[half, -1]) / time
+    error = float(np.hypot(errors[-1, -1], errors[half, -1])) / time
+    yield fact("rate of the smallest over the second half", Estimate(slope, error))
+    yield fact("exponent of the smallest", float(ds["exponents"][-1]))
     if ds.attrs["dim"] == 2:
         away = abs(float(logs[-1, 0]) - np.log(2))
-        text = f"the mean of ln σ₁ ends {away:.3f} from ln 2, where it tends to: σ₁ does not grow for two inputs"
-        checks.append(Check(text, away))
-    return checks
+        yield fact(r"distance of the mean of $\ln \sigma_1$ from $\ln 2$, where it tends for two inputs", away)
 
 
 FIGURE = Figure(

@@ -6,14 +6,14 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit
+from linnet_papers.reproduction import Figure, Rows, at_least, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.varre.figures.curves import draw_levels, draw_singular_values
 from linnet_papers.varre.training.regression import BothLayers, flows_from_both_layers
 
 SHOWN = 4  # singular values drawn
-TREND = Limit(0.9, "share of the seeds in which the values that should grow do: one odd draw in ten")
-INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at a millionth of the labels")
+TREND = at_least(0.9, "the trend is the rule: one odd draw in ten is left")
+INTERPOLATED = below(1e-12, "the square of a residual at a millionth of the labels, which have a loss near 1")
 
 
 def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
@@ -57,31 +57,26 @@ def plot(ds: Dataset) -> style.Picture:
         return picture
 
 
-def check(ds: Dataset) -> list[Check]:
-    checks = []
+def check(ds: Dataset) -> Rows:
     k = int(ds.attrs["outputs"])
-    seeds = ds.sizes["seed"]
     for variance in ds["start"].values:
         flows = ds.sel(start=variance)
         name = f"second layer of variance {variance:g}"
         final, start = flows["final"].values, flows["initial"].values
         trend = float(np.mean((final[:, :k] > start[:, :k]).all(axis=1) & (final[:, k - 1] > final[:, k])))
-        text = f"{name}: in {trend:.0%} of {seeds} seeds exactly the {k} values grow that should (limit {TREND:.0%})"
-        checks.append(Check.at_least(text, trend, TREND))
-        away, ours = (
-            float(np.abs(final / flows[theory].values - 1)[:, :k].max()) for theory in ("predicted", "with_second")
+        yield printed(f"fraction of seeds in which exactly the {k} values grow that should, {name}", trend, TREND)
+        away = {
+            words: float(np.abs(final / flows[theory].values - 1)[:, :k].max())
+            for words, theory in (("Corollary 3.1", "predicted"), ("with the second layer's scale", "with_second"))
+        }
+        yield fact(f"largest relative distance of a value that grows from theory, {name}", away)
+        yield fact(f"largest relative motion of the others, {name}", float(np.abs(final / start - 1)[:, k:].max()))
+        yield fact(
+            f"fraction of seeds that end with rank {k}, {name}", np.mean(ln.observables.numerical_rank(final) == k)
         )
-        idle = float(np.abs(final / start - 1)[:, k:].max())
-        text = (
-            f"{name}: they end within {away:.0%} of Corollary 3.1 (worst seed), within {ours:.0%} of it with the second"
-        )
-        checks.append(Check(f"{text} layer's scale; the others move by at most {idle:.0%}", ours))
         gap = float(np.median(final[:, k - 1] / final[:, k]))
-        share = float(np.mean(ln.observables.numerical_rank(final) == k))
-        text = f"{name}: {share:.0%} of seeds end with rank {k} (above 10% of the largest); median gap"
-        checks.append(Check(f"{text} σ{style.subscript(k)}/σ{style.subscript(k + 1)} = {gap:.2f}", share))
-    worst = float(ds["loss"].max())
-    return [*checks, Check.below("every run interpolates: largest final loss", worst, INTERPOLATED, form=".1e")]
+        yield fact(rf"median $\sigma_{k}/\sigma_{k + 1}$, {name}", gap)
+    yield printed("largest final loss", float(ds["loss"].max()), INTERPOLATED)
 
 
 FIGURE = Figure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet import style
-from linnet_papers.reproduction import Check, Figure
+from linnet_papers.reproduction import Figure, Rows, fact
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.varre.figures.curves import draw_singular_values
@@ -52,19 +52,16 @@ def plot(ds: Dataset) -> style.Picture:
         return picture
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     plateaus = ds["plateau"].values
     seeds = np.flatnonzero(plateaus > 0)
-    share = seeds.size / plateaus.size
-    checks = [Check(f"{share:.0%} of {plateaus.size} seeds show a plateau between two falls of the loss", share)]
+    yield fact("fraction of seeds with a plateau between two falls of the loss", seeds.size / plateaus.size)
     if seeds.size:
         values = ds["values"].values[plateaus[seeds], seeds]
         ratios = values[:, 1] / values[:, 0]
-        one = float(np.mean(ratios < SHARE))
-        text = f"at the plateau the second singular value is below a tenth of the first in {one:.0%} of them"
-        checks.append(Check(f"{text} (median ratio {float(np.median(ratios)):.3f})", one))
-        checks.append(Check(f"drawn: seed number {int(seeds[0])}, the first with a plateau"))
-    return checks
+        yield fact("fraction of these at which the plateau has rank one", np.mean(ratios < SHARE))
+        yield fact("second over first singular value at the plateau, median", float(np.median(ratios)))
+        yield fact("number of the seed that is drawn, the first with a plateau", int(seeds[0]))
 
 
 FIGURE = Figure(
