@@ -107,3 +107,20 @@ def test_low_precision_input_is_computed_in_double() -> None:
     low = lazy_active.gram_cubic(start, start, start, 0.1)
     assert low.dtype == np.float64
     assert_allclose(low, lazy_active.gram_cubic(*[start.astype(float)] * 3, 0.1), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("threshold", "follows"), [(1e-12, True), (1e-40, False), (1e-100, False)])
+def test_modes_that_wait_below_rounding_are_followed_or_refused(threshold, follows):
+    """With thresholds of 1e-40 and 1e-100 it was off by 8e-4 and 0.2, without a word."""
+    draw = np.random.default_rng(0)
+    basis, U, V = (np.linalg.qr(draw.normal(size=(3, 3)))[0] for _ in range(3))
+    cov, cross = basis @ np.diag([1, 0.5, 0.25]) @ basis.T, (U * [1.0, 0.5, 0.25]) @ V.T
+    problem = ln.Problem.from_moments(cov=cov, cross=cross)
+    weights = ln.inits.orthogonal(in_dim=3, out_dim=3, width=3, scale=threshold, key=0)
+    times = -np.log(threshold) * np.linspace(0.5, 4, 8)
+    if follows:
+        found = lazy_active.integrate(problem, weights.product, threshold, times)
+        assert_allclose(found, ln.gradient_flow(problem, weights, times=times).products, atol=1e-6)
+    else:
+        with pytest.raises(ArithmeticError, match="depends on rounding from t ="):
+            lazy_active.integrate(problem, weights.product, threshold, times)

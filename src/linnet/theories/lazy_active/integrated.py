@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_EVALUATIONS = 200_000  # about ten seconds for a hundred inputs
 _MOST_OF_A_COST = 50_000  # whose evaluations call compiled code
 _TOLD_EARLY = 20_000  # evaluations after which one that is not at a thousandth of its way is given up
+SMALLEST_SHARE = 3e-11  # of weights over those that are learned: rounding is then a millionth of a mode that waits
 Gradient = Callable[[np.ndarray], np.ndarray]
 
 
@@ -78,7 +79,26 @@ def integrate(
     floor = None if atol is None else positive("atol", atol)
     most = _MOST_EVALUATIONS if problem.cost is None else _MOST_OF_A_COST
     decay, weights = non_negative("weight_decay", weight_decay), self_consistent_layers(first, g)
-    return flow_of_layers(_descent_direction(problem), weights, clock, decay, float(rtol), floor, most)
+    direction = _descent_direction(problem)
+    products = flow_of_layers(direction, weights, clock, decay, float(rtol), floor, most)
+    _refuse_rounding(weights, clock, products)
+    return products
+
+
+def _refuse_rounding(weights: tuple[np.ndarray, np.ndarray], times: np.ndarray, products: np.ndarray) -> None:
+    """Refuse products of several modes from weights so small that, while one is learned, its rounding takes the place
+    of those that wait."""
+    sizes = np.sqrt(np.abs(products).max(axis=(1, 2)))
+    largest = max(np.abs(layer).max(initial=0.0) for layer in weights)
+    lost = largest < SMALLEST_SHARE * sizes
+    if min(products.shape[1:]) < 2 or not lost.any():
+        return
+    raise ArithmeticError(
+        f"the integration depends on rounding from t = {times[int(np.argmax(lost))]:g} on: with weights of "
+        f"{largest:.2g} other modes wait below the precision of what is learned. Take a larger `threshold`, ask for "
+        "earlier `times`, or integrate the network itself (`ln.gradient_flow` from "
+        "`inits.orthogonal(scale=threshold)`), which has no such limit."
+    )
 
 
 def _descent_direction(problem: Problem) -> Gradient:
