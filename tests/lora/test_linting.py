@@ -153,7 +153,8 @@ def test_a_trained_adapter_is_answered_as_it_began(tmp_path, capsys):
     _, out, _ = called(capsys, path, "--alpha", 64)
     said = " ".join(out.split("The same training")[1].split("Findings")[0].split())
     assert "(identity)" in said and "none" not in said
-    factor = read(path)["q_proj"].scale / (64 / 8)
+    (saved,) = read(path).values()
+    factor = saved.scale / (64 / saved.rank)
     assert f"if B is multiplied by {factor:.6g}, should training go on from here" in said
 
 
