@@ -58,7 +58,7 @@ def test_whitened_inputs_have_the_closed_form_and_stein():
     truth = random.standard_normal((8, 1)) @ random.standard_normal((1, 6))
     Y = X @ truth + 6 * random.standard_normal((300, 6))
     diagnosis = ln.diagnose(X, Y, preprocess="whiten", init=(1e-4, 1e-4), width=10**6, seeds=1)
-    assert diagnosis.forecast.closed_form is not None and diagnosis.stein is not None
+    assert diagnosis.forecast.prediction is not None and diagnosis.stein is not None
     assert "Stein's estimate" in str(diagnosis)
     # what stopping there costs, on the truth itself
     products = diagnosis.forecast.trajectory.products

@@ -76,11 +76,11 @@ def test_the_closed_form_stands_beside_whitened_runs(variance):
     problem = ln.Problem.from_moments(variance * np.eye(3), variance * target)
     start = ln.inits.reduced_gaussian(key=0, in_dim=3, out_dim=3, width=10**8, stds=(1e-4, 2e-4))
     told = ln.forecast(problem, start, learning_rate=1e-3 / variance, steps=1500)
-    assert told.closed_form is not None
-    assert_allclose(told.closed_form.shares, told.shares, atol=0.01)
-    assert_allclose(told.closed_form.loss, told.loss, atol=0.01 * told.loss[0])
+    assert told.prediction is not None
+    assert_allclose(told.predicted_shares, told.shares, atol=0.01)
+    assert_allclose(told.prediction.loss, told.loss, atol=0.01 * told.loss[0])
     tilted = ln.Problem.from_moments(np.diag([1.0, 1.0, 1.1]), target)
-    assert ln.forecast(tilted, start, steps=10).closed_form is None
+    assert ln.forecast(tilted, start, steps=10).prediction is None
 
 
 def test_the_closed_form_of_lambda_balanced_weights_has_their_sign():
@@ -88,7 +88,7 @@ def test_the_closed_form_of_lambda_balanced_weights_has_their_sign():
     first, second = np.eye(2) * 0.5, np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))[0] * 1.2
     problem = ln.Problem.from_target(np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 2.0]]))
     told = ln.forecast(problem, ln.Weights(first, second), learning_rate=1e-3, steps=3000)
-    assert_allclose(told.closed_form.shares, told.shares, atol=5e-3)
+    assert_allclose(told.predicted_shares, told.shares, atol=5e-3)
     g = abs(0.5**2 - 1.2**2) / 2
     other = ln.theories.lazy_active.self_consistent(problem, second @ first, g, told.trajectory.times)
     assert np.abs(other - told.trajectory.products).max() > 0.1

@@ -28,6 +28,7 @@ TRAIN = {
     "width": 1000,
     "seed": 0,
     "how": "flow",
+    "decay": 0,
     "learning_rate": 0.05,
     "until": 1,
     "products": True,
@@ -156,6 +157,42 @@ def test_trained_networks_are_those_of_python(numbers, seed):
         theory = ln.theories.lazy_active.integrate(problem, start.product, found["threshold"], run.times, rtol=1e-13)
     modes = np.linalg.svd(theory, compute_uv=False)
     assert np.abs(np.array(found["predicted"]) - modes).max() < max(1e-7 * modes.max(), 100 * limit), s
+
+
+@pytest.mark.parametrize("target", ["values", "low_rank", "spiked"])
+def test_weight_decay_is_that_of_python(numbers, target):
+    s = TRAIN | {"target": target, "decay": 0.3, "scale": 0.05, "seed": 4, "samples": 40, "out_dim": 5}
+    s |= {"out_dim": 1} if target == "spiked" else {}
+    found = numbers("numbers/train.js", "train", s)
+    problem, start, _ = python_run(s, found)
+    run = ln.gradient_flow(problem, start, times=found["time"], rtol=1e-12, weight_decay=0.3)
+    products = np.array(found["products"]).reshape(run.products.shape)
+    assert np.abs(products - run.products).max() < 1e-9 * np.abs(run.products).max()
+    solve = self_consistent if problem.whitened else ln.theories.lazy_active.integrate
+    theory = solve(problem, start.product, found["threshold"], run.times, weight_decay=0.3)
+    modes = np.linalg.svd(theory, compute_uv=False)
+    assert np.abs(np.array(found["predicted"]) - modes).max() < 1e-6 * modes.max()
+    assert found["thresholds"][-1] == pytest.approx(found["threshold"] * np.exp(-0.6 * found["time"][-1]))
+
+
+def test_spectral_descent_is_that_of_python(numbers):
+    s = TRAIN | {"how": "spectral", "scale": 0.001, "width": 10**6}
+    found = numbers("numbers/train.js", "train", s)
+    problem, start, _ = python_run(s | {"how": "flow"}, found)
+    times = np.array(found["time"])
+    update = ln.trainers.updates.SpectralDescent()
+    run = ln.gradient_descent(
+        problem, start, learning_rate=times[-1] / 600, steps=600, save_every=5, update=update, throw=False
+    )
+    products = np.array(found["products"]).reshape(run.products.shape)
+    # the target has rank 4 of 6: once a mode is learned, rounding decides the direction of the others' steps
+    sure = run.times < 0.3 * times[-1]
+    assert sure.sum() > 20 and np.abs(products - run.products)[sure].max() < 1e-6
+    modes = ln.theories.spectral_descent.mode_values([8.0, 4.0, 2.0, 1.0], found["threshold"], times)
+    assert np.allclose(np.array(found["predicted"])[:, :4], modes, rtol=1e-9, atol=1e-9)
+    assert np.abs(np.array(found["trained"])[:, :4] - modes).max() < 0.1  # finite steps and width
+    level = numbers("numbers/modes.js", "levelAt", 0.7, 0.03)
+    assert level == pytest.approx(ln.theories.spectral_descent.level(0.03, [0.7])[0], rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,10 @@ def python_of(tab):
     return held
 
 
+def modes_of(products):
+    return np.linalg.svd(products, compute_uv=False)
+
+
 def results(tab, part):
     return tab.evaluate(f"linnet['view/app.js'].app.current().results.{part}")
 
@@ -273,6 +277,8 @@ def results(tab, part):
         ("train?scale=0.02", "run", "trained", lambda v: v["trained"]),
         ("train?target=low_rank&how=descent&seed=3&width=5&scale=0.2", "run", "trained", lambda v: v["trained"]),
         ("train?target=spiked&samples=30&imbalance=3", "run", "trained", lambda v: v["trained"]),
+        ("train?decay=0.2&seed=1", "run", "trained", lambda v: v["trained"]),
+        ("train?how=spectral&in_dim=4&out_dim=4", "run", "predicted", lambda v: modes_of(v["predicted"])),
         ("two-phases?samples=100&seed=2", "run", "trained", lambda v: v["trained"]),
         ("spectral-bias?values=3,1&gamma=0.0001", "run", "trained", lambda v: v["run"].singular_values[:, :2]),
         ("depth?depth=4&seed=1&values=3,1", "run", "trained", lambda v: v["run"].singular_values[:, :2]),

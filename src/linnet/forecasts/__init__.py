@@ -7,7 +7,7 @@ from linnet.forecasts.denoising import Denoised, DenoisingPath, denoise
 from linnet.forecasts.diagnosing import diagnose, diagnose_table
 from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import all_folds
-from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
+from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.learning_curves import LearningCurve, learning_curve
 from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates
@@ -21,7 +21,6 @@ from linnet.forecasts.tables import DataTable, data_table, from_frame, read
 from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
 __all__ = [
-    "ClosedForm",
     "Comparison",
     "CrossValidationCurves",
     "DataTable",

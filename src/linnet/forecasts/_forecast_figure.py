@@ -34,8 +34,8 @@ def draw_losses(axes: Axes, forecast: Forecast) -> None:
     """Draw training and held-out loss by step, and where to stop."""
     steps = steps_for_log_axis(forecast.steps)
     axes.plot(steps, forecast.loss, color=style.LOSS, label="training", **style.ALONE)
-    if forecast.closed_form is not None:
-        axes.plot(steps, forecast.closed_form.loss, color=style.LOSS, label="closed form", **style.THEORY)
+    if forecast.prediction is not None:
+        axes.plot(steps, forecast.prediction.loss, color=style.LOSS, label="predicted", **style.THEORY)
     if forecast.held_out is not None and forecast.best_step is not None:
         name = "held out" if forecast.validation_loss is not None else "test"
         axes.plot(steps, forecast.held_out, color=style.TEST_LOSS, label=name, **style.ALONE)
@@ -53,8 +53,8 @@ def draw_mode_shares(axes: Axes, forecast: Forecast, adverbs: list[str] | None =
         name = None if adverb in seen else adverb
         seen.add(adverb)
         axes.plot(steps, forecast.shares[:, mode], color=COLOR_OF_ADVERB[adverb], label=name, **style.ALONE)
-        if forecast.closed_form is not None:
-            axes.plot(steps, forecast.closed_form.shares[:, mode], color=COLOR_OF_ADVERB[adverb], **style.THEORY)
+        if forecast.predicted_shares is not None:
+            axes.plot(steps, forecast.predicted_shares[:, mode], color=COLOR_OF_ADVERB[adverb], **style.THEORY)
     axes.axhline(0.5, **style.GUIDELINE)
     low = float(np.min(forecast.shares[:, :MAX_MODES_DRAWN]))
     axes.set(xscale="log", xlabel="step", title="share of each mode learned", ylim=(max(low, -0.5) - 0.05, 1.1))

@@ -62,7 +62,7 @@ def _mode_lines(forecast: Forecast) -> list[str]:
 
 
 def _stopping_sentences(forecast: Forecast) -> list[str]:
-    """Say when to stop, where there are held-out samples or a truth, and how far the closed form is off."""
+    """Say when to stop, where there are held-out samples or a truth, and how far the prediction is off."""
     sentences, held_out = [], forecast.held_out
     if held_out is not None:
         what = "held-out" if forecast.validation_loss is not None else "test"
@@ -73,9 +73,9 @@ def _stopping_sentences(forecast: Forecast) -> list[str]:
             least = f"{what} loss {forecast.best_loss:.4g}"
             advice = f"Stop at step {forecast.best_step}: {least}; at the last step it is {rise:.1%} higher."
         sentences.append(advice)
-    if forecast.closed_form is not None:
-        distance = np.abs(forecast.closed_form.loss - forecast.loss).max() / np.ptp(forecast.loss)
-        sentences.append(f"The closed form is within {distance:.1%} of the loss's fall at every step.")
+    if forecast.prediction is not None:
+        distance = np.abs(forecast.prediction.loss - forecast.loss).max() / np.ptp(forecast.loss)
+        sentences.append(f"`ln.predict` is within {distance:.1%} of the loss's fall at every step, without training.")
     return sentences
 
 
@@ -95,9 +95,9 @@ def dataset(forecast: Forecast) -> xr.Dataset:
     for name, values in (("test_loss", forecast.test_loss), ("validation_loss", forecast.validation_loss)):
         if values is not None:
             variables[name] = ("time", values)
-    if forecast.closed_form is not None:
-        variables["predicted_loss"] = ("time", forecast.closed_form.loss, {"long_name": "loss of the closed form"})
-        variables["predicted_share"] = (("time", "mode"), forecast.closed_form.shares)
+    if forecast.prediction is not None:
+        variables["predicted_loss"] = ("time", forecast.prediction.loss, {"long_name": "loss by ln.predict"})
+        variables["predicted_share"] = (("time", "mode"), forecast.predicted_shares)
     both = ("time", "mode")
     variables |= {
         "share": (both, forecast.shares, {"long_name": "share of the mode's residual that is gone"}),

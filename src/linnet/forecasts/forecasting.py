@@ -12,12 +12,11 @@ from jaxtyping import Float
 from linnet._arguments import count, positive
 from linnet.forecasts import _forecast_summary
 from linnet.forecasts.rates import StableRate, largest_stable_rate
-from linnet.inits.weights import Weights, check_weights
+from linnet.inits.weights import Weights
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, mode_kernel, regimes
+from linnet.predictions import Prediction, predict
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
-from linnet.theories.lazy_active import balanced_solution, self_consistent
-from linnet.theories.lazy_active.lambda_balanced import MAX_IMBALANCE_ERROR, common_imbalance
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import Saving, every, log_spaced
@@ -31,31 +30,8 @@ DEFAULT_MAX_STEPS = 10_000  # of a run without a number of steps
 LOSS_LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
 MIN_STATES, MAX_STATES = 20, 1000  # kept of a run
 MAX_STATE_BYTES = 2e8  # that they may take, unless they are so few
+EQUAL_VARIANCES = 1e-9  # relative differences that are none
 RATE_STEPS = 2000  # for which learning rates are tried
-
-
-@dataclass(frozen=True)
-class ClosedForm:
-    """The self-consistent dynamics of whitened inputs, beside a run.
-
-    **Attributes:**
-
-    - `loss`: (time,)
-    - `shares`: how much of each mode's residual is gone, (time, mode)
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> import linnet as ln
-        >>> from linnet.forecasts import forecast
-        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, stds=1e-3)
-        >>> run = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
-        >>> bool(np.abs(run.closed_form.shares - run.shares).max() < 0.1)
-        True
-    """
-
-    loss: Float[np.ndarray, " time"]
-    shares: Float[np.ndarray, "time mode"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +50,7 @@ class Forecast:
     - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
     - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (time, mode)
     - `kernel`: the tangent kernel along each mode over its start, measured, (time, mode)
-    - `closed_form`: where the inputs are whitened, the theory's loss and shares
+    - `prediction`: where the inputs are whitened and there is no momentum, that of `ln.predict`; else None
 
     On demand: `loss`, `test_loss` and `validation_loss` at the saved `steps` (None where the problem has none);
     `half_steps`, at which half of a mode is learned (NaN where this run does not get there); `learned`, "lazily",
@@ -98,7 +74,7 @@ class Forecast:
     regimes: Regimes = field(repr=False)
     shares: Float[np.ndarray, "time mode"] = field(repr=False)
     kernel: Float[np.ndarray, "time mode"] = field(repr=False)
-    closed_form: ClosedForm | None = field(repr=False)
+    prediction: Prediction | None = field(repr=False)
 
     @property
     def steps(self) -> np.ndarray:
@@ -120,6 +96,14 @@ class Forecast:
     def validation_loss(self) -> Float[np.ndarray, " time"] | None:
         """The loss on held-out samples; None without any."""
         return self.trajectory.validation_loss if self.problem.validation is not None else None
+
+    @cached_property
+    def predicted_shares(self) -> Float[np.ndarray, "time mode"] | None:
+        """How much of each mode's residual is gone by the prediction, (time, mode); None without one."""
+        if self.prediction is None:
+            return None
+        residuals = self.problem.residual(self.prediction.products)
+        return _learned_shares(residuals, self.regimes.left, self.regimes.right)
 
     @property
     def held_out(self) -> Float[np.ndarray, " time"] | None:
@@ -210,7 +194,7 @@ def forecast(
     - `weight_decay`, `momentum`, `dtype`: those of `gradient_descent`.
 
     **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
-    whitened the closed form stands beside the run: the self-consistent equation at the mean threshold of the modes.
+    whitened, `.prediction` is that of `ln.predict` for the same times, with its uncertainty.
 
     **Valid for** full-batch gradient descent with or without momentum; Adam follows other dynamics.
 
@@ -245,10 +229,10 @@ def forecast(
     right = modes.right if basis is None else basis.T @ modes.right  # the modes have data, so the basis spans them
     shares = _learned_shares(run.reduction.problem.residual(run.reduced.product), modes.left, right)
     kernel = mode_kernel(run.reduced, modes.left, right)
-    closed = _closed_form(problem, weights, run, modes) if weight_decay == 0 and momentum == 0 else None
+    prediction = _prediction(problem, weights, run, weight_decay) if momentum == 0 else None
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.where(kernel[0] > 0, kernel / kernel[0], np.where(kernel > 0, np.inf, 1.0))
-    return Forecast(problem, weights, run, float(rate), modes, shares, moved, closed)
+    return Forecast(problem, weights, run, float(rate), modes, shares, moved, prediction)
 
 
 def _stopping_loss(problem: Problem, weights: Weights) -> float | None:
@@ -288,23 +272,11 @@ def _half_step(steps: np.ndarray, share: np.ndarray) -> float:
     return float(np.interp(0.5, share[around], steps[around]))
 
 
-def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Regimes) -> ClosedForm | None:
-    """Return the self-consistent dynamics if all inputs have one variance and the threshold is positive; else None. For
-    lambda-balanced weights it is their own dynamics, whose sign may be the other one."""
+def _prediction(problem: Problem, weights: Weights, run: Trajectory, decay: float) -> Prediction | None:
+    """Return what `ln.predict` knows of the run's times, if all inputs have one variance; else None."""
     if problem.cost is not None:
         return None
-    f = problem.factor
-    variances = f.scales**2
-    if f.rank < problem.in_dim or np.ptp(variances) > 1e-9 * variances.max():
+    scales = problem.factor.scales
+    if len(scales) < problem.in_dim or np.ptp(scales**2) > EQUAL_VARIANCES * scales.max() ** 2:
         return None
-    threshold = float(modes.thresholds.mean())
-    if threshold <= 0:  # nothing to hold the layers apart: the closed form is for a positive threshold
-        return None
-    target, variance = problem.min_norm_solution(), float(variances.mean())
-    first, second = check_weights(weights).layers
-    if common_imbalance(first, second)[1] <= MAX_IMBALANCE_ERROR:
-        products = balanced_solution(target, first, second, run.times * variance).products
-    else:
-        products = self_consistent(target, weights.product, threshold, run.times * variance)
-    shares = _learned_shares(target - products, modes.left, modes.right)
-    return ClosedForm(np.asarray(problem.loss(products)), shares)
+    return predict(problem, weights, run.times, weight_decay=decay)

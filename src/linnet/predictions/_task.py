@@ -15,7 +15,7 @@ from linnet.theories.lazy_active import gram_matrices
 
 ROUNDING = 1e-9  # of a closed form, and of an integration at its tightest tolerance
 _EXACT = 1e-12  # of the Gram matrices: what differs by less is equal to rounding
-_EQUAL_VARIANCES = 1e-12
+_EQUAL_VARIANCES = 1e-9
 
 
 @dataclass(frozen=True)

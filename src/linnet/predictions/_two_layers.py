@@ -64,7 +64,7 @@ def _splitting(task: Task) -> Answer:
         return Answer(assumptions)
     whitened, decay = Problem.from_target(task.target), task.weight_decay / (task.variance or 1.0)
     small = reduce(whitened, task.weights).weights
-    rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2)
+    rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2, decay)
     steps = max(FIRST_STEPS, int(np.ceil(rate * task.clock[-1] / lazy_active.splitting.MOST_GROWTH)))
     most = int(min(MAX_STEPS, max(MAX_WORK / small.width**3, 8 * FIRST_STEPS)))
     length = Assumption("steps", f"at most {most}", f"at least {4 * steps}", 4 * steps <= most)

@@ -82,7 +82,7 @@ class Formula:
 
         >>> import linnet as ln
         >>> formula = ln.predictions.FORMULAS[1]
-        >>> formula.name, formula.function.__name__, formula.reference.split(" for ")[0]
+        >>> formula.name, formula.function.__name__, formula.reference
         ('self-consistent', 'self_consistent', 'Tu et al. 2024, eq. (1)')
     """
 
@@ -92,9 +92,9 @@ class Formula:
 
     @property
     def reference(self) -> str:
-        """Where the formula stands, with the number of its equation, as its function says."""
+        """Where the formula stands, with the number of its equation; its function says more."""
         found = re.search(r"\*\*Reference:\*\*(.*?)(\n\n|\Z)", inspect.getdoc(self.function) or "", re.DOTALL)
-        return " ".join(found[1].split()).rstrip(".") if found else "ours"
+        return re.split(r"; |,? (?:for|whose|where) ", " ".join(found[1].split()))[0].rstrip(".") if found else "ours"
 
 
 class Difference(NamedTuple):

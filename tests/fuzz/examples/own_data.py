@@ -10,7 +10,6 @@ from fuzz.examples import example, instance
 from fuzz.examples import materials as m
 
 OWN = "forecasts."
-instance(OWN + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
 instance(OWN + "CrossValidationCurves", m.curves, received=True)
 SCALE_TRIAL = m.made(lambda: ln.forecasts.ScaleTrial(0.5, m.curves(), gain=0.1, gain_error=0.08))
 instance(OWN + "ScaleTrial", SCALE_TRIAL, received=True)

@@ -289,7 +289,7 @@ def split_flow(
         )
     left, values, right = np.linalg.svd(target)
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
-    fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2)  # of the balanced flow, and of the tilt
+    fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2, decay)  # of the three parts
     number = max(float(steps), np.ceil(clock[-1] * fastest / MOST_GROWTH * (1 - 1e-12)))
     if number > _MOST_STEPS:
         raise ValueError(
@@ -299,16 +299,16 @@ def split_flow(
         )
     nodes = np.linspace(0.0, clock[-1], int(number) + 1)
     before = np.clip(np.searchsorted(nodes, clock * (1 + 1e-12), side="right") - 1, 0, int(number) - 1)
-    imbalances, shrink, products = layers.rates, 1.0, []
+    imbalances, products = layers.rates, []
     for node, start in enumerate(nodes[:-1]):
         due, step = np.maximum(clock[before == node] - start, 0.0), nodes[node + 1] - start
-        last, shrink = shrink, np.exp(-2 * decay * (start + step / 2))  # of the imbalance, in the middle of the step
+        shrink = np.exp(-2 * decay * (start + step / 2))  # of the imbalance, in the middle of the step
         layers = Layers(
             values,
             np.exp(-decay * step / 2) * layers.rows,
             shrink * imbalances,
             idle_inputs=layers.idle_inputs,
-            owed=layers.owed * (last / shrink),
+            owed=layers.owed * np.exp(2 * decay * step),
         )
         for first_due in range(0, due.size, _AT_ONCE):
             part = due[first_due : first_due + _AT_ONCE]

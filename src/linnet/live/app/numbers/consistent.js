@@ -1,6 +1,6 @@
 // The self-consistent dynamics of Tu et al. in closed form: the flow of the network whose imbalance is 2g times identity.
 import { dot, inverse, matrix, svd, times, transpose } from "./matrices.js";
-import { integrate } from "./flow.js";
+import { integrate, productOf, twoLayers, withDecay } from "./flow.js";
 
 /** @typedef {import("./matrices.js").Matrix} Matrix */
 
@@ -80,6 +80,22 @@ function basis(rows, n) {
   return whole;
 }
 
+
+/**
+ * The same dynamics with weight decay, any covariance: the flow of the network of width min(k, d) whose imbalance is
+ * 2g exp(-2 decay t) times identity.
+ * @param {Matrix} cross @param {Matrix | null} cov @param {Matrix} start @param {number} g @param {number} decay @param {ArrayLike<number>} clock
+ */
+export function decaying(cross, cov, start, g, decay, clock) {
+  const { rows: k, cols: d } = cross, width = Math.min(k, d), tall = k >= d, { left, right, values } = svd(start, true);
+  const u = basis(left, k), v = basis(right, d), state = new Float64Array(width * (d + k));
+  for (let i = 0; i < width; i++) {
+    const big = Math.sqrt(g + Math.hypot(values[i], g)), [one, two] = tall ? [big, values[i] / big] : [values[i] / big, big];
+    for (let j = 0; j < d; j++) state[i * d + j] = one * v[i][j];
+    for (let j = 0; j < k; j++) state[width * d + j * width + i] = two * u[i][j];
+  }
+  return integrate(withDecay(twoLayers(cross, width, cov), decay), state, clock, 1e-10).map((y) => productOf(y, k, d, width));
+}
 
 /**
  * The same dynamics for one output and any covariance: a' = s r + r (g + a a'/(s + g)) with s = sqrt(|a|^2 + g^2).

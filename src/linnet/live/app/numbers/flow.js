@@ -1,5 +1,5 @@
 // Training: gradient flow by extrapolated midpoint steps, and gradient descent, of layers that are really there.
-import { matrix, product, turned } from "./matrices.js";
+import { matrix, product, svd, turned } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Matrix} Matrix */
 /** @typedef {(state: Float64Array, velocity: Float64Array) => void} Velocity */
@@ -84,6 +84,30 @@ export function twoLayers(cross, width, cov = null) {
     product(velocity, T, R, width, k, d);
     turned(T, W1, width, d);
     product(velocity.subarray(one), R, T, k, d, width);
+  };
+}
+
+/** A velocity with weight decay. @param {Velocity} f @param {number} decay @returns {Velocity} */
+export const withDecay = (f, decay) => (decay ? (state, velocity) => {
+  f(state, velocity);
+  for (let i = 0; i < state.length; i++) velocity[i] -= decay * state[i];
+} : f);
+
+const CUTOFF = Math.sqrt(2.220446049250313e-16); // of a gradient's singular values, relative, below which they count as zero
+
+/** Spectral descent: each layer's velocity replaced by its polar factor. @param {Velocity} f @param {[number, number][]} shapes rows and columns of the layers @returns {Velocity} */
+export function polar(f, shapes) {
+  return (state, velocity) => {
+    f(state, velocity);
+    let at = 0;
+    for (const [rows, cols] of shapes) {
+      const part = velocity.subarray(at, (at += rows * cols)), { values, left, right } = svd(matrix(rows, cols, part), true);
+      part.fill(0);
+      values.forEach((s, k) => {
+        if (!(s > CUTOFF * values[0])) return;
+        for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) part[i * cols + j] += left[k][i] * right[k][j];
+      });
+    }
   };
 }
 

@@ -87,9 +87,9 @@ export const page = {
       needs: ["map"],
       height: 470,
       draw({ map }, state) {
-        const found = mapOf(map, state), task = taskOf(state), { show } = state, times = found.time.filter(Number.isFinite);
+        const found = mapOf(map, state), task = taskOf(state), { show } = state;
         const z = show === "test" ? found.test : show === "rank" ? found.rank : found.time;
-        const range = show === "test" ? { low: 0.02, high: 1.5, log: true } : show === "rank" ? { low: 1, high: 2 * task.rank + 2 } : { low: Math.min(...times), high: Math.max(...times), log: true };
+        const range = show === "test" ? { low: 0.02, high: 1.5, log: true } : show === "rank" ? { low: 1, high: 2 * task.rank + 2 } : { low: 0.01 / task.dim, high: 100 / task.dim, log: true };
         /** @type {Figure} */
         const figure = {
           x: { label: AXES.x, range: edges(map.variancePowers) }, y: { label: AXES.y, range: edges(map.widthPowers) }, curves: [],

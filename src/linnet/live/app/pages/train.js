@@ -23,7 +23,8 @@ const controls = grouped(
   { kind: "log", name: "width", label: "Width h", initial: 1000, bounds: [1, 1e12], step: 0.1, whole: true, help: "Hidden units. More cost nothing: the network is reduced exactly." },
   { kind: "whole", name: "seed", label: "Seed", initial: 0, bounds: [0, 999], help: "Of the initial weights and of what is drawn. The same seed in Python draws the same network." },
   "Training",
-  { kind: "choice", name: "how", label: "Training", initial: "flow", choices: { flow: "gradient flow", descent: "gradient descent" }, help: "Gradient flow has no step size; descent has one, and may diverge." },
+  { kind: "choice", name: "how", label: "Training", initial: "flow", choices: { flow: "gradient flow", descent: "gradient descent", spectral: "spectral descent (Muon’s limit)" }, help: "Gradient flow has no step size; descent has one, and may diverge. Spectral descent steps along the polar factor of each gradient, which is Muon with small steps and no momentum." },
+  { kind: "number", name: "decay", label: "Weight decay λ", initial: 0, bounds: [0, 2], step: 0.02, help: "Of both layers. The threshold decays with them, and the run ends at S − λ.", when: ["how", "flow"] },
   { kind: "log", name: "learning_rate", label: "Learning rate η", initial: 0.05, bounds: [0.005, 20], help: "In units of a rate that is certainly stable.", when: ["how", "descent"] },
   { kind: "log", name: "until", label: "Length", initial: 1, bounds: [0.1, 5], step: 0.02, help: "In units of the time in which the weakest mode is learned." },
   "Time",
@@ -48,7 +49,8 @@ problem = ln.Problem.from_target(target, truth=target)`,
     low_rank: `problem = ln.problems.low_rank_plus_noise(${s.in_dim}, out_dim=${s.out_dim}, rank=${s.rank}, noise_std=${s.noise_std}, key=${s.seed})`,
     spiked: `problem = ln.problems.spiked_covariance(${s.in_dim}, spike=${s.spike}, alignment=${s.alignment}${s.samples ? `, samples=${s.samples}, noise_std=${s.noise_std}, key=${s.seed}` : ""})`,
   }[/** @type {"values"} */ (s.target)];
-  const run = s.how === "flow" ? "times = np.linspace(0, end, 121)\nrun = ln.gradient_flow(problem, start, times=times)" : `rate = ${s.learning_rate} * ln.stable_learning_rate(problem, start)
+  const run = s.how === "flow" ? `times = np.linspace(0, end, 121)\nrun = ln.gradient_flow(problem, start, times=times${s.decay ? `, weight_decay=${s.decay}` : ""})` : s.how === "spectral" ? `update = ln.trainers.updates.SpectralDescent()
+run = ln.gradient_descent(problem, start, learning_rate=end / 600, steps=600, save_every=5, update=update)` : `rate = ${s.learning_rate} * ln.stable_learning_rate(problem, start)
 steps = int(np.clip(np.ceil(end / rate), 64, 10_000))
 run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // 120))`;
   return `import numpy as np
@@ -61,10 +63,11 @@ start = ln.inits.reduced_gaussian(key=${s.seed}, in_dim=problem.in_dim, out_dim=
 threshold = (stds[0] ** 2 + stds[1] ** 2) * width / 2
 modes = np.linalg.svd(problem.truth, compute_uv=False)
 weakest = modes[modes > 1e-9 * modes[0]][-1]
-end = ${s.until} * float(ln.theories.lazy_active.crossing_times([weakest], [0.0], threshold, level=0.97 * weakest)[0])
+${s.how === "spectral" ? `top = np.linalg.norm(problem.cross, 2)
+end = ${s.until} * 1.15 * float(ln.theories.spectral_descent.time_of_level(top, threshold))` : `end = ${s.until} * float(ln.theories.lazy_active.crossing_times([weakest], [0.0], threshold, level=0.97 * weakest)[0])`}
 ${run}
 trained = np.linalg.svd(run.products, compute_uv=False)
-predicted = ${s.target === "spiked" ? "ln.theories.lazy_active.integrate" : "ln.theories.lazy_active.self_consistent"}(problem, start.product, threshold, run.times)
+predicted = ${s.how === "spectral" ? "ln.theories.spectral_descent.product(problem, threshold, run.times)" : `${s.target === "spiked" ? "ln.theories.lazy_active.integrate" : "ln.theories.lazy_active.self_consistent"}(problem, start.product, threshold, run.times${s.decay && s.how === "flow" ? `, weight_decay=${s.decay}` : ""})`}
 print(trained)
 print(np.abs(trained - np.linalg.svd(predicted, compute_uv=False)).max())
 `;
@@ -90,22 +93,25 @@ export const page = {
         const at = cursorAt(run.time, state.cursor), curves = [], top = Math.max(...run.learnable, ...run.trained.flat().filter(Number.isFinite));
         const count = run.trained[0].length, seen = new Set();
         for (let i = 0; i < count; i++) {
-          const active = run.trained[at][i] > run.threshold, color = active ? "var(--active)" : "var(--lazy)", word = active ? "trained, active at the cursor" : "trained, lazy at the cursor";
+          const active = run.trained[at][i] > run.thresholds[at], color = active ? "var(--active)" : "var(--lazy)", word = active ? "trained, active at the cursor" : "trained, lazy at the cursor";
           const column = (/** @type {number[][]} */ rows) => rows.map((row) => row[i]);
           curves.push({ ...trained(run.time, column(run.trained), color, seen.has(word) ? undefined : word), group: `trained, mode ${i + 1}:` });
           curves.push({ ...predicted(run.time, column(run.predicted), color, seen.size ? undefined : "predicted"), group: `predicted, mode ${i + 1}:` });
           seen.add(word);
         }
         const end = run.time.at(-1);
+        if (state.decay > 0 && run.thresholds.at(-1) < 1.2 * top) curves.push({ x: run.time, y: run.thresholds, color: "var(--guide)", dash: DOTS, width: 1.5, name: "threshold g(t)", quiet: true });
         return {
           x: { label: "time t" }, y: { label: "singular value of W₂W₁", zero: true }, curves, comparable: true,
           marks: run.learnable.map((/** @type {number} */ y) => ({ x: end, y, color: "var(--guide)", name: "target", size: 4 })),
-          rules: [{ x: run.time[at], dash: "none" }, ...(run.threshold < 1.2 * top ? [{ y: run.threshold, name: "threshold g", dash: DOTS }] : [])],
+          rules: [{ x: run.time[at], dash: "none" }, ...(run.threshold < 1.2 * top && state.decay === 0 ? [{ y: run.threshold, name: "threshold g", dash: DOTS }] : [])],
         };
       },
-      about({ run }) {
+      about({ run }, { how, decay }) {
         const moving = run.learnable.filter((/** @type {number} */ s) => s > 1e-9 * run.learnable[0]), g = run.threshold, weakest = moving.at(-1);
         const what = g < 0.02 * weakest ? "Look at the waiting times: each mode stays near zero, then rises along a sigmoid, the largest first." : g > run.learnable[0] ? "Look at the beginning: all modes rise at once and no mode crosses the threshold, which is lazy learning." : "Look at the threshold: modes that rise above it turn active and speed up, those that end below it approach their target steadily.";
+        if (how === "spectral") return `Look at the modes: all rise at one speed and each stops at its own target, so that the target is clipped, where gradient flow selects its large modes. Trained and predicted differ by at most ${said(apart(run), 2)}.`;
+        if (decay > 0 && how === "flow") return `Look at the threshold: it decays, so lazy modes turn active, and each mode ends at S − λ or at zero. Trained and predicted differ by at most ${said(apart(run), 2)}.`;
         return `${what} Threshold g = ${said(g)}; trained and predicted differ by at most ${said(apart(run), 2)}. ${run.note}`;
       },
     },
@@ -128,6 +134,7 @@ export const page = {
       about({ run }) {
         const least = run.test.reduce((/** @type {number} */ best, /** @type {number} */ x, /** @type {number} */ i) => (x < run.test[best] ? i : best), 0), last = run.test.length - 1;
         if (run.test[last] > 1.02 * run.test[least]) return `Look at the test error: it is least, ${said(run.test[least])}, at t = ${said(run.time[least])} and ends at ${said(run.test[last])}, because noise is learned after the signal.`;
+        if (run.learnable.filter((/** @type {number} */ s) => s > 0).length < 2) return `Look at both ends: the training loss ends at ${said(run.loss[last])}, the test error at ${said(run.test[last])}.`;
         return "Look at the steps of the training loss: each is one mode that is learned.";
       },
     },
@@ -137,7 +144,7 @@ export const page = {
       needs: ["run"],
       wide: true,
       show({ run }, state) {
-        const at = cursorAt(run.time, state.cursor), rows = run.learnable.map((/** @type {number} */ goal, /** @type {number} */ i) => [String(i + 1), said(goal, 4), said(run.trained[at][i], 4), said(run.predicted[at][i], 4), run.trained[at][i] > run.threshold ? "active" : "lazy"]);
+        const at = cursorAt(run.time, state.cursor), rows = run.learnable.map((/** @type {number} */ goal, /** @type {number} */ i) => [String(i + 1), said(goal, 4), said(run.trained[at][i], 4), said(run.predicted[at][i], 4), run.trained[at][i] > run.thresholds[at] ? "active" : "lazy"]);
         const head = ["mode", "target", "trained", "predicted", "regime"].map((text) => h("th", { scope: "col", text }));
         return h("div", { class: "scrolls", tabindex: 0, role: "region", "aria-label": "Modes at the cursor" }, h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((/** @type {string[]} */ row) => h("tr", {}, row.map((text) => h("td", { text })))))));
       },

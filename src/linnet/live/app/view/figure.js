@@ -298,7 +298,7 @@ function listen(box, root, figure, look, { place, px, py, xRange, yRange }) {
     tip.style.left = `${Math.max(0, Math.min(x + 12, box.clientWidth - tip.offsetWidth - 2))}px`;
     tip.style.top = `${y + 14 + tip.offsetHeight > look.height ? y - tip.offsetHeight - 8 : y + 14}px`;
   };
-  root.addEventListener("pointermove", (event) => {
+  const read = (/** @type {PointerEvent} */ event) => {
     const [x, y] = at(event), { heat } = figure;
     if (!within([x, y])) return hide();
     if (heat) {
@@ -321,8 +321,10 @@ function listen(box, root, figure, look, { place, px, py, xRange, yRange }) {
     dot.setAttribute("cy", String(where[1]));
     dot.setAttribute("visibility", "visible");
     show(found, where[0], where[1]);
-  });
-  root.addEventListener("pointerleave", hide);
+  };
+  root.addEventListener("pointermove", read);
+  root.addEventListener("pointerdown", read); // a finger does not hover
+  root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
   const { pick } = look;
   if (!pick) return;
   root.style.cursor = "crosshair";
