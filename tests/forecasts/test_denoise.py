@@ -219,7 +219,15 @@ def test_many_signals_are_not_taken_for_quiet_rows():
 ratio_of = functools.cache(error_ratio)
 
 
-@pytest.mark.parametrize("matrix", MATRICES, ids=lambda matrix: matrix.name)
+SLOW = [
+    matrix for matrix in MATRICES if "scattered" in matrix.name or "temple" in matrix.name or "counts" in matrix.name
+]
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [pytest.param(matrix, marks=pytest.mark.slow if matrix in SLOW else (), id=matrix.name) for matrix in MATRICES],
+)
 def test_twenty_matrices_that_were_chosen_before(matrix):
     """0.3.0 was 32 million times worse than the matrix itself on one of them, and beyond the limit on nine."""
     assert ratio_of(matrix) <= LIMITS[matrix.kind]
