@@ -2,7 +2,6 @@
 
 import pytest
 
-from linnet import _files as files
 from linnet._files import write_whole, written_whole
 
 
@@ -42,18 +41,5 @@ def test_two_writers_do_not_meet(tmp_path):
 def test_of_two_that_make_a_file_the_first_does(tmp_path):
     path = tmp_path / "note.txt"
     for text in ("one", "other"):
-        files.write_whole(path, text, replace=False)
+        write_whole(path, text, replace=False)
     assert path.read_text() == "one" and list(tmp_path.iterdir()) == [path]
-
-
-def test_an_end_in_the_middle_removes_drafts(tmp_path):
-    """An interrupted process comes to the end of no block."""
-    (tmp_path / "draft.partial").write_text("of another process")
-    writer = written_whole(tmp_path / "note.txt")
-    draft = writer.__enter__()
-    draft.write_text("half")
-    files.abandon()
-    assert not draft.exists()
-    with pytest.raises(FileNotFoundError):
-        writer.__exit__(None, None, None)
-    assert [file.name for file in tmp_path.iterdir()] == ["draft.partial"]

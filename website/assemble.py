@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from linnet import live
-from website import command_line, gallery, reference, tables, tutorials
+from website import claims, command_line, gallery, reference, tutorials
 
 ROOT = Path(__file__).parents[1]
 # Pages of the project that lie beside docs/: their names in the site, in small letters as the others are.
@@ -39,7 +39,7 @@ def assemble(folder: Path, *, workers: int, reuse: bool = False) -> Path:
     shutil.copytree(done, pages / "tutorials", dirs_exist_ok=True)
     gallery.write(ROOT / "docs" / "gallery", pages)
     live.write(pages / "live")
-    tables.write(pages)
+    claims.write(pages)
     entries = reference.pages(ROOT / "src", pages)
     command_line.write(pages / "reference" / "command_line.md")
     for page in pages.rglob("*.md"):

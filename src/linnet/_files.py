@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, even after a power cut; folders that end with the process."""
+"""Files that are there whole or not at all, even after a power cut; temporary folders."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_drafts: set[Path] = set()
-_folders: set[Path] = set()
 DRAFT = ".partial"  # how the name of a file ends while it is being written
 
 
@@ -38,7 +36,6 @@ def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> 
     """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
-    _drafts.add(draft)
     try:
         try:
             yield draft
@@ -57,7 +54,6 @@ def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> 
             _settle(path.parent)
     finally:
         draft.unlink(missing_ok=True)
-        _drafts.discard(draft)
 
 
 def check_writable(out: Path) -> None:
@@ -73,21 +69,11 @@ def check_writable(out: Path) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder of this user's alone, removed at the end of the block, or by `abandon`."""
+    """A folder of this user's alone, removed at the end of the block."""
     folder = Path(tempfile.mkdtemp(prefix="linnet-"))
-    _folders.add(folder)
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        _folders.discard(folder)
-
-
-def abandon() -> None:
-    """Removes what is half-written or temporary, for a process that ends without coming to the end of its blocks."""
-    for draft in list(_drafts):
-        draft.unlink(missing_ok=True)
-    for folder in list(_folders):
         shutil.rmtree(folder, ignore_errors=True)
 
 

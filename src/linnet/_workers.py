@@ -29,7 +29,6 @@ ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",  # such processes are for cores, so JAX stays off GPUs
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
-starting = threading.Lock()  # held while processes are started: a thread that ends this process waits for it
 PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
 WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
@@ -89,8 +88,7 @@ def interrupts_later() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, lambda *_: came.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        with starting:
-            yield
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linnet.cli import interrupts
+from linnet.cli import failures
 
 # A claim that is measured at once, and one inside whose compiled step (which Python's handlers cannot interrupt) the
 # signal comes: it lasts until the process ends or the signal wakes it. Writing the results then takes a while, as a
@@ -89,7 +89,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     process = run(tmp_path, seconds=300)
     process.send_signal(signal.SIGINT)
     wait_for(tmp_path / "writing", process)
-    time.sleep(2 * interrupts.SAME_SECONDS)  # signals closer together count as one
+    time.sleep(2 * failures.SAME_SECONDS)  # signals closer together count as one
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)  # less than writing takes
     assert process.returncode == 130

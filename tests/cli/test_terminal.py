@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 
-from linnet.cli import interrupts, terminal
+from linnet.cli import terminal
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])
@@ -33,15 +32,3 @@ def test_a_terminal_without_an_ellipsis_gets_another_sign() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.returncode == 0 and done.stdout == b"cut?\n"
-
-
-@pytest.mark.parametrize(("received", "said"), [([], "linnet: warning: a tracker died\n"), ([1], "")])
-def test_other_threads_are_silent_once_a_signal_has_come(
-    received: list[int], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """SIGHUP ends Python's resource tracker too, of which a thread that starts workers warns."""
-    monkeypatch.setattr(interrupts, "_received", received)
-    thread = threading.Thread(target=terminal.echo_error, args=("warning: a tracker died",))
-    thread.start()
-    thread.join()
-    assert capsys.readouterr().err == said

@@ -177,7 +177,9 @@ def interrupt(
 
 
 def _judged(status: int, err: str, had_ended: bool, lost: bool, number: int) -> str:
-    lines = [line for line in err.splitlines() if not line.startswith("linnet explore: http")]  # where the page is
+    lines = [
+        line for line in err.splitlines() if not line.startswith(("linnet explore: http", "linnet live: http"))
+    ]  # where the page is
     if had_ended:
         return "had ended" if status == 0 and not lines else "failed by itself"
     if lost:
@@ -186,7 +188,8 @@ def _judged(status: int, err: str, had_ended: bool, lost: bool, number: int) -> 
         return "clean"
     if status == -number and not lines:
         return "before linnet"
-    if "KeyboardInterrupt" in err and "linnet" not in err.replace("from linnet.cli.entry import main", ""):
+    files = re.findall(r"linnet/([\w/]+)\.py", err)  # `linnet/__init__.py` loads before any file can take over signals
+    if "KeyboardInterrupt" in err and not {*files} - {"__init__"}:
         return "before linnet"
     if status == 0 and not lines:
         return "had ended"

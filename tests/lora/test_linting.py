@@ -7,7 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet.cli.main import main
-from linnet.lora import Adapter, lint
+from linnet.lora import Adapter, lint, read
 
 PLAIN = {"rank": 8, "alpha": 16, "in_dim": 4096, "out_dim": 4096, "optimizer": "adamw", "learning_rate_a": 2e-4}
 
@@ -144,15 +144,38 @@ def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     assert status == 2 and "--from takes alpha=...,lr=...,r=..." in err
 
 
-def test_a_trained_adapter_is_refused_as_in_python(tmp_path, capsys):
+def test_a_trained_adapter_is_answered_as_it_began(tmp_path, capsys):
     from lora.test_reading import folder
 
     ones = np.ones
     tensors = {"m.q_proj.lora_A.weight": ("F32", ones((8, 6))), "m.q_proj.lora_B.weight": ("F32", ones((5, 8)))}
     path = folder(tmp_path, None, tensors)
     _, out, _ = called(capsys, path, "--alpha", 64)
-    assert "identity" not in out.split("The same training")[1].split("Findings")[0]
-    assert "B that is not zero" in " ".join(out.split())
+    said = " ".join(out.split("The same training")[1].split("Findings")[0].split())
+    assert "(identity)" in said and "none" not in said
+    (saved,) = read(path).values()
+    factor = saved.scale / (64 / saved.rank)
+    assert f"if B is multiplied by {factor:.6g}, should training go on from here" in said
+
+
+def test_an_initialization_with_b_not_zero_asks_for_its_option(tmp_path, capsys):
+    config = {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "init_lora_weights": "olora"}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    _, out, _ = called(capsys, tmp_path, "--alpha", 64)
+    assert "say it with `--rescale-init`" in " ".join(out.split())
+    _, out, _ = called(capsys, tmp_path, "--alpha", 64, "--rescale-init")
+    assert "(identity)" in out and "B(0) is multiplied by 0.25" in " ".join(out.split())
+
+
+def test_an_adapter_merged_with_the_wrong_scale_is_noticed():
+    rng = np.random.default_rng(0)
+    weights = ln.Weights(rng.standard_normal((4, 6)), rng.standard_normal((5, 4)))
+    merged = {"rank": 4, "alpha": 4, "scaling": "rslora", "weights": weights}
+    (found,) = (one for one in lint(Adapter(**merged)) if one.rule == "merged")
+    assert found.severity == "warning" and found.number == 2.0 and "2 times too large" in found.sentence
+    start = ln.Weights(weights.first, np.zeros((5, 4)))
+    for changes in ({"alpha": 8}, {"scaling": "standard"}, {"weights": start}, {"weights": None}):
+        assert not [one for one in lint(Adapter(**merged | changes)) if one.rule == "merged"]
 
 
 def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import _signal  # `signal` itself takes ten times as long, and this is about its first milliseconds
+import atexit
 import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
     """Run the command line and end the process with its exit status.
 
-    The order matters: signals are taken over before the commands are imported, which takes a second or more.
+    It ends by `os._exit`, after exit functions have run: threads of XLA that still compute may crash Python's own end.
     """
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `install`: imports would show a traceback
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # while modules are imported: it would show a traceback
     open_closed_streams()
-    from linnet.cli import interrupts
-
-    interrupts.install()
+    from linnet.cli import failures
     from linnet.cli.main import main as command
 
+    status = 1
     try:
+        failures.take_over_signals()
         command()
     except SystemExit as ended:
-        interrupts.exit_process(int(ended.code or 0))
+        status = int(ended.code or 0)
+    finally:
+        with suppress(BaseException):
+            atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # the program that read it has gone
+                stream.flush()
+        os._exit(status)
 
 
 def open_closed_streams() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linnet.cli import interrupts, terminal
+from linnet.cli import failures, terminal
 
 
 def explore(
@@ -24,5 +24,5 @@ def explore(
     if out is not None:
         terminal.echo(f"open {write(out)} in a browser")
         return
-    interrupts.on_interrupt(lambda: "interrupted; the pages are no longer served")
-    serve(port, browser)
+    with failures.if_interrupted(lambda: "interrupted; the pages are no longer served"):
+        serve(port, browser)

@@ -2,18 +2,114 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import reprlib
-from collections.abc import Iterator, Mapping
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 
 from linnet import _extras as extras
-from linnet.cli import interrupts
+from linnet._workers import PARENT_VARIABLE
 
 EXPLAINED = (ValueError, RuntimeError, OSError, ImportError)  # which linnet raises with a sentence for the user
+INTERRUPTED = "interrupted; what was finished is kept, and the same command goes on from there"
+AGAIN_SECONDS, JAX_SECONDS = 0.01, 2.0  # until an interruption is tried again, and for how long JAX may go on
+SAME_SECONDS = 0.3  # within which signals are one Ctrl-C: some senders send it to the process and to its group
+_came: list[tuple[int, float]] = []  # the first signal of this process, and when it came
 
 
 class WrongCallError(ValueError):
     """What was asked for does not exist: a name, a setting, a choice."""
+
+
+class SignalInterrupt(KeyboardInterrupt):
+    """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has one of its own."""
+
+
+class InterruptedCommandError(Exception):
+    """A `KeyboardInterrupt` on its way through Typer, which would drop its text."""
+
+    def __init__(self, reason: KeyboardInterrupt) -> None:
+        super().__init__(str(reason) or INTERRUPTED)
+        self.status = 128 + (_came[0][0] if _came else signal.SIGINT)
+
+
+def take_over_signals() -> None:
+    """Raise `SignalInterrupt` in the main thread at the first signal, and end the process at once at a second.
+
+    Signals that this process was started to ignore stay ignored. If the process that started it has asked for that by
+    `PARENT_VARIABLE`, this one is interrupted when that one ends.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if _came:
+            if time.monotonic() > _came[0][1] + SAME_SECONDS:
+                os._exit(128 + number)
+            return
+        _came.append((number, time.monotonic()))
+        interrupt_once(number, frame)
+
+    def interrupt_once(number: int, frame: FrameType | None) -> None:
+        """Raise, or do so a moment later: an exception inside a callback of JAX may end the process in C++."""
+        inside_jax = frame is not None and "jax" in Path(frame.f_code.co_filename).parts
+        if inside_jax and time.monotonic() < _came[0][1] + JAX_SECONDS and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+            return
+        raise SignalInterrupt
+
+    def again_if_ignored(unraisable: sys.UnraisableHookArgs) -> None:
+        """Raise again what Python has ignored in a callback or a `__del__`."""
+        if isinstance(unraisable.exc_value, SignalInterrupt) and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = again_if_ignored
+    if hasattr(signal, "SIGALRM"):  # not on Windows
+        signal.signal(signal.SIGALRM, interrupt_once)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, interrupt)
+    if (parent := os.environ.pop(PARENT_VARIABLE, "")).isdigit():
+        threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
+
+
+def _watch_parent(parent: int) -> None:
+    """Wait, in a thread, until the process that started this one has ended, however; then interrupt this one."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+
+@contextmanager
+def if_interrupted(line: Callable[[], str]) -> Iterator[None]:
+    """Print `line()` if the block is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as reason:
+        reason.args = (line(),)
+        raise
+
+
+def interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Let an interruption of a command keep its text on the way through Typer."""
+
+    @functools.wraps(command)
+    def wrapped(*arguments: object, **options: object) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt as reason:
+            raise InterruptedCommandError(reason) from reason
+
+    return wrapped
 
 
 @contextmanager
@@ -27,8 +123,10 @@ def as_wrong_call() -> Iterator[None]:
 
 def line_and_status(reason: BaseException) -> tuple[str, int]:
     """Return the line to print and the exit status for the exception that ended a command."""
-    if isinstance(reason, KeyboardInterrupt):  # in a program that calls `main`
-        return interrupts.keep_results(), 130
+    if isinstance(reason, KeyboardInterrupt):  # outside of a command, while modules are imported
+        reason = InterruptedCommandError(reason)
+    if isinstance(reason, InterruptedCommandError):
+        return str(reason), reason.status
     if isinstance(reason, SystemExit):  # Typer's answer to a broken pipe
         return "the program reading the output has gone", 1
     return cause(reason), 2 if isinstance(reason, WrongCallError) or hasattr(reason, "format_message") else 1

@@ -44,6 +44,7 @@ def lora(
     in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
     out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
+    rescale_init: Annotated[bool, typer.Option("--rescale-init", help="B(0), if not zero, is scaled along.")] = False,
     before: Annotated[str | None, typer.Option("--from", help="Settings, no file: alpha=64,r=32,lr=1e-5.")] = None,
     after: Annotated[str | None, typer.Option("--to", help="What changes: alpha=32, or r=64.")] = None,
     rank: Annotated[int | None, typer.Option(help="Compress or grow a trained adapter to this rank.", min=1)] = None,
@@ -90,7 +91,7 @@ def lora(
         )
     if alpha is not None:
         terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
-        for text in _equivalent_lines(adapters, alpha):
+        for text in _equivalent_lines(adapters, alpha, rescale_init):
             terminal.echo("  " + text)
     _print_findings(adapters)
 
@@ -237,17 +238,22 @@ def _adapter_line(adapter: Adapter) -> str:
     return "; ".join(parts)
 
 
-def _equivalent_lines(adapters: dict[str, Adapter], alpha: float) -> list[str]:
-    """Say with which settings of B the adapters train identically at this alpha, once for each kind of adapter."""
+def _equivalent_lines(adapters: dict[str, Adapter], alpha: float, rescale_init: bool) -> list[str]:
+    """Say with which settings of B the adapters train identically at this alpha, once for each kind of adapter.
+
+    A saved adapter is answered as it began, by its initialization; what else a training from its weights needs is said.
+    """
     lines_shown: list[str] = []
     for adapter in adapters.values():
         try:
-            settings = linnet.lora.equivalent(adapter, alpha=alpha)  # with its weights: a trained B is scaled along
+            settings = linnet.lora.equivalent(adapter.with_(weights=None), alpha=alpha, rescale_init=rescale_init)
         except ValueError as reason:
-            lines = [f"none: {reason}"]
+            lines = [f"none: {str(reason).replace('`rescale_init=True`', '`--rescale-init`')}"]
         else:
             options = [f"{key} {value:.6g}" for key, value in settings.groups["B"].items()]
             lines = [f"rank {adapter.rank} ({settings.label}): B with {', '.join(options)}; A as it is"]
             lines += [f"  if {condition}" for condition in settings.conditions]
+            if adapter.weights is not None and adapter.weights.second.any():
+                lines.append(f"  if B is multiplied by {settings.start_factor:.6g}, should training go on from here")
         lines_shown += [line for line in lines if line not in lines_shown]
     return lines_shown

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import linnet
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 
 # The library's own, each a function in a file of its name. Packages bring others by this group of entry points.
 COMMANDS = ("diagnose", "explore", "lora", "sweep")
@@ -38,7 +38,7 @@ def build_app(only: str | None = None) -> typer.Typer:
         try:
             function = load()
             _check_command(name, function)
-            app.command(name, hidden=name in HIDDEN)(function)
+            app.command(name, hidden=name in HIDDEN)(failures.interruptible(function))
         except (Exception, SystemExit) as reason:  # whatever a foreign package does must not take the others down
             why = f"exits as it is imported ({reason})" if isinstance(reason, SystemExit) else failures.cause(reason)
             if name in COMMANDS:
@@ -110,10 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = print_warning
-            interrupts.on_interrupt()  # nothing of an earlier command in the same process
             app = build_app(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
-            if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function
+            if status == 130:  # Typer's answer to an interruption before the command has begun
                 raise KeyboardInterrupt
             for line in about_numbers if not status else ():
                 terminal.echo_error(line)

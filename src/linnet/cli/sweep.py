@@ -14,7 +14,7 @@ import typer
 
 import linnet
 from linnet import _extras as extras
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 
 if TYPE_CHECKING:
     from linnet.sweeps import Sweep
@@ -57,8 +57,11 @@ def sweep(
         raise typer.BadParameter("--retry-failed and --changed-code continue a store: they need --resume.")
     if config is not None:
         described = _load(config, code or [])
-        interrupts.on_interrupt(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
-        with nullcontext() if scheduler is None else _dask(scheduler) as executor:
+        line = f"interrupted; finished cells are in {store}: continue with --resume"
+        with (
+            failures.if_interrupted(lambda: line),
+            nullcontext() if scheduler is None else _dask(scheduler) as executor,
+        ):
             linnet.sweeps.running.fill(
                 described,
                 store,

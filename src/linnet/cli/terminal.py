@@ -10,8 +10,6 @@ from contextlib import suppress
 
 import typer
 
-from linnet.cli import interrupts
-
 MIN_COLUMNS = 24  # for a text beside the cells of a row
 NAME_WIDTH = 26  # of a name in a list: nearly all of them fit
 GOOD, BAD, SOFT = "green", "red", "bright_black"
@@ -51,9 +49,7 @@ def _wrap(text: str, indent: int) -> list[str]:
 
 
 def write(text: str) -> None:
-    """Write a text to standard output, without its colors where that is no terminal or `NO_COLOR` is set; a command
-    that was interrupted ends here."""
-    interrupts.stop_if_interrupted()
+    """Write a text to standard output, without its colors where that is no terminal or `NO_COLOR` is set."""
     try:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except OSError as reason:
@@ -61,7 +57,6 @@ def write(text: str) -> None:
 
 
 def echo_error(text: str) -> None:
-    """Print one line on standard error, unless that is closed or an interruption has printed its own."""
+    """Print one line on standard error, unless that is closed."""
     with suppress(OSError):
-        if not interrupts.stop_if_interrupted():  # in other threads too, the line about an interruption is the last one
-            typer.echo(f"linnet: {text}", err=True)
+        typer.echo(f"linnet: {text}", err=True)

@@ -111,6 +111,19 @@ def _lint_scale(a: Adapter) -> Iterator[Finding]:
         )
 
 
+def _lint_merged(a: Adapter) -> Iterator[Finding]:
+    """Warn of an adapter with the settings that peft gave to merged ones."""
+    if a.scaling == "rslora" and a.alpha == a.rank and a.rank > 1 and a.weights is not None and not a.second_is_zero:
+        yield Finding(
+            "merged",
+            "warning",
+            f"alpha = r = {a.rank} under rsLoRA is s = {a.scale:.4g}. If peft's add_weighted_adapter made this adapter "
+            f"before it was fixed, its product is {a.scale:.4g} times too large: set use_rslora to false.",
+            a.scale,
+            "huggingface/peft#3449",
+        )
+
+
 def _lint_initialization(a: Adapter) -> Iterator[Finding]:
     """Compare the start's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
@@ -289,6 +302,7 @@ def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[F
 
 LINT_RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (
     _lint_scale,
+    _lint_merged,
     _lint_initialization,
     _lint_plus_ratio,
     _lint_clipping,

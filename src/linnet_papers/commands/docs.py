@@ -1,7 +1,6 @@
 """`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry, for developers.
 
-The website finds papers by their titles in headings of these pages, and replaces the table of coverage
-(website/tables.py): change both together.
+The website finds papers by their titles in headings of the pages of figures and tables (website/claims.py).
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ import typer
 
 from linnet.cli import terminal
 from linnet.sweeps.grid import Grid
-from linnet_papers.commands import claim_pages
-from linnet_papers.reproduction import registry, show
+from linnet_papers.reproduction import pages as written
+from linnet_papers.reproduction import registry
 from linnet_papers.reproduction.figure import Figure
-from linnet_papers.reproduction.measurement import Trial
-from linnet_papers.reproduction.paper import Paper, Statement
+from linnet_papers.reproduction.measurement import Claim, Trial
 from linnet_papers.reproduction.table import Table
 
 Listed = TypeVar("Listed", Figure, Table)
@@ -44,9 +42,18 @@ def pages() -> dict[str, str]:
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
-        "coverage.md": coverage_page(registry.papers().values()),
-        **claim_pages.pages(list(registry.claims().values()), registry.papers().values(), _NOTE),
+        "coverage.md": f"{_NOTE}\n{written.coverage_page(registry.papers().values())}",
+        **_claim_pages(list(registry.claims().values())),
     }
+
+
+def _claim_pages(known: list[Claim]) -> dict[str, str]:
+    """Write the page of all claims, and one for each paper that has some."""
+    pages = {"claims.md": f"{_NOTE}\n{written.claims_page(known, registry.papers().values())}"}
+    for paper in registry.papers().values():
+        if own := [claim for claim in known if claim.paper == paper.name]:
+            pages[f"{written.FOLDER}/{paper.name}.md"] = f"{_NOTE}\n{written.paper_page(paper, own)}"
+    return pages
 
 
 def figures_page(known: Iterable[Figure]) -> str:
@@ -80,35 +87,6 @@ keeps them.
 has `.results(trial)` and `.text(results)`.
 """
     return start + _sections_by_paper(known, _table_entry)
-
-
-def coverage_page(papers: Iterable[Paper]) -> str:
-    """Write the page of all statements of each paper, and where each is checked."""
-    text = f"""{_NOTE}
-# Coverage
-
-Every equation, lemma, theorem, figure and remark of the papers that says something about numbers, and where it is
-checked: by a claim of [claims.md](claims.md), by the checks of a figure of [figures.md](figures.md), by a table of
-[tables.md](tables.md); or why nothing here can check it.
-"""
-    for paper in papers:
-        if not paper.statements:
-            continue
-        text += f"\n## {paper.title}\n\n{coverage_sentence(paper.statements)}\n\n"
-        text += "| where | what it says | checked by |\n|---|---|---|\n"
-        for statement in paper.statements:
-            by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
-            by = by or f"not checked: {show.markdown_text(statement.reason)}"
-            text += f"| {_value_text(statement.where)} | {show.markdown_text(statement.text)} | {by} |\n"
-    return text
-
-
-def coverage_sentence(statements: Sequence[Statement]) -> str:
-    """Say how many of the statements are checked, and what share that is of those that can be."""
-    checkable, checked = sum(row.checkable for row in statements), sum(bool(row.checked) for row in statements)
-    rest = len(statements) - checkable
-    also = f"; {rest} more are definitions, outlooks and the like" if rest else ""
-    return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."
 
 
 def _sections_by_paper(known: list[Listed], describe: Callable[[Listed], str]) -> str:

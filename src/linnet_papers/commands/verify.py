@@ -17,7 +17,7 @@ import typer
 import linnet
 from linnet import _progress as progress
 from linnet._files import check_writable, write_whole
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 from linnet.cli.options import Quick, Seed
 from linnet_papers.reproduction import parallel, record, registry, show
 from linnet_papers.reproduction.measurement import Claim, Result, Trial, measure
@@ -138,7 +138,7 @@ class _Kept:
     """Results by the name of their claim, in a JSON file and in the records of the papers, which are written anew as
     results come: a kill loses none.
 
-    As a context, it writes them when the block ends, however that ends; an interruption does so by itself.
+    As a context, it writes them when the block ends, however that ends.
     """
 
     def __init__(
@@ -159,16 +159,16 @@ class _Kept:
         self._next = 0.0  # when files are written again: a fifth of the time at most goes into writing
 
     def __enter__(self) -> Self:
-        interrupts.on_interrupt(self._write_on_interrupt)
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        interrupts.stop_if_interrupted()
+    def __exit__(self, kind: object, reason: object, traceback: object) -> None:
         self.write()
+        if isinstance(reason, KeyboardInterrupt):
+            place = f"; they are in {self._file}" if self._count and self._file is not None else ""
+            reason.args = (f"interrupted after {self._count} of {self.total} claims{place}{self._more}",)
 
     def add(self, trial: Trial, result: Result, *, several: bool) -> None:
         """Add the result of a claim; of several seeds the rows of the first are kept, and every verdict is counted."""
-        interrupts.stop_if_interrupted()  # so that the line about an interruption counts what it has written
         if several:
             if not result.as_expected:
                 self.examples.setdefault(result.name, f"seed {trial.seed}: {_why(result)}")
@@ -193,16 +193,6 @@ class _Kept:
             terminal.write(text if found else "[]")
         elif self._file is not None:
             write_whole(self._file, (text if found else "[]") + "\n", settled=settled)
-
-    def _write_on_interrupt(self) -> str:
-        """Write the results, and return the line about the interruption: how many there are, and where.
-
-        It runs in the thread of the interruption (`interrupts.on_interrupt`) while the main thread may still measure;
-        the line must begin with "interrupted after N of" (tests/fuzz/interrupts.py reads the number).
-        """
-        self.write()
-        place = f"; they are in {self._file}" if self._count and self._file is not None else ""
-        return f"interrupted after {self._count} of {self.total} claims{place}{self._more}"
 
 
 def _why(result: Result) -> str:

@@ -198,12 +198,12 @@ def markdown_text(text: str) -> str:
     return with_formulas(text, formula, words)
 
 
-def markdown(claim: Claim, recorded: Recorded | None, errata: str = "") -> str:
+def markdown(claim: Claim, recorded: Recorded | None, *, heading: str, verdict: str, errata: str) -> str:
     """Return the entry of one claim in Markdown: the sentence, the verdict, the table; assumptions are folded."""
     result = recorded.result if recorded is not None else Result(claim.name, claim.expected)
     kept = _seeds_text(result)
-    erratum = f" ([errata]({errata}))" if errata and claim.expected != Verdict.HOLDS else ""
-    told = [f"- **Verdict:** {claim.expected}{kept}{erratum}: `linnet verify {claim.name}`"]
+    erratum = f" ([errata]({errata}))" if claim.expected != Verdict.HOLDS else ""
+    told = [f"- {verdict}{kept}{erratum}: `linnet verify {claim.name}`"]
     told += [f"- **Right is:** {markdown_text(claim.correction)}"] if claim.correction else []
     told += [f"- **In short:** {markdown_text(sentence)}" for sentence in summaries(result.rows)]
     if recorded is not None and recorded.full is not None:
@@ -214,7 +214,7 @@ def markdown(claim: Claim, recorded: Recorded | None, errata: str = "") -> str:
     return "\n".join(
         [
             "",
-            f"### {claim.name}: {claim.where}",
+            f"### {heading}",
             "",
             markdown_text(claim.says),
             "",

@@ -138,6 +138,7 @@ example("trajectories.Trajectory.weights_at", on=m.run, index=1)
 W: dict = {"weights": m.weights, "nan": ("weights",)}  # of a run that diverged: NaN stays NaN
 example("observables.commutator", weights=m.scalar_weights, normalized=True, nan=("weights",))
 example("observables.commutator", weights=m.scalar_weights, normalized=False, nan=("weights",))
+example("observables.sharpness", problem=m.data_problem, weights=m.weights, count=2)
 example("observables.crossing_time", times=m.TIMES, values=[0.0, 1.0, 3.0], level=2.0)
 example("observables.effective_rank", matrix=m.TARGET)
 example("observables.stable_rank", matrix=m.TARGET)

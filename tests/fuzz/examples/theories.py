@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.theories import denoising
+from linnet.theories import denoising, spectral_descent
 from linnet.theories import feature_learning as f
 from linnet.theories import lazy_active as x
 
@@ -118,6 +118,19 @@ example(M + "split_flow", problem=m.target_problem, weights=m.weights, times=m.T
 example(M + "stage_lengths", spectrum=[1.0, 0.5], **PLANE)
 example(M + "stopping_time", spectrum=[1.0, 0.5], **PLANE, clock="paper")
 example(M + "task_spectrum", problem=m.target_problem)
+
+BALANCED = m.made(lambda: x.balanced_solution(m.TARGET, np.eye(2, 3), np.zeros((2, 2)), m.TIMES))
+instance(M + "BalancedSolution", BALANCED, received=True)
+example(M + "BalancedSolution.ntk", on=BALANCED, X=np.eye(3))
+example(M + "balanced_solution", target=m.TARGET, first=np.eye(2, 3), second=np.zeros((2, 2)), times=m.TIMES)
+
+D = "theories.spectral_descent."
+instance(D + "SpectralMinimum", m.made(lambda: spectral_descent.minimum(m.target_problem(), 0.25)), received=True)
+example(D + "level", threshold=0.25, times=m.TIMES, nan=("times",))
+example(D + "mode_values", target_values=m.VALUES, threshold=0.25, times=m.TIMES, nan=("times",))
+example(D + "product", target=m.TARGET, threshold=0.25, times=m.TIMES, nan=("times",))
+example(D + "minimum", problem=m.target_problem, threshold=0.25, width=50)
+example(D + "time_of_level", levels=[0.5, 1.0], threshold=0.25)
 
 F = "theories.feature_learning."
 NEURONS = {"alignments": [0.5, -0.25], "magnitudes": [0.5, -0.5]}
