@@ -143,3 +143,12 @@ def test_deep_networks_are_those_of_python(numbers, depth, width, seed):
     assert np.abs(np.array(found["trained"]) - run.singular_values).max() < 1e-5
     modes = ln.theories.deep.gaussian_modes([4, 2, 1], 0.7, depth, times, **order)
     assert np.abs(np.array(found["predicted"]) - modes).max() < 1e-6
+
+
+@pytest.mark.parametrize(("first_std", "magnitude"), [(1e-3, 1e-8), (1e-8, 1e-3), (1e-4, 1e-4), (1e-6, 2e-5)])
+def test_the_end_of_the_first_stage_is_that_of_python(numbers, first_std, magnitude):
+    """Also where the first layer is much larger than the second, and its noise decides."""
+    X = np.random.default_rng(1).standard_normal((5, 200))
+    stages = Stages(X, X[:, 0], width=50, learning_rate=1e-3, first_std=first_std, magnitude=magnitude)
+    found = numbers("numbers/features.js", "firstTime", stages.gamma, first_std, magnitude, stages.rate)
+    assert np.isclose(found, stages.first_time(), rtol=1e-9)

@@ -125,3 +125,12 @@ def test_an_optimizer_without_rates_is_named():
         ln.lora.read(model, optimizer)
     optimizer.param_groups[0]["lr"] = 0.5
     assert np.isclose(next(iter(ln.lora.read(model, optimizer).values())).learning_rate_a, 0.5)
+
+
+@pytest.mark.parametrize("name", ["relu", "dropout"])
+def test_a_forecast_names_the_function_that_is_in_its_way(name):
+    """ "a function in its `forward`" it said, and not which."""
+    model = Functional(lambda x: getattr(nn.functional, name)(x)).double()
+    X = torch.randn(20, 6, dtype=torch.float64)
+    with pytest.raises(ValueError, match=rf"a function in its `forward` \(it calls {name}\), which changes the values"):
+        forecast(model, X, X, torch.optim.SGD(model.parameters(), lr=0.1), steps=3)

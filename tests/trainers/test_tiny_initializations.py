@@ -192,3 +192,17 @@ def test_weights_that_vanish_in_float32_are_refused():
     weights = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=8, stds=1e-60)
     with pytest.raises(ValueError, match=r"`weights` of size .* vanish in float32"):
         ln.gradient_flow(ln.Problem.from_target(np.eye(3)), weights, times=[1.0], dtype="float32")
+
+
+def test_descent_says_that_rounding_decides():
+    """From 1e-40 it learns the third mode at two thirds of its time, and had said nothing."""
+    target = rotated((3, 3), [3, 2, 1])
+    problem = ln.Problem.from_target(target)
+    tiny, small = (ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=6, stds=std) for std in (1e-40, 1e-10))
+    with pytest.warns(UserWarning, match="rounding of the modes that are learned first takes the place"):
+        run = ln.gradient_descent(problem, tiny, learning_rate=0.01, steps=8000, save_every=100)
+    flow = ln.gradient_flow(problem, tiny, times=run.times[1:])
+    third = [np.linalg.svd(each, compute_uv=False)[:, 2] for each in (run.products[1:], flow.products)]
+    assert np.argmax(third[0] > 0.5) < 0.9 * len(third[0]) and not (third[1] > 0.5).any()
+    ln.gradient_descent(problem, small, learning_rate=0.01, steps=3000, save_every=100)  # without a word
+    ln.gradient_descent(problem, tiny, learning_rate=0.01, steps=1000, save_every=100)  # nothing is learned yet

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from linnet.lora.reading import lora_factors
+from linnet.torch._tracing import functions_in_forward
 
 _NORMS = (nn.modules.batchnorm._BatchNorm,)
 
@@ -166,6 +167,7 @@ def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: t
     output, calls, order = _record_calls(model, X, [m for _, m in layers])
     (first, z, hidden), (second, entering, leaving) = calls
     _check_unchanged(
+        model,
         entering,
         hidden,
         f"between {names[id(first)]} and {names[id(second)]}",
@@ -173,7 +175,7 @@ def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: t
         names[id(first)],
         names[id(second)],
     )
-    _check_unchanged(output, leaving, f"after {names[id(second)]}", order, names[id(second)], None)
+    _check_unchanged(model, output, leaving, f"after {names[id(second)]}", order, names[id(second)], None)
     fixed = torch.zeros_like(_flat(leaving))
     first_bias, second_bias = (b if b is not None and b.requires_grad else None for b in (first.bias, second.bias))
     if first.bias is not None and first_bias is None:
@@ -201,7 +203,9 @@ def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str]
         raise ValueError("`model` must have an adapter without a bias: `lora_bias` is not supported here.")
     _refuse_others(trained, [first, second], model)
     output, [(_, z, leaving)], order = _record_calls(model, X, [module])
-    _check_unchanged(output, leaving, f"after {_module_label(name, module)}", order, _module_label(name, module), None)
+    _check_unchanged(
+        model, output, leaving, f"after {_module_label(name, module)}", order, _module_label(name, module), None
+    )
     scale = float(module.scaling[adapter])
     with torch.no_grad():
         fixed = _flat(leaving) - scale * _flat(z) @ first.T @ second.T
@@ -209,7 +213,13 @@ def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str]
 
 
 def _check_unchanged(
-    got: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str], begin: str, end: str | None
+    model: nn.Module,
+    got: torch.Tensor,
+    wanted: torch.Tensor,
+    where: str,
+    order: list[str],
+    begin: str,
+    end: str | None,
 ) -> None:
     """Refuse a model in which something changes the values between two places, and name it."""
     if got.numel() == wanted.numel():
@@ -218,7 +228,8 @@ def _check_unchanged(
             return
     start = order.index(begin) + 1
     between = [name for name in (order[start : order.index(end)] if end else order[start:]) if "Linear" not in name]
-    what = ", ".join(between) if between else "a function in its `forward`, not a module"
+    functions = ", ".join(functions_in_forward(model))
+    what = ", ".join(between) or f"a function in its `forward`{f' (it calls {functions})' if functions else ''}"
     raise ValueError(f"`model` must be linear: {where} there is {what}, which changes the values.")
 
 

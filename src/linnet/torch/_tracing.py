@@ -132,6 +132,18 @@ def _name_of_change(module: nn.Module, node: fx.Node) -> str:
     return name if node.op in ("call_function", "call_method") and name in _CHANGING_NAMES else ""
 
 
+def functions_in_forward(model: nn.Module) -> list[str]:
+    """Names of the functions and methods that the `forward` of a model calls on tensors, as far as it can be traced."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            graph = _Tracer().trace(copy.deepcopy(model), concrete_args=_default_arguments(model))
+        except Exception:  # whatever a model of somebody else raises
+            return []
+    called = [node.target for node in graph.nodes if node.op in ("call_function", "call_method")]
+    return list(dict.fromkeys(str(getattr(target, "__name__", target)) for target in called))
+
+
 def _only_user(node: fx.Node) -> fx.Node | None:
     """Return the only node that takes this one's output, None where there are several."""
     return next(iter(node.users)) if len(node.users) == 1 else None

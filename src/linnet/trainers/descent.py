@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,8 @@ from linnet.trainers.stopping import Rule
 from linnet.trainers.updates import Update
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
+
+SMALLEST_SHARE = 2e-14  # of initial weights over those that are learned: rounding is then a hundredth of what waits
 
 
 @within_scope
@@ -101,6 +104,8 @@ def gradient_descent(
     if hyper["momentum"] >= 1:
         raise ValueError(f"`momentum` must be below 1: got {hyper['momentum']}.")
     step = _resolve_update(update, weights, plain=not any(hyper.values()), reduced=reduce)
+    if isinstance(update, str):
+        _warn_of_rounding(problem, weights, steps * float(np.max(run.rates.constant)))
     start = step.start if isinstance(step, UserUpdate) else dict
     own_run = None if update == "simultaneous" else TrialRun(step, start, {**run.rates_by_layer(decays=False), **hyper})
     return run.train(
@@ -112,6 +117,21 @@ def gradient_descent(
         step_sizes=[replace(sizes, run=own_run) for sizes in _step_sizes(run, hyper)],
         attributes={**hyper, "update": update if isinstance(update, str) else type(update).__name__},
     )
+
+
+def _warn_of_rounding(problem: Problem, weights: Weights, time: float) -> None:
+    """Warn of an initialization so small that rounding of what is learned first takes the place of what waits."""
+    if problem.cost is not None or weights.depth > 2 or min(problem.in_dim, problem.out_dim) < 2:
+        return
+    largest = float(max(np.abs(layer).max(initial=0.0) for layer in weights.layers))
+    size = float(np.sqrt(np.abs(problem.min_norm_solution()).max(initial=0.0)))
+    pull = float(np.linalg.norm(problem.cross, 2, axis=(-2, -1)).max())
+    if 0 < largest < SMALLEST_SHARE * size and time * pull > np.log(size / largest):
+        warnings.warn(
+            f"with initial weights of {largest:.2g}, rounding of the modes that are learned first takes the place of "
+            "those that wait: these are learned too early. `ln.gradient_flow` follows them exactly.",
+            stacklevel=4,  # the line that calls `gradient_descent`
+        )
 
 
 def _resolve_update(update: str | Update, weights: Weights, *, plain: bool, reduced: bool) -> StepFunction:

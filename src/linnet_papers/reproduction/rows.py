@@ -25,6 +25,7 @@ from linnet._arguments import of_kind, real_array, representable, shown
 
 FACT, SUMMARY = "fact", "summary"
 DIGITS = 3  # of a recorded number, at least
+MOST_COUNTED = 1e6  # a whole number below it is shown with all of its digits
 
 
 class Verdict(StrEnum):
@@ -515,10 +516,12 @@ def _listed(quantity: str, value: Any) -> tuple[tuple[float, ...], tuple[float, 
     labels = tuple(map(str, value)) if isinstance(value, Mapping) else ()
     if isinstance(value, Mapping):
         listed = list(value.values())
-    elif isinstance(value, Estimate) or np.ndim(value) == 0:
+    elif isinstance(value, Estimate):
         listed = [value]
+    elif isinstance(value, (list, tuple)):
+        listed = list(value)
     else:
-        listed = list(value) if isinstance(value, (list, tuple)) else np.ravel(value).tolist()
+        listed = np.ravel(value).tolist()
     wrong = [one for one in listed if not isinstance(one, Estimate) and not _is_number(one)]
     if wrong:
         raise ValueError(f"every value of {quantity!r} must be a number or an `Estimate`: got {shown(wrong[0])}.")
@@ -530,12 +533,18 @@ def _listed(quantity: str, value: Any) -> tuple[tuple[float, ...], tuple[float, 
 
 def _is_number(value: object) -> bool:
     """Return whether the value is one real number."""
-    return np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf"  # type: ignore[arg-type]
+    if isinstance(value, (list, tuple, Mapping)):
+        return False
+    array = np.asarray(value)
+    return array.ndim == 0 and array.dtype.kind in "biuf"
 
 
 def _rounded(numbers: Iterable[float], digits: int) -> tuple[float, ...]:
-    """Return the numbers in so many significant digits."""
-    return tuple(float(f"{number:.{digits}g}") for number in numbers)
+    """Return the numbers in so many significant digits; whole numbers, which count something, stay as they are."""
+    return tuple(
+        number if number % 1 == 0 and abs(number) < MOST_COUNTED else float(f"{number:.{digits}g}")
+        for number in numbers
+    )
 
 
 def _same_side(first: np.ndarray, second: np.ndarray) -> bool:

@@ -29,7 +29,7 @@ export const STEPS = [
   {
     title: "When to stop",
     says: "Two cells of the map, trained: the error on the truth falls, then rises again, because noise is learned after the signal.",
-    gestures: ["Find the minimum of each curve: an active network (blue) gets far lower than a lazy one (orange).", "Touch any other cell of the map to train it too."],
+    gestures: ["Find the minimum of each curve: an active network (blue) gets far lower than a lazy one (orange).", "Scroll to the map below and touch any other cell: it is trained too."],
     page: phase, values: { dim: 60, cells: [-2.205882352941176, 1.976470588235294, -1.3235294117647058, 2.470588235294118] }, lead: "cells", only: ["noise", "key"],
   },
   {

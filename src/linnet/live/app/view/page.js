@@ -180,7 +180,8 @@ export function run(page, setting) {
       }
       if (view.show) host.replaceChildren(view.show(results, state));
       if (view.draw) {
-        const phone = innerWidth <= 620, height = presents ? Math.max(320, innerHeight - (view === views[0].view ? 250 : 300)) : Math.min(view.height ?? 380, phone ? (view.pick ? 400 : 300) : 1000);
+        const phone = innerWidth <= 620, above = host.getBoundingClientRect().top + scrollY;
+        const height = presents ? Math.max(320, innerHeight - (view === views[0].view ? Math.min(above, 400) + 4 * letters : 250)) : Math.min(view.height ?? 380, phone ? (view.pick ? 400 : 300) : 1000);
         const look = { height, letters, about: `${view.title}. ${view.about(results, state)}`, pick: view.pick ? (/** @type {number} */ x, /** @type {number} */ y) => { place = [x, y]; change(/** @type {any} */ (view.pick)(x, y, state)); } : undefined };
         const now = view.draw(results, state), before = frozen && view.needs.every((name) => held[name]) ? view.draw(held, frozen) : null;
         if (place && view.pick && host === document.activeElement) now.marks = [...(now.marks ?? []), { x: place[0], y: place[1], color: "#fff", symbol: "box", size: 9 }];
