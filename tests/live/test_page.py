@@ -119,3 +119,22 @@ def test_the_maps_of_each_depth_are_what_python_computes_now():
     assert set(held) == {str(depth) for depth in live_data.DEPTHS}
     for depth in (2, 3):
         assert held[str(depth)] == {"map": live_data.depth_map(depth), "half": live_data.half_times(depth)}
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])
+def test_every_color_of_a_curve_is_seen_on_its_ground(theme):
+    style = (APP / "live.css").read_text(encoding="utf-8")
+    block = style[style.index(theme) :].partition("}")[0]
+    colors = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+    ground = luminance(colors["paper"])
+    curves = [n for n in colors if re.match(r"order|blue|orange|green|pink|amber|sky|gray|lazy|active|test|guide", n)]
+    assert len(curves) == 19
+    for name in curves:
+        low, high = sorted([luminance(colors[name]), ground])
+        assert (high + 0.05) / (low + 0.05) >= 3, (name, colors[name])

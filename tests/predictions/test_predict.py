@@ -121,3 +121,29 @@ def test_predicting_imports_no_trainer():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_saddle_that_rounding_leaves_is_no_silent_wrong_answer():
+    """A square balanced network whose determinant has the other sign: what happens late is decided by rounding."""
+    problem, times = ln.Problem.from_target(np.eye(2)), np.linspace(0, 200, 6)
+    weights = ln.inits.balanced(np.diag([1e-3, -1e-3]))
+    prediction = ln.predict(problem, weights, times)
+    assert prediction.uncertainty > 0.1
+    assert prediction.difference(ln.gradient_flow(problem, weights, times=times)).covered
+
+
+def test_times_that_are_early_and_late_are_both_predicted():
+    """The first time is a thousandth of the last, when everything is learned, and lies within the first step."""
+    problem = ln.Problem.from_target(np.random.default_rng(0).normal(size=(3, 4)))
+    weights, times = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, stds=0.3), [0.0, 0.3, 1.0, 1e4]
+    prediction = ln.predict(problem, weights, times)
+    difference = prediction.difference(ln.gradient_flow(problem, weights, times=times))
+    assert prediction.formula.name == "splitting" and difference.covered and difference.value < 0.01
+
+
+def test_variances_of_many_orders_of_magnitude_are_predicted():
+    cov = np.diag(10.0 ** np.linspace(-3, 3, 5))
+    problem = ln.Problem.from_moments(cov, np.ones((2, 5)) @ cov)
+    weights, times = ln.inits.gaussian(key=0, in_dim=5, out_dim=2, width=10_000, stds=0.01), [0.0, 0.1, 1e3]
+    difference = ln.predict(problem, weights, times).difference(ln.gradient_flow(problem, weights, times=times))
+    assert difference.covered and difference.value < 0.05

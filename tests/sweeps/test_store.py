@@ -53,9 +53,16 @@ def test_a_changed_configuration_is_refused_with_the_difference(finished, make, 
         sweeps.run(make(seeds=3, fixed={"pause": 0.1}), path)
     with pytest.raises(sweeps.ChangedError, match=r"axes.y: \[0.5, 1.5, 2.5\] in the store, \[0.5, 1.5\] now"):
         sweeps.run(make(axes={"x": [0, 1, 2, 3, 4], "y": [0.5, 1.5]}), path)
-    with pytest.raises(sweeps.ChangedError, match="block: 4 in the store, 5 now"):
+    with pytest.raises(sweeps.ChangedError, match=r"block: 4 in the store, 5 now\)\..* another folder\.$"):
         sweeps.run(make(block=5), path)
     assert contents(path) == before
+
+
+def test_a_store_without_results_may_be_removed(make, tmp_path):
+    with pytest.raises(sweeps.CellFunctionError, match="KeyError"):
+        sweeps.run(make(function="sample_cells:faulty"), tmp_path / "store")
+    with pytest.raises(sweeps.ChangedError, match=r"function: .* It holds no finished cell, so you may remove it."):
+        sweeps.run(make(), tmp_path / "store")
 
 
 def test_infinities_in_a_configuration_are_kept_apart(make, tmp_path):

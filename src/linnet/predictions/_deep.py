@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linnet.predictions._task import ROUNDING, Task
+from linnet.predictions._task import ROUNDING, SENSITIVITY, Task, nudged
 from linnet.predictions.prediction import Answer, Assumption, Formula
 from linnet.theories import deep
 
@@ -42,9 +42,14 @@ def _balanced_products(task: Task) -> Answer:
     assumptions = task.layers(3, np.inf), task.flow, _balance(task)
     if not all(one.met for one in assumptions):
         return Answer(assumptions)
-    decay = task.weight_decay
-    products = deep.balanced_products(task.problem, task.product, task.weights.depth, task.times, weight_decay=decay)
-    return Answer(assumptions, products, ROUNDING, "rounding, because the formula is exact here")
+    depth, decay = task.weights.depth, task.weight_decay
+    products, other = (
+        deep.balanced_products(task.problem, product, depth, task.times, weight_decay=decay)
+        for product in (task.product, nudged(task.product))
+    )
+    change = float(np.abs(products - other).max()) / max(float(np.abs(products).max()), 1e-300)
+    uncertainty = ROUNDING + (SENSITIVITY * change if change > ROUNDING else 0.0)
+    return Answer(assumptions, products, uncertainty, "what rounding changes, because the formula is exact here")
 
 
 def _words(task: Task) -> tuple[np.ndarray, float, float]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from linnet.predictions._task import ROUNDING, Task
+from linnet.inits.weights import Weights
+from linnet.predictions._task import ROUNDING, SENSITIVITY, Task, nudged
 from linnet.predictions.prediction import Answer, Assumption, Formula
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
@@ -12,6 +15,7 @@ from linnet.theories import aligned_flow, lazy_active
 from linnet.theories import one_output as one_output_theory
 
 EXACT = 1e-10  # of what is equal to rounding, relative to the squared weights
+STIFF, STIFF_ERROR = 2e4, 1e-7  # steps that an explicit method would need; error of an implicit one
 FIRST_STEPS, MAX_STEPS = 8, 4096  # of a splitting
 MAX_WORK = 2e9  # steps times the cube of the reduced width
 
@@ -65,29 +69,50 @@ def _splitting(task: Task) -> Answer:
     whitened, decay = Problem.from_target(task.target), task.weight_decay / (task.variance or 1.0)
     small = reduce(whitened, task.weights).weights
     rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2, decay)
-    steps = max(FIRST_STEPS, int(np.ceil(rate * task.clock[-1] / lazy_active.splitting.MOST_GROWTH)))
     most = int(min(MAX_STEPS, max(MAX_WORK / small.width**3, 8 * FIRST_STEPS)))
-    length = Assumption("steps", f"at most {most}", f"at least {4 * steps}", 4 * steps <= most)
-    if not length.met:
-        return Answer((*assumptions, length))
+    longest = most / 4 * lazy_active.splitting.MOST_GROWTH / max(rate, 1e-300)
+    clock = np.append(task.clock[task.clock < longest], min(task.clock[-1], longest))
+    steps = max(FIRST_STEPS, int(np.ceil(rate * clock[-1] / lazy_active.splitting.MOST_GROWTH)))
 
-    def run(number: int) -> np.ndarray:
-        return lazy_active.split_flow(whitened, small, task.clock, steps=number, weight_decay=decay)
+    def run(parts: int, weights: Weights = small) -> np.ndarray:
+        times = np.unique(clock)
+        return np.asarray(
+            lazy_active.split_flow(whitened, weights, times, steps=steps, parts=parts, weight_decay=decay)
+        )
 
-    coarse, fine = run(steps), run(2 * steps)
+    coarse, fine, parts = run(1), run(2), 2
+    balanced = task.gap == 0 and task.threshold == 0  # then rounding may decide how a saddle is left
+    rounding = float(np.abs(run(1, _nudged(small)) - coarse).max()) if balanced else 0.0
     before = fine + (fine - coarse) / 3  # the error of a step falls with the square of its length
     while True:
-        steps *= 2
-        coarse, fine = fine, run(2 * steps)
+        parts *= 2
+        coarse, fine = fine, run(parts)
         products = fine + (fine - coarse) / 3
         largest = max(float(np.abs(products).max()), 1e-300)
         # a fifteenth of the change where the error falls with the fourth power, which it does for many steps only
-        uncertainty = max(float(np.abs(products - before).max()) / largest / 2, ROUNDING)
-        if uncertainty <= task.rtol or 4 * steps > most:
+        change = float(np.abs(products - before).max()) / 2
+        if change <= task.rtol * largest or 2 * steps * parts > most:
             break
         before = products
-    source = f"half the change from {steps} to {2 * steps} steps, both extrapolated"
-    return Answer((*assumptions, length), products, uncertainty, source)
+    later = task.clock.size - products.shape[0]
+    left = 0.0
+    if later > 0 or task.clock[-1] > clock[-1]:  # the loss never rises: what is left then is the most that changes
+        left = float(np.linalg.norm(products[-1] - task.target)) if decay == 0 else np.inf
+        products = np.concatenate([products[:-1], np.repeat(products[-1:], later + 1, axis=0)])
+    found = f"{left / largest:.2g} of the largest entry"
+    arrived = Assumption(
+        "left to learn after the last step", f"at most {task.rtol:g}", found, left <= task.rtol * largest
+    )
+    if not arrived.met:
+        return Answer((*assumptions, arrived))
+    uncertainty = max((change + left + SENSITIVITY * rounding) / largest, ROUNDING)
+    source = f"half the change from {steps * parts // 2} to {steps * parts} steps, both extrapolated"
+    return Answer(assumptions, products, uncertainty, source)
+
+
+def _nudged(weights: Weights) -> Weights:
+    """Return the weights with errors of rounding."""
+    return Weights(*(nudged(layer) for layer in weights.layers))
 
 
 def _aligned(task: Task) -> Answer:
@@ -113,14 +138,28 @@ def _integrated(task: Task) -> Answer:
     assumptions: tuple[Assumption, ...] = task.layers(2, 2), task.flow
     if not all(one.met for one in assumptions):
         return Answer(assumptions)
-    tolerance = float(np.clip(1e-4 * task.gap, 1e-12, 1e-6))
-    try:
-        products = lazy_active.integrate(
-            task.problem, task.product, task.threshold, task.times, weight_decay=task.weight_decay, rtol=tolerance
+    scales, tolerance = task.problem.factor.scales, float(np.clip(1e-4 * task.gap, 1e-12, 1e-6))
+    kernel = np.hypot(task.threshold, np.linalg.norm(task.problem.min_norm_solution(), 2))
+    stiff = bool(scales.max() ** 2 * kernel * task.times[-1] > STIFF)
+    tolerance = max(tolerance, 1e-9) if stiff else tolerance
+
+    def run(product: np.ndarray) -> np.ndarray:
+        decay, g = task.weight_decay, task.threshold
+        return np.asarray(
+            lazy_active.integrate(task.problem, product, g, task.times, weight_decay=decay, rtol=tolerance, stiff=stiff)
         )
+
+    try:
+        products = run(task.product)
+        answer = _from_gap(task, assumptions, products)
+        if task.threshold == 0 and task.product.any():  # rounding may decide how a saddle is left
+            change = float(np.abs(run(nudged(task.product)) - products).max() / np.abs(products).max())
+            answer = replace(answer, uncertainty=answer.uncertainty + SENSITIVITY * change)
+        if stiff:
+            answer = replace(answer, uncertainty=answer.uncertainty + STIFF_ERROR)
     except ArithmeticError as error:
         return Answer((*assumptions, Assumption("covariance", "not too stiff to integrate", str(error), False)))
-    return _from_gap(task, assumptions, products)
+    return answer
 
 
 def _one_output(task: Task) -> Answer:

@@ -123,9 +123,10 @@ class Store:
                         draft.unlink()
         store = cls.existing(folder, code)
         if changes := differences(store.sweep.plain(), sweep.plain()):
+            empty = "" if any(True for _ in store.numbers()) else " It holds no finished cell, so you may remove it."
             raise ChangedError(
                 f"`store`: {folder} was made by a different configuration ({changes}). Put it back, or choose "
-                "another folder."
+                f"another folder.{empty}"
             )
         if not changed_code and (changes := differences(store.manifest["code"], code)):
             raise ChangedError(

@@ -120,16 +120,22 @@ def _problem_of_cell(cell: dict[str, Any], key: list[int]) -> Problem:
             samples=samples,
             key=key,
         )
-    if ":" not in str(cell["problem"]):
-        raise ConfigurationError(
-            f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {cell['problem']!r}."
-        )
-    make = names.find(cell["problem"])
+    make = _problem_function(cell["problem"])
     taken = {name: cell[name] for name in _parameters(make) if name in cell and name != "problem"}
     problem = make(**taken, **({"key": key} if "key" in _parameters(make) else {}))
     if not isinstance(problem, Problem) or problem.batch:
         raise ValueError(f"`problem` {cell['problem']!r} must return one linnet Problem: got {problem!r}.")
     return problem
+
+
+def _problem_function(name: object) -> Callable[..., Any]:
+    """The function that a problem is made by, from its name in Python."""
+    if ":" not in str(name):
+        raise ConfigurationError(f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {name!r}.")
+    try:
+        return names.find(name)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"`problem`: {error}") from error
 
 
 def _parameters(make: Callable[..., Any]) -> list[str]:
@@ -140,7 +146,7 @@ def _parameters(make: Callable[..., Any]) -> list[str]:
 def _own_settings(problems: list[Any]) -> list[str]:
     """What the functions among `problems` take beyond the settings known here."""
     named = {str(name) for name in problems if name is not None and ":" in str(name)}
-    return sorted({argument for name in named for argument in _parameters(names.find(name))} - {"key"})
+    return sorted({argument for name in named for argument in _parameters(_problem_function(name))} - {"key"})
 
 
 def _test_loss(problem: Problem, product: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.theories import lazy_active
 from linnet.theories.lazy_active._drawn_cells import DrawnStarts, Least, shaped
-from linnet.theories.lazy_active._drawn_rows import estimates
+from linnet.theories.lazy_active._drawn_rows import DrawnRow, estimates
 from linnet.theories.lazy_active._interpolation import between, between_error
 from linnet.theories.lazy_active.task_spectra import task_spectrum
 
@@ -74,3 +74,22 @@ def test_each_task_and_width_has_draws_of_its_own():
         lazy_active.predicted_diagram(task, [0.1], [15], draws=4) for task in (tasks[0], tasks[1], tasks[0])
     )
     assert one.min_test_loss == again.min_test_loss != other.min_test_loss
+
+
+def test_rows_between_others_are_within_their_bars_of_rows_that_are_followed(monkeypatch):
+    """Of a task that nothing was chosen on, and other starts. Bars ten times shorter would not hold."""
+    draw = np.random.default_rng([55, 0])
+    left, right = (np.linalg.qr(draw.normal(size=(16, 2)))[0] for _ in range(2))
+    truth = (left * draw.uniform(12, 30, 2)) @ right.T
+    problem = ln.Problem.from_target(truth + draw.normal(size=(16, 16)), truth=truth)
+    widths, variances = np.array([6, 9, 13, 19, 28, 500]), 16.0 ** np.linspace(-3, 0, 5)
+    followed, cells = [], DrawnRow.cells
+    monkeypatch.setattr(DrawnRow, "cells", lambda row: followed.append(int(row.width)) or cells(row))
+    some = lazy_active.predicted_diagram(problem, variances, widths, draws=4)
+    assert sorted(followed) == [6, 13, 28]
+    every = lazy_active.predicted_diagram(problem, variances, [9, 19], draws=16, key=1)
+    assert sorted(followed) == [6, 9, 13, 19, 28]
+    off = np.abs(some.min_test_loss[[1, 3]] / every.min_test_loss - 1)
+    bars = np.hypot(some.uncertainty[[1, 3]], every.uncertainty)
+    assert (off < 2 * bars).mean() >= 0.9 > (off < bars / 5).mean()
+    assert (some.uncertainty < 0.05).all() and np.isfinite(some.stable_rank).all()

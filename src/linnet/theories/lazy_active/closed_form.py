@@ -304,7 +304,7 @@ def _beyond(size: np.ndarray, threshold: float) -> np.ndarray:
     return threshold * (1 + threshold / np.where(total > 0, total, 1.0))
 
 
-def _integral(rates: np.ndarray, time: float) -> np.ndarray:
+def _integral(rates: np.ndarray, time: float | np.ndarray) -> np.ndarray:
     """The integral of e^(-2 rate s) from 0 to `time`, for rates of any sign."""
     safe = np.where(rates == 0, 1.0, rates)
     return np.where(rates == 0, time, -np.expm1(-2 * safe * time) / (2 * safe))

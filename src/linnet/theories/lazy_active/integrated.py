@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import non_negative, number, of_kind, positive, real_array, times_array
+from linnet._arguments import flag, non_negative, number, of_kind, positive, real_array, times_array
 from linnet.theories.lazy_active.closed_form import self_consistent_layers
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def integrate(
     weight_decay: float = 0.0,
     rtol: float = 1e-9,
     atol: float | None = None,
+    stiff: bool = False,
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products of the mixed dynamics for any problem: any covariance, any differentiable cost.
 
@@ -48,6 +49,7 @@ def integrate(
     - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance of the integration
     - `atol`: absolute tolerance; by default `rtol` times the scale of the start's weights
+    - `stiff`: whether to take implicit steps (LSODA), for variances that differ by many orders of magnitude
 
     **Returns** $A(t)$, (time, output, input). For $\Sigma = I$ prefer `self_consistent`, which is exact.
 
@@ -80,7 +82,7 @@ def integrate(
     most = _MOST_EVALUATIONS if problem.cost is None else _MOST_OF_A_COST
     decay, weights = non_negative("weight_decay", weight_decay), self_consistent_layers(first, g)
     direction = _descent_direction(problem)
-    products = flow_of_layers(direction, weights, clock, decay, float(rtol), floor, most)
+    products = flow_of_layers(direction, weights, clock, decay, float(rtol), floor, most, flag("stiff", stiff))
     _refuse_rounding(weights, clock, products)
     return products
 
@@ -127,6 +129,7 @@ def flow_of_layers(
     rtol: float,
     atol: float | None = None,
     most: int = _MOST_EVALUATIONS,
+    stiff: bool = False,
 ) -> np.ndarray:
     """Return the products at the times of the flow of two layers along `direction`, with weight decay."""
     from scipy.integrate import solve_ivp
@@ -155,8 +158,9 @@ def flow_of_layers(
 
     start = np.concatenate([one.ravel(), two.ravel()])
     floor = rtol * np.abs(start).max() if atol is None else atol
+    method = "LSODA" if stiff else "DOP853"
     with np.errstate(over="ignore", invalid="ignore"):  # a step tried too far, which is then refused
-        result = solve_ivp(velocity, (0.0, times[-1]), start, "DOP853", t_eval=times, rtol=rtol, atol=floor)
+        result = solve_ivp(velocity, (0.0, times[-1]), start, method, t_eval=times, rtol=rtol, atol=floor)
     if not result.success:
         raise ArithmeticError(
             f"the integration stopped at t = {result.t[-1] if len(result.t) else 0:g}: {result.message}"

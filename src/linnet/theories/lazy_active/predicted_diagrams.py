@@ -109,6 +109,7 @@ def predicted_diagram(
     Wide cells ($w \ge 2\max(k, d)$, and more where the start's own product counts) follow the spectral flow
     (`mode_values`, $g = \sigma^2 w$) plus the start's own product. All others are means over drawn starts, each by the
     splitting of `split_flow` with as many steps as its own error asks for, and over more starts where networks differ.
+    Of widths closer than a factor of 2.5 beside their neighbors only some are followed; the others are interpolated.
 
     **Arguments:**
 
@@ -183,7 +184,7 @@ def predicted_diagram(
 
     if draws:
         cells = [test, time, rank, train, error, moment, scatter]
-        fill(cells, drawn, follow)
+        fill(cells, drawn, distinct, follow, signals=spectrum.num_outliers)
     time = np.where(moment < PLATEAU, time, np.nan) if draws else time
     parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
     arrays = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
