@@ -4,8 +4,8 @@
     test_rows, test_mutations = claims_tests(PAPER, MUTATIONS)
 
 `test_rows` looks at every claim, as it was measured last (`linnet verify NAME --quick --record`) or anew: it has the
-published verdict, each of its rows decides, and a correction is scanned over its region. `test_mutations` makes each deliberate error, and sees the verdict of
-its claim turn.
+published verdict, each of its rows decides, and a correction is scanned over its region. `test_mutations` makes each
+deliberate error, and sees the verdict of its claim turn.
 
 All functions below `Mutation` return an error that is made by being called with a pytest `MonkeyPatch`.
 """

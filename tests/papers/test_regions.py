@@ -116,7 +116,7 @@ def scanned(region: dict[str, Range], **words: str) -> Claim:
 
     def measurement(trial: Trial):
         yield printed("size", 2.0, LIMIT)
-        yield corrected("scanned size", {label: 0.5 for label in trial.region(3)}, LIMIT)
+        yield corrected("scanned size", dict.fromkeys(trial.region(3), 0.5), LIMIT)
         yield corrected("size outside", 0.5, LIMIT)
 
     decorated = claim("scanned", says="A size.", tried="here", correction="half of it", region=region, **words)
@@ -156,11 +156,11 @@ def test_a_scale_may_end_where_a_row_shows_that_the_correction_fails() -> None:
 def test_rows_over_another_region_fail() -> None:
     """Other ends, or corners left out: the rows are no longer those of the region."""
     wider = {"scale": SCALE._replace(high=2.0)}
-    with pytest.raises(AssertionError, match="settings of `trial.region`"):
+    with pytest.raises(AssertionError, match=r"settings of `trial\.region`"):
         check(scanned({"scale": SCALE}), scanned(wider))
     rows = measure(scanned({"scale": SCALE}), Trial(quick=True)).rows
     inside = [replace(row, values=row.values[2:], labels=row.labels[2:]) for row in rows]
-    with pytest.raises(AssertionError, match="settings of `trial.region`"):
+    with pytest.raises(AssertionError, match=r"settings of `trial\.region`"):
         check_region(scanned({"scale": SCALE}), inside)
 
 

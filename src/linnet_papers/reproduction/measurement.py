@@ -33,8 +33,8 @@ class Range(NamedTuple):
     - `log`: whether it is a scale, whose values are drawn evenly on a logarithmic axis
     - `whole`: whether values are whole numbers
     - `paper`: the paper's own values, which lie in the range
-    - `ends`: why a scale has less than a factor of 10 beyond the paper's values: the quantity of the row that shows that
-      the correction fails just outside
+    - `ends`: where a scale has less than a factor of 10 beyond the paper's values, the quantity of the row that shows
+      that the correction fails just outside
 
     **Example:**
 
