@@ -29,7 +29,7 @@ def citation(*subjects: Any) -> str:
     **Example:**
 
         >>> import linnet as ln
-        >>> print(ln.citation(ln.theories.spectral_bias.final_singular_values))
+        >>> print(ln.citation(ln.theories.spectral_bias.activation_times))
         @misc{varre2023,
           author = {Aditya Varre and Maria-Luiza Vladarean and Loucas Pillaud-Vivien and Nicolas Flammarion},
           title = {On the spectral bias of two-layer linear networks},
