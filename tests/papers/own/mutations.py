@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.reductions.trial_descent import TrialDescent
 from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
-from linnet_papers.own.tables import dimensions
+from linnet_papers.own.grids import dimensions
 from linnet_papers.reproduction import Trial
 from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
 
