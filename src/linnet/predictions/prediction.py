@@ -35,7 +35,7 @@ class NoFormulaError(ValueError):
         ...     ln.predict(problem, ln.Weights([[1.0]], [[1.0]]), [0.0, 1.0])
         ... except ln.predictions.NoFormulaError as error:
         ...     print(str(error).split(":")[0])
-        no formula applies
+        no formula applies to this `problem`
     """
 
 
