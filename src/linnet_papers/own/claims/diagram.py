@@ -17,8 +17,8 @@ TWO_BARS = at_least(0.9, "two standard errors hold 95%, and chance takes off two
 ONE_BAR = at_least(0.65, "a standard error holds 68%: bars three times too small hold fewer")
 FACTOR = at_most(
     1.1,
-    "bars may be too long, as those of few initializations are, but not too short: the factor is 0.4 to 0.9 from seed "
-    "to seed, and three times that for bars three times too short",
+    "bars may be too long, as those of few initializations are, but not too short: the factor is 0.25 to 0.9 from seed "
+    "to seed, and as many times that as bars are shortened",
 )
 BEYOND = at_most(0, "one cell in 400 is beyond three standard errors by chance, and few of these are off by 5% too")
 RANKS = at_most(0.05, "the mean of a few networks differs by this much")
