@@ -137,10 +137,10 @@ def subplots(
 
     **Arguments:**
 
-    - `rows`: of panels
-    - `columns`: of panels
+    - `rows`: number of rows of panels
+    - `columns`: number of columns of panels
     - `size`: in inches, see `column`
-    - `options`: those of `plt.subplots`
+    - `options`: options of `plt.subplots`
 
     **Returns** the picture and its axes.
 
@@ -189,7 +189,7 @@ def shades(count: int) -> list[str]:
 
     **Arguments:**
 
-    - `count`: how many
+    - `count`: number of colors
 
     **Returns** as hexadecimal strings.
 

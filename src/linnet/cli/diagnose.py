@@ -26,7 +26,7 @@ def diagnose(
     ] = None,
     width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
     init: Annotated[str, typer.Option(help="pytorch, gaussian, or two standard deviations: 0.01,0.02.")] = "pytorch",
-    init_scale: Annotated[float, typer.Option(help="Multiplies both layers of the start.")] = 1.0,
+    init_scale: Annotated[float, typer.Option(help="Multiplies both layers of the initialization.")] = 1.0,
     lr: Annotated[
         str, typer.Option("--lr", help="Learning rate for half the squared error: a number, or 'stable'.")
     ] = "stable",

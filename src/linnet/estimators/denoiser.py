@@ -27,8 +27,8 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     **Arguments:**
 
-    - `noise_std`: the standard deviation of the noise; None estimates it from the matrix, for which at least four rows
-      and four columns are needed: of fewer nothing is filtered, and a warning says so
+    - `noise_std`: standard deviation of the noise; None estimates it from the matrix, which needs at least four rows
+      and four columns. A smaller matrix is returned unfiltered, with a warning
 
     **After `fit`:** `components_` (mode, feature) are the directions that are kept at all and `shares_` (mode,) how
     much of each; `rank_`, `threshold_`, `time_`, `risk_` and `noise_std_` are those of `linnet.denoise`, `path_` all

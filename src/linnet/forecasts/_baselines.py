@@ -35,7 +35,8 @@ def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
 
 
 def ridge_by_leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
-    r"""Return the penalty per row of least leave-one-out error, and the coefficients of ridge regression at it.
+    r"""Return the penalty per row with the smallest leave-one-out error, and the coefficients of ridge regression at
+    it.
 
     The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.
     """

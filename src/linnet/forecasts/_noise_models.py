@@ -12,10 +12,10 @@ MIN_SIDE = 40  # of a matrix whose noise may be uneven or correlated
 MIN_KURTOSIS = 2.5  # excess of the residuals, from which outliers are looked for; uneven rows have up to 2
 CLIP = 3.0  # residuals beyond so many standard deviations (from the median absolute deviation) are drawn in
 CLIP_TURNS = 12
-# Another model of the noise is taken if it leaves at most this share of the signals of the simple one, and two fewer:
-# the fine structure of a photograph can pass for uneven noise, too.
+# Another model of the noise is taken if it leaves at most this fraction of the signals of the simple one, and two
+# fewer: the fine structure of a photograph can pass for uneven noise, too.
 FEWER_IF_EVENED, FEWER_IF_CLIPPED, FEWER_BY = 0.25, 0.8, 2
-# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
+# The smallest noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
 # the profile can take all of a row, and its noise falls to nothing turn by turn.
 MIN_PROFILE = 0.01
 UNEVEN = 2.0  # variance of the rows' or columns' noise over that of even noise
@@ -26,9 +26,9 @@ _CANDIDATES = (2, 3, 4, 6, 8, 11, 16, 23, 32)  # directions left aside while the
 class NoiseModel:
     """The noise of a matrix, and the matrix to be filtered.
 
-    - `data`: the matrix, outliers drawn in; `clipped`: the share of its entries that were
+    - `data`: the matrix, outliers drawn in; `clipped`: the fraction of its entries that were
     - `tail`: the noise of `data` over `rows` and `columns`, which are None where the noise is even
-    - `warning`: what should be known about it
+    - `warning`: text of a warning about it
     """
 
     data: np.ndarray

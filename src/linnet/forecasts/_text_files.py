@@ -26,7 +26,7 @@ DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # 1.5, and 1.001 too, whatever is meant
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")  # 1.001,5: points between thousands
 THREE_DIGITS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,234: a decimal comma, or a comma between thousands
-MISSING_MARKS = ("?", "-", "--", ".")  # beside those that pandas knows
+MISSING_MARKS = ("?", "-", "--", ".")  # next to those that pandas knows
 NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 
 

@@ -43,19 +43,20 @@ class Forecast:
 
     **Attributes:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: the start
     - `trajectory`: the exact run at full width
-    - `learning_rate`: of that run
+    - `learning_rate`: learning rate of the run
     - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
-    - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (time, mode)
-    - `kernel`: the tangent kernel along each mode over its start, measured, (time, mode)
-    - `prediction`: where the inputs are whitened and there is no momentum, that of `ln.predict`; else None
+    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
+      (time, mode)
+    - `kernel`: tangent kernel along each mode, relative to its initial value, measured, (time, mode)
+    - `prediction`: prediction of `ln.predict`, for whitened inputs without momentum; otherwise None
 
     On demand: `loss`, `test_loss` and `validation_loss` at the saved `steps` (None where the problem has none);
     `half_steps`, at which half of a mode is learned (NaN where this run does not get there); `learned`, "lazily",
     "crossing" or "actively", mode by mode; `best_step` and `best_loss`, where the held-out loss (or else the test loss)
-    is least; `largest_stable_rate`, found by training.
+    is smallest; `largest_stable_rate`, found by training.
 
     **Example:**
 
@@ -112,12 +113,12 @@ class Forecast:
 
     @property
     def best_step(self) -> int | None:
-        """The step of least held-out loss."""
+        """The step with the smallest held-out loss."""
         return None if self.held_out is None else int(self.steps[np.argmin(self.held_out)])
 
     @property
     def best_loss(self) -> float | None:
-        """The least held-out loss."""
+        """The smallest held-out loss."""
         return None if self.held_out is None else float(self.held_out.min())
 
     @cached_property
@@ -185,13 +186,14 @@ def forecast(
 
     **Arguments:**
 
-    - `problem`: what is to be learned;
-    - `weights`: the start;
-    - `learning_rate`: by default `stable_learning_rate(problem, weights)`, at which descent certainly does not diverge;
-    - `steps`: by default until 0.1% of what the loss can lose is left, and at most 10 000;
+    - `problem`: learning problem;
+    - `weights`: the initialization;
+    - `learning_rate`: learning rate; by default `stable_learning_rate(problem, weights)`, at which descent cannot
+      diverge;
+    - `steps`: number of steps; by default until 0.1% of the possible decrease of the loss is left, and at most 10 000;
     - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in
       logarithmic order, fewer where they would take more than 200 MB;
-    - `weight_decay`, `momentum`, `dtype`: those of `gradient_descent`.
+    - `weight_decay`, `momentum`, `dtype`: options of `gradient_descent`.
 
     **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
     whitened, `.prediction` is that of `ln.predict` for the same times, with its uncertainty.
@@ -254,8 +256,8 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
 def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
-    A mode without a residual at the start counts as learned from the start, with a share of 1; a residual that it gets
-    later is taken off that in its own units, as there is none to divide by.
+    A mode without a residual at initialization counts as learned from the initialization, with a fraction of 1; a
+    residual that it gets later is taken off that in its own units, as there is none to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

@@ -18,7 +18,7 @@ EXACT = 1e-13  # of the largest singular value: a tail below is rounding
 MIN_TAIL_SHARE, MIN_TAIL = 1 / 3, 12  # of all singular values; shorter tails of smooth spectra look like noise
 # Of correlated noise: its largest value over the median; the gap above it, relative and over all gaps within (of smooth
 # spectra and photographs at most 4.2, of correlated noise at least 5.3); values
-# between gap and tail, as a share of all.
+# between gap and tail, as a fraction of all.
 MAX_BULK_WIDTH, MIN_GAP, MIN_GAP_RATIO, MIN_BETWEEN = 8.0, 0.3, 5.0, 0.1
 MIN_FREE = 0.1  # of a row or column: what the signal's directions leave of its noise, at least
 PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
@@ -28,10 +28,11 @@ PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
 class NoiseTail:
     """The noise that the smallest singular values of a matrix show.
 
-    - `noise_std`: of the entries; where `found` is False, no more than an upper limit
-    - `standard_error`: of `noise_std`
+    - `noise_std`: standard deviation of the noise in an entry; only an upper limit if `found` is False
+    - `standard_error`: standard error of `noise_std`
     - `removed`: the number of singular values above the tail
-    - `misfit`: how far the tail is from the law of noise, over what 95 of 100 matrices of noise stay below
+    - `misfit`: distance of the tail from the distribution of noise, relative to the distance that 95 of 100 noise
+      matrices stay below
     - `found`: whether it is noise
     """
 
@@ -89,7 +90,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     **Arguments:**
 
     - `values`: all singular values, (mode,)
-    - `shape`: of the matrix
+    - `shape`: shape of the matrix
 
     **Returns** the noise and its standard error. Where no tail follows the law, the noise cannot be told from the
     signal: then an upper limit is returned, with a standard error as large as itself.

@@ -20,7 +20,7 @@ class Scaler:
 
     - `mean`: (column,)
     - `scale`: (column,)
-    - `matrix`: of the whitening, (column, direction); None without
+    - `matrix`: whitening matrix, (column, direction); None without whitening
 
     **Example:**
 
@@ -65,7 +65,7 @@ def scaler(values: np.ndarray, choice: str, *, center: bool = True, weights: np.
     - `choice`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
       them into uncorrelated directions of unit variance, as many as the rows show
     - `center`: whether to subtract the mean
-    - `weights`: of the rows in means and variances, (sample,); by default all alike
+    - `weights`: weights of the rows in means and variances, (sample,); equal by default
 
     **Returns** a `Scaler`. Constant columns are centered and left there.
 
@@ -110,7 +110,7 @@ def target_scaler(Y: np.ndarray, preprocess: str, *, center: bool = True, weight
 
 
 def _row_shares(weights: object, rows: int) -> np.ndarray:
-    """Return weights of rows as shares of their sum; refuse negative ones."""
+    """Return weights of rows as fractions of their sum; refuse negative ones."""
     array = real_array("weights", weights, ndim=1)
     if array.shape != (rows,) or (array < 0).any() or not array.any():
         raise ValueError(

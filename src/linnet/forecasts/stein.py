@@ -17,13 +17,13 @@ from linnet.theories.lazy_active import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is least.
+    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is smallest.
 
     **Attributes:**
 
     - `steps`: (time,)
     - `risk`: the estimate of $|A(t) - A^*|_F^2$, (time,)
-    - `noise_variance`: of the labels
+    - `noise_variance`: variance of the noise on the labels
 
     **Example:**
 
@@ -39,7 +39,7 @@ class SteinStop:
 
     @property
     def step(self) -> int:
-        """The step of the least estimated risk."""
+        """The step of the smallest estimated risk."""
         return int(self.steps[np.argmin(self.risk)])
 
 
@@ -56,7 +56,7 @@ def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinSt
 
     - `problem`: made from data
     - `forecast`: its `Forecast`
-    - `preprocess`: how the inputs were scaled
+    - `preprocess`: preprocessing of the inputs
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
 

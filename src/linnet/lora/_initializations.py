@@ -40,12 +40,12 @@ def initialization_name(name: object) -> str:
 
 
 def second_is_zero(name: str) -> bool:
-    """Whether B is zero at the start."""
+    """Whether B is zero at initialization."""
     return name in SECOND_IS_ZERO
 
 
 def is_balanced(name: str) -> bool:
-    """Whether A A^T equals B^T B at the start, whatever the matrix it is made from."""
+    """Whether A A^T equals B^T B at initialization, whatever the matrix it is made from."""
     return name == "pissa"
 
 

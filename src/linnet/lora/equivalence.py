@@ -90,7 +90,7 @@ def equivalent(
 
     **Returns** an `Equivalence`.
 
-    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
+    **Refused**, since nothing equals it: another `rank`, an initialization with B(0) not zero that is not scaled along,
     optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling
     rule; where the adapter does not know of any (`clip` None), that there is none is among the conditions.
     DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.

@@ -28,7 +28,7 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
 
     **Arguments:**
 
-    - `problem`: what is learned, with the square loss
+    - `problem`: learning problem, with the square loss
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 

@@ -17,7 +17,7 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
 
     **Arguments:**
 
-    - `weights`: of the network
+    - `weights`: weights of the network
 
     **Returns** $M$, (..., hidden, hidden).
 

@@ -1,4 +1,4 @@
-"""Held-out samples: a loss that trainers record beside the training loss and stopping rules look at."""
+"""Held-out samples: a loss that trainers record next to the training loss and stopping rules look at."""
 
 from __future__ import annotations
 

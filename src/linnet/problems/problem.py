@@ -113,9 +113,8 @@ class Problem:
         truth: ArrayLike | None = None,
         test_cov: ArrayLike | None = None,
     ) -> Problem:
-        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow
-        is taken,
-        so that the loss of the minimum-norm solution is zero."""
+        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the smallest that the moments
+        allow is taken, so that the loss of the minimum-norm solution is zero."""
         matrix = real_array("cross", cross, ndim=(1, 2, 3))
         matrix = matrix[None, :] if matrix.ndim == 1 else matrix
         out_dim, in_dim = matrix.shape[-2:]
@@ -325,7 +324,7 @@ class Problem:
 
     @representable
     def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
-        """The minimizer of the loss of least Frobenius norm, (k, d)."""
+        """The minimizer of the loss with the smallest Frobenius norm, (k, d)."""
         f = self.factor
         safe = np.where(f.scales > 0, f.scales, 1.0)[..., None, :]
         solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)

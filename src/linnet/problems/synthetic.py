@@ -73,7 +73,7 @@ def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: 
     - `key`: an integer seed or a JAX key
     - `samples`: $n$
     - `in_dim`: $d$
-    - `neurons`: of the teacher
+    - `neurons`: number of neurons of the teacher
     - `out_dim`: $k$
 
     **Returns** a `Problem` made from data; a linear network cannot fit it.

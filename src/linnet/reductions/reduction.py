@@ -229,14 +229,14 @@ def reduce(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: initial weights, at any width and depth
     - `order`: length of the longest word kept, beyond two layers; by default as long as `rtol` needs
     - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
     - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
-    - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
-      `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers (Adam and its kin) do not, and are
-      refused.
+    - `optimizer`: optimizer that will train the network: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label
+      noise too) or `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers such as Adam do not,
+      and raise `ValueError`.
 
     **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
     networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.

@@ -35,11 +35,11 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     """A context in which sweeps without a store of their own are kept in a folder, and resumed from there.
 
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
-    one starts anew, beside the old one. Cells that failed are tried again.
+    one starts anew, next to the old one. Cells that failed are tried again.
 
     **Arguments:**
 
-    - `folder`: where
+    - `folder`: folder of the store
 
     **Returns** the folder, as a context manager.
 
@@ -70,7 +70,8 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
     **Arguments:**
 
     - `store`: the folder
-    - `options`: of `xarray.open_dataset`; `chunks={}` makes Dask arrays of a block each, for stores larger than memory
+    - `options`: options of `xarray.open_dataset`; `chunks={}` makes one Dask array for each block, for stores larger
+      than memory
 
     **Returns** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own.
     `cell_status` is 0 where nothing is computed yet, 1 where a cell is done, 2 where it failed.

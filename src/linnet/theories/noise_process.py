@@ -87,7 +87,7 @@ def euler_second_moments(
     - `out_dim`: $k$
     - `noise_std`: $\delta$
 
-    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the start first.
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the initialization first.
 
     Its distance from `second_moments` is the weak error of the scheme, of order $h$.
 
@@ -105,7 +105,7 @@ def euler_second_moments(
     scale = non_negative("noise_std", noise_std) ** 2
     sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
     if (sizes < 0).any():
-        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the least is {sizes.min():g}.")
+        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
         with np.errstate(over="ignore", invalid="ignore"):

@@ -47,7 +47,8 @@ def risk(
     - `samples`: $n$
     - `ridge`: the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
     - `noise_variance`: the variance $s^2$ of the labels' noise, one for all outputs or (output,)
-    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,); a million equal ones cost nothing
+    - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default. A million equal eigenvalues cost as much
+      as one
 
     **Returns** a number, or one for each output. `estimate` reads the arguments off data.
 
@@ -105,9 +106,9 @@ class RidgeSpectrum:
 
     **Attributes:**
 
-    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: the target's squared projections, (output, mode)
-    - `noise_variance`: of the labels, (output,)
+    - `noise_variance`: variance of the noise on the labels, (output,)
 
     **Example:**
 

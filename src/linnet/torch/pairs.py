@@ -31,7 +31,7 @@ class Pair:
 
     **Attributes:**
 
-    - `name`: of the pair
+    - `name`: name of the pair
     - `kind`: `"lora"`, `"linear"`, `"value-output"`, `"query-key"` or `"named"`
     - `first`, `second`: the parameters
     - `rows_of_first`, `rows_of_second`: give $W_1$ (hidden, input) and $W_2^T$ (hidden, output) as views of them, or of

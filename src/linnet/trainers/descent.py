@@ -54,10 +54,10 @@ def gradient_descent(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: initial weights, of any depth; a leading axis is a batch of networks
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: how many
+    - `steps`: number of gradient steps
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `weight_decay`: $\lambda$
     - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
@@ -68,7 +68,7 @@ def gradient_descent(
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
       demand
-    - `keep`: what to keep of a saved state: its `"weights"`, its `"products"` or only its `"losses"`
+    - `keep`: content of a saved state: `"weights"`, `"products"` or `"losses"`
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise `DivergedError` where the loss explodes, or to say so in the status
     - `layer_rates`: learning rates of the layers in units of `learning_rate`, one for each (see `inits.scaling`)

@@ -22,7 +22,9 @@ from linnet.problems.problem import Problem
 _MAX_HALVINGS = 200
 MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
-_MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
+_MAX_START_OVER_TARGET = (
+    1e8  # of an initialization over its target: farther above, the fall is too sudden to be integrated
+)
 
 
 @representable
@@ -138,7 +140,7 @@ def balanced_products(
 
     **Arguments:**
 
-    - `problem`: with a squared loss, no batch axis
+    - `problem`: learning problem with a squared loss and no batch axis
     - `initial_product`: $A(0)$, (output, input)
     - `depth`: the number of layers $L \ge 2$
     - `times`: canonical, increasing, (time,)
@@ -210,9 +212,9 @@ def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tu
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     s0 = real_array("initial_values", initial_values, ndim=(0, 1))
     if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
     if (s0 < 0).any():
-        raise ValueError(f"`initial_values` must not be negative: the least is {s0.min():g}.")
+        raise ValueError(f"`initial_values` must not be negative: the smallest is {s0.min():g}.")
     if s0.ndim == 1 and s0.size != S.size:
         broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)

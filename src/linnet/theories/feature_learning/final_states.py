@@ -1,4 +1,5 @@
-r"""Where a network of one output ends from a small start, for any inputs, and how it gets there from a larger one.
+r"""Where a network of one output ends from a small initialization, for any inputs, and how it gets there from a larger
+one.
 
 Symbols as in `stages`: $f = \frac1m\sum_r v_r\,w_r\cdot x$, $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$,
 $K = XX^T$, $\gamma = y^T K y$; means are over neurons.
