@@ -5,7 +5,7 @@
         axes[0].plot(t, trained, color=style.FIRST_LAYER, label="training", **style.TRAINING)
         axes[0].plot(t, predicted, color=style.FIRST_LAYER, label="theory", **style.THEORY)
 
-What was trained is drawn solid or as marks, what was predicted as a dash, or as a line through marks.
+Trained networks are drawn solid or as marks, predictions dashed or as a line through marks.
 """
 
 from __future__ import annotations

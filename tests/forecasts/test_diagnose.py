@@ -190,7 +190,7 @@ def test_both_tiles_are_of_folds_that_took_no_part_in_the_choice(linnerud, tmp_p
     random = np.random.default_rng(0)
     X = random.standard_normal((40, 3))
     page = ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=20).write(tmp_path / "one").read_text()
-    assert "1 targets" not in page and "Does the scale of the start matter" in page
+    assert "1 targets" not in page and "Does the scale of the initialization matter" in page
 
 
 def test_columns_of_text_are_dropped_in_python_too():

@@ -1,4 +1,4 @@
-"""What the commands say: color and lines as wide as the window on a terminal, plain lines everywhere else."""
+"""Output of the commands: color and lines as wide as the window on a terminal, plain lines everywhere else."""
 
 from __future__ import annotations
 

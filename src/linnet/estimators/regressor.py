@@ -172,7 +172,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             folds = min(cv, len(X) // 2)
             if folds < 2:
                 raise ValueError(
-                    f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
+                    f"`steps` must be a number for fewer than 4 rows: cross-validation needs 4, got {len(X)}."
                 )
             pairs = [(None, held) for held in split_rows(len(X), folds, key)]
         else:

@@ -69,8 +69,8 @@ def noise_model(data: np.ndarray) -> NoiseModel:
 
 
 _UNKNOWN = (
-    "the noise cannot be told from the signal: no part of the singular values follows the law of noise. The matrix is "
-    "returned as it is; give `noise_std` if you know it."
+    "noise and signal cannot be separated: no part of the singular values follows the distribution of noise. The "
+    "matrix is returned as it is; give `noise_std` if you know it."
 )
 _CORRELATED = (
     "the noise does not look independent: below a wide gap the singular values do not follow the law of such noise. "
@@ -89,7 +89,7 @@ def _fewer_signals(simple: NoiseModel, other: NoiseModel | None, share: float) -
 
 
 def _is_uneven(residual: np.ndarray) -> bool:
-    """Tell whether rows or columns differ in their noise by more than chance explains."""
+    """Return whether rows or columns differ in their noise by more than chance explains."""
     for axis in (0, 1):
         sizes = (residual**2).mean(axis=axis)
         if sizes.var() > UNEVEN * 2 / residual.shape[axis] * sizes.mean() ** 2:
@@ -98,13 +98,13 @@ def _is_uneven(residual: np.ndarray) -> bool:
 
 
 def _has_outliers(residual: np.ndarray) -> bool:
-    """Tell whether the residuals have heavier tails than Gaussian ones."""
+    """Return whether the residuals have heavier tails than Gaussian ones."""
     squares = residual**2
     return float((squares**2).mean()) > (3 + MIN_KURTOSIS) * float(squares.mean()) ** 2
 
 
 def _evened(model: NoiseModel) -> NoiseModel | None:
-    """Divide rows and columns by their noise; None if no profile leaves noise that can be told."""
+    """Divide rows and columns by their noise; None if no profile leaves noise that can be identified."""
     best, data = None, model.data
     for outside in _CANDIDATES:
         if outside > min(data.shape) // 3:

@@ -1,4 +1,4 @@
-"""What a table says whatever network is trained on it: other methods, fewer rows, other scales of the
+"""Properties of a table that do not depend on the network: other methods, fewer rows, other scales of the
 initialization."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a table says whatever network is trained on it.
+    """Properties of a table that do not depend on the network.
 
     **Attributes:**
 

@@ -177,10 +177,10 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **The noise**, if it is not given, is seen in the tail of the singular values (`noise_level`). Where rows or columns
     differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`); outliers
-    are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the law of noise,
-    the noise cannot be told from the signal: a warning says so and `Y` is returned as it is, with a `noise_std_error`
-    as large as `noise_std`. If the singular values below a wide gap do not follow the law, as in correlated noise, all
-    of them are taken for noise, with a warning.
+    are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the distribution
+    of noise, noise and signal cannot be separated: a warning is issued and `Y` is returned as it is, with a
+    `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not follow the law, as in
+    correlated noise, all of them are taken for noise, with a warning.
 
     **Missing entries** are filled with the estimate itself, in turns, until it settles (soft-impute with this filter);
     the noise is estimated from the entries that were seen, as of one variance.
@@ -227,8 +227,8 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
         return _apply_best_filter(data, noise_std)
     if min(data.shape) < MIN_SINGULAR_VALUES:
         raise ValueError(
-            f"the noise cannot be told from {min(data.shape)} singular values: at least {MIN_SINGULAR_VALUES} are "
-            "needed. Give `noise_std`."
+            f"`Y` must have at least {MIN_SINGULAR_VALUES} rows and columns to estimate the noise: got shape "
+            f"{data.shape}. Give `noise_std` instead."
         )
     model = noise_model(data)
     if model.warning:

@@ -99,7 +99,7 @@ def diagnose_table(
     *,
     comparing: Callable[[Rows, list[Fold], Settings], Comparison] = compare,
 ) -> Diagnosis:
-    """What a two-layer linear network learns from a table that was read from a file: `diagnose` for `forecasts.read`.
+    """Diagnose a table that was read from a file: `diagnose` for `forecasts.read`.
 
     **Arguments:**
 

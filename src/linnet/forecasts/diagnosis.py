@@ -1,4 +1,4 @@
-"""A diagnosis of one's own table: what was found of a two-layer linear network on it, in numbers and in sentences."""
+"""Results of diagnosing a table: numbers and sentences about a two-layer linear network trained on it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Diagnosis:
 
     @property
     def gain_over_mean(self) -> tuple[float, float]:
-        """By how much the network's held-out error is lower than that of the mean of the training rows, with its
+        """Return the decrease of the held-out error compared with predicting the mean of the training rows, and its
         standard error over folds."""
         return mean_and_standard_error(self.comparison.mean_error - self.curves.out_of_fold_error())
 
@@ -108,7 +108,7 @@ class Diagnosis:
         return np.where(np.isfinite(fine_times), fine_times, times)
 
     def findings(self) -> list[str]:
-        """What was found, in at most 24 lines: sentences, and below them the learning rates as a table."""
+        """Return the findings in lines: sentences, and below them the learning rates as a table."""
         from linnet.forecasts._diagnosis_sentences import findings
 
         return findings(self)

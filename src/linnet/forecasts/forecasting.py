@@ -1,4 +1,4 @@
-"""What a network will learn on a problem, when, how far, and when to stop: the exact run, and what it means."""
+"""Forecast of a training run: the exact run, when each mode is learned, and when to stop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RATE_STEPS = 2000  # for which learning rates are tried
 
 @dataclass(frozen=True)
 class Forecast:
-    """What `forecast` returns: the exact run, and what it means.
+    """Result of `forecast`: the exact run, when each mode is learned, and when to stop.
 
     A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began,
     *actively* if it had left that range when the mode was half learned, *crossing* if it left it later.
@@ -44,7 +44,7 @@ class Forecast:
     **Attributes:**
 
     - `problem`: learning problem
-    - `weights`: the start
+    - `weights`: initial weights
     - `trajectory`: the exact run at full width
     - `learning_rate`: learning rate of the run
     - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
@@ -108,7 +108,7 @@ class Forecast:
 
     @property
     def held_out(self) -> Float[np.ndarray, " time"] | None:
-        """What tells when to stop: the validation loss, else the test loss, else None."""
+        """The loss that determines when to stop: the validation loss, otherwise the test loss, otherwise None."""
         return self.test_loss if self.validation_loss is None else self.validation_loss
 
     @property
@@ -139,14 +139,14 @@ class Forecast:
 
     @cached_property
     def largest_stable_rate(self) -> StableRate:
-        """The largest learning rate that does not diverge, tried for as many steps as the run has, at most 2000."""
+        """The largest learning rate that does not diverge, tried for the number of steps of the run, at most 2000."""
         steps = int(min(self.steps[-1], RATE_STEPS)) or 1
         known = stable_learning_rate(self.problem, self.weights)  # none for a general cost
         first = self.learning_rate if known is None else known
         return largest_stable_rate(self.problem, self.weights, steps=steps, first=first)
 
     def findings(self) -> list[str]:
-        """What the forecast says, in lines: sentences about the run, and one line for each of the strongest modes."""
+        """Return the forecast in lines: sentences about the run, and one line for each of the strongest modes."""
         return _forecast_summary.findings(self)
 
     def __str__(self) -> str:
@@ -179,15 +179,15 @@ def forecast(
 ) -> Forecast:
     r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
 
-    The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It
-    is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
-    r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
-    $|W_2^T u_i|^2 + |W_1 v_i|^2$.
+    The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
+    (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of
+    mode i the share $1 - r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the
+    tangent kernel along it, $|W_2^T u_i|^2 + |W_1 v_i|^2$.
 
     **Arguments:**
 
     - `problem`: learning problem;
-    - `weights`: the initialization;
+    - `weights`: initial weights;
     - `learning_rate`: learning rate; by default `stable_learning_rate(problem, weights)`, at which descent cannot
       diverge;
     - `steps`: number of steps; by default until 0.1% of the possible decrease of the loss is left, and at most 10 000;
@@ -246,7 +246,7 @@ def _stopping_loss(problem: Problem, weights: Weights) -> float | None:
 
 
 def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
-    """Return which steps to keep: all, or as many as memory has room for, evenly in their logarithm."""
+    """Return the steps to keep: all, or the number that fits into memory, evenly spaced in their logarithm."""
     rank = problem.in_dim if problem.cost is not None else problem.factor.rank
     width = min(weights.width, rank + problem.out_dim)
     states = int(np.clip(MAX_STATE_BYTES / (8 * width * (rank + problem.out_dim)), MIN_STATES, MAX_STATES))

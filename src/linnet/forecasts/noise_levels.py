@@ -44,7 +44,7 @@ class NoiseTail:
 
 
 def noise_tail(values: np.ndarray, shape: tuple[int, int]) -> NoiseTail:
-    """Find the noise: remove as few large singular values as leave a tail that follows the law of noise."""
+    """Estimate the noise from the tail of the singular values that follows the distribution of noise."""
     s = np.sort(values)[::-1]
     shortest = max(MIN_SINGULAR_VALUES, min(MIN_TAIL, s.size // 2), int(np.ceil(MIN_TAIL_SHARE * s.size)))
     if s[s.size - shortest] <= EXACT * s[0]:
@@ -82,18 +82,18 @@ def _law(rows: int, columns: int) -> np.ndarray:
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
 
-    The smallest singular values of such a matrix are those of a smaller matrix of noise, which follow the law of
-    Marchenko and Pastur closely. As few of the largest are removed as leave a tail that does; a least-squares factor
-    between tail and law is the noise $s$. Its standard error is $s/\sqrt{2 m' n'}$ with $m' \times n'$ the size of the
-    smaller matrix.
+    The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
+    follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that
+    the tail follows it; a least-squares factor between tail and law is the noise $s$. Its standard error is $s/\sqrt{2
+    m' n'}$ with $m' \times n'$ the size of the smaller matrix.
 
     **Arguments:**
 
     - `values`: all singular values, (mode,)
     - `shape`: shape of the matrix
 
-    **Returns** the noise and its standard error. Where no tail follows the law, the noise cannot be told from the
-    signal: then an upper limit is returned, with a standard error as large as itself.
+    **Returns** the noise and its standard error. If no tail follows it, noise and signal cannot be separated. An upper
+    limit is then returned, with a standard error as large as the limit.
 
     **Valid when** the noise is independent, of one variance, and the rank below two thirds of the smaller side.
 
@@ -115,8 +115,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         )
     if s.size < MIN_SINGULAR_VALUES:
         raise ValueError(
-            f"the noise cannot be told from {s.size} singular values: at least {MIN_SINGULAR_VALUES} are needed. "
-            "Give `noise_std`."
+            f"`values` must have at least {MIN_SINGULAR_VALUES} singular values to estimate the noise: got {s.size}. "
+            "Give `noise_std` instead."
         )
     tail = noise_tail(s, (rows, columns))
     return tail.noise_std, tail.standard_error

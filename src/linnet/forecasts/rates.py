@@ -80,7 +80,7 @@ def largest_stable_rate(
     **Arguments:**
 
     - `problem`: learning problem
-    - `weights`: the start
+    - `weights`: initial weights
     - `steps`: for how long each rate is tried
     - `first`: a rate to begin from that is stable; for a general cost it must be given
 

@@ -1,4 +1,4 @@
-"""Lazy or active on a table: one definition, that of `observables.regimes`, for the label, the advice and the map."""
+"""Lazy or active on a table: one definition, `observables.regimes`, for the label, the advice and the map."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BORDER_MARGIN = 1.02  # beyond the boundary, so that the printed digits do not f
 class StartRegimes:
     """Modes that an initialization learns lazily or actively from a table, and the scale that changes this.
 
-    The product that is learned is that of ridge regression: what the table has to tell, whichever start is chosen. So
+    The learned product is the solution of ridge regression, which does not depend on the initialization. So
     an initialization that is scaled as advised is judged by the same measure.
 
     **Attributes:**
@@ -120,7 +120,7 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
     **Arguments:**
 
     - `problem`: made from data
-    - `weights`: the start
+    - `weights`: initial weights
     - `ridge`: the penalty $\lambda$ per row, of $(X^T X + \lambda n I)^{-1} X^T Y$
 
     **Returns** a `StartRegimes`.
@@ -153,8 +153,8 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
     modes = regimes(problem, weights, product=end)
     if (np.isinf(modes.movement) & (modes.kernel == 0)).any():
         raise ValueError(
-            "`weights` must not be zero along a mode of `problem`: no factor moves such an initialization, from which "
-            "gradient descent learns nothing of that mode. Start both layers, or one of them, from random weights."
+            "`weights` must not be zero along a mode of `problem`: no factor moves such an initialization, from "
+            "which gradient descent never learns that mode. Start both layers, or one of them, from random weights."
         )
     refuse_infinite(modes.movement)
     return StartRegimes(modes, learned, untouched)

@@ -14,7 +14,7 @@ PREPROCESS_CHOICES = ("center", "standardize", "whiten")
 
 @dataclass(frozen=True)
 class Scaler:
-    """What is done to the columns of a table: minus a mean, then divided by a scale or whitened.
+    """Preprocessing of the columns of a table: a mean is subtracted, then columns are divided by a scale or whitened.
 
     **Attributes:**
 
@@ -42,7 +42,8 @@ class Scaler:
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
-        """Columns in their own units again; whitened ones are refused, as directions may have been left out."""
+        """Return columns in their original units; whitened columns raise `ValueError`, because directions may be
+        missing."""
         if self.matrix is not None:
             raise ValueError("`undo` needs columns that were scaled one by one: these were whitened.")
         return self._columns_array(values) * self.scale + self.mean
@@ -63,7 +64,7 @@ def scaler(values: np.ndarray, choice: str, *, center: bool = True, weights: np.
 
     - `values`: (sample, column)
     - `choice`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
-      them into uncorrelated directions of unit variance, as many as the rows show
+      them into uncorrelated directions of unit variance, one for each direction with variance in the rows
     - `center`: whether to subtract the mean
     - `weights`: weights of the rows in means and variances, (sample,); equal by default
 

@@ -1,4 +1,4 @@
-"""Starts by name: how a layer of PyTorch begins, Gaussian layers, or weights of one's own."""
+"""Starts by name: how a layer of PyTorch begins, Gaussian layers, or given weights."""
 
 from __future__ import annotations
 

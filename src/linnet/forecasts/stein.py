@@ -47,7 +47,7 @@ class SteinStop:
 def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinStop | None:
     """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
 
-    With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
+    With whitened inputs the least-squares solution is the signal plus noise of variance $s^2/n$ on each entry, $s^2$
     that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
     self-consistent dynamics at the mean threshold of the modes, from a negligible start; the labels' noise as equal and
     independent between targets.

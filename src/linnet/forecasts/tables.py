@@ -173,8 +173,8 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
 def data_table(X: object, Y: object, *, drop: object = None, missing: str = "error") -> DataTable:
     """A table from arrays or data frames.
 
-    Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
-    columns, and keeps them.
+    Text raises `ValueError` and, by default, so do missing values; the message names the columns. Constant and equal
+    columns are reported and kept.
 
     **Arguments:**
 
@@ -250,7 +250,8 @@ def read_frame(place: Path) -> pd.DataFrame:
         if ragged:
             expected, line, fields = ragged.groups()
             raise ValueError(
-                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have as many. "
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have "
+                f"one field for each name. "
                 "Correct the line, or put text that holds the separator into quotes."
             ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None

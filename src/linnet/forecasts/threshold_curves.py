@@ -93,7 +93,7 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
     **Returns** a `ThresholdCurve`, over thresholds from a hundredth to a hundred times the length of the solution.
 
     **Valid when** the initialization's product is negligible and the network much wider than its inputs
-    (`theories.one_output`); what is reported as the stopping step always comes from exact descent.
+    (`theories.one_output`); the reported stopping step always comes from exact descent.
 
     **Example:**
 

@@ -38,7 +38,7 @@ def scaling(
 ) -> Scaling:
     r"""One of the standard scalings, for layers that are multiplied as they are: $f(x) = W_L \cdots W_1 x$.
 
-    With $n$ the number of inputs of a layer and $m$ that of its outputs:
+    With $n$ the number of inputs of a layer and $m$ the number of its outputs:
 
     | name | standard deviations | rates | in its usual form |
     |---|---|---|---|

@@ -151,7 +151,7 @@ class Adapter:
 
     @property
     def imbalance(self) -> Float[np.ndarray, " mode"]:
-        r"""Eigenvalues, largest first, of what the gradient flow of the pair conserves,
+        r"""Eigenvalues, largest first, of the matrix that the gradient flow of the pair conserves,
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 

@@ -1,4 +1,4 @@
-"""What is worth knowing about an adapter's settings before it is trained: findings, each one sentence with a number."""
+"""Findings about an adapter's settings before it is trained: each one sentence with a number."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Finding:
 def lint(
     adapters: Adapter | Mapping[str, Adapter], *, curvature: ArrayLike | None = None, gradient: float = 0.0
 ) -> list[Finding]:
-    """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
+    """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
 
     **Arguments:**
 
-    - `adapters`: one `Adapter`, or those of a model by name, as `lora.read` returns them
+    - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
     - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
     - `gradient`: the norm of the gradient, likewise
 
@@ -226,8 +226,8 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             name.lower(),
             "note",
-            f"{name} does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told "
-            "from its initialization; measure it along the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance: so its initialization does not show whether this adapter learns "
+            "lazily or actively; measure it during the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )

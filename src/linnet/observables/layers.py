@@ -1,4 +1,4 @@
-"""What the two layers have to do with each other: imbalance and alignment."""
+"""Relations between the two layers: imbalance and alignment."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ class Regimes:
 
     @partly_representable
     def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
-        """The movement in fact: the kernel of `trained` weights over that of the initialization, mode by mode."""
+        """Return the measured movement: the kernel of `trained` weights relative to the initial kernel, mode by
+        mode."""
         trained = check_two_layers(trained, "trained")
         if (trained.in_dim, trained.out_dim) != (len(self.right), len(self.left)):
             raise ValueError(
@@ -156,12 +157,12 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     **Arguments:**
 
     - `problem`: learning problem
-    - `weights`: the start
+    - `weights`: initial weights
     - `product`: the product (output, input) that is learned; by default where gradient flow ends, the minimum-norm
       solution and, on directions without data, the initialization. Of an early-stopped run it is that run's own.
 
-    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's,
-    and their sizes its singular values.
+    **Returns** a `Regimes`. The modes belong to the cross-covariance; for whitened inputs they are also the modes of
+    the solution, and their sizes its singular values.
 
     **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
     v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,

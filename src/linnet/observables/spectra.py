@@ -1,4 +1,4 @@
-"""Singular values and vectors, and what they say of a matrix's rank."""
+"""Singular values and vectors, and measures of rank."""
 
 from __future__ import annotations
 

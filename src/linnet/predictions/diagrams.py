@@ -114,7 +114,7 @@ def phase_diagram(
 
     **Returns** a `PhaseDiagram`, of the same kind for both methods.
 
-    **Reference:** the diagram is that of Tu et al. 2024, Figure 2; `theories.lazy_active.predicted_diagram` and
+    **Reference:** Tu et al. 2024, Figure 2, have the diagram; `theories.lazy_active.predicted_diagram` and
     `theories.deep.deep_diagram` have the formulas.
 
     **Example:**

@@ -35,7 +35,7 @@ class NoFormulaError(ValueError):
         ...     ln.predict(problem, ln.Weights([[1.0]], [[1.0]]), [0.0, 1.0])
         ... except ln.predictions.NoFormulaError as error:
         ...     print(str(error).split(":")[0])
-        no formula applies
+        no formula applies to this `problem`
     """
 
 
@@ -60,7 +60,7 @@ class Assumption(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one formula predicts for one network; without products where an assumption that it needs is not met."""
+    """Prediction of one formula for one network; without products if a necessary assumption is not met."""
 
     assumptions: tuple[Assumption, ...]
     products: np.ndarray | None = None

@@ -1,4 +1,4 @@
-"""What is to be learned: the moments of the data, or any differentiable cost of the product."""
+"""A learning problem: the moments of the data, or any differentiable cost of the product."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class Problem:
             outputs = outputs[..., None]
         if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
             raise ValueError(
-                f"`X` and `Y` must have as many samples: got X of shape {np.shape(X)} and Y of shape {np.shape(Y)}. "
+                f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
+                f"{np.shape(Y)}. "
                 "Samples are rows: X is (n, d), Y is (n, k) or (n,)."
             )
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
@@ -192,7 +193,9 @@ class Problem:
         if not held:
             return whole
         if len(held) < len(given) or len({samples.inputs.shape for samples in held}) > 1:
-            raise ValueError("`problems` must all have as many held-out samples, or none: theirs differ.")
+            raise ValueError(
+                "`problems` must all have the same number of held-out samples, or none: their numbers differ."
+            )
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
     def with_validation(self, X: ArrayLike, Y: ArrayLike) -> Problem:
@@ -257,7 +260,7 @@ class Problem:
 
     @property
     def test_cov(self) -> np.ndarray:
-        """The covariance of the test loss: the one given, or the training covariance."""
+        """The covariance in the test loss: the given covariance, or the training covariance."""
         return self.cov if self._test_cov is None else self._test_cov
 
     @property

@@ -40,7 +40,8 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
 
 @by_keyword
 def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
-    r"""As many samples as inputs, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal truth.
+    r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
+    truth.
 
     **Arguments:**
 

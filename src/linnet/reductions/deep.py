@@ -60,7 +60,7 @@ class DeepReduction(Reduction):
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
     - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
     - `order`: the longest word kept; None where no layer was reduced, or words were kept by their weight
-    - `exact`: whether the spaces are invariant, and the dynamics exactly that of the full network
+    - `exact`: whether the spaces are invariant, so that the dynamics are exactly the full network's
     - `estimates`: estimators of the error, one for each network of a batch
 
     `.error` estimates the largest distance between reduced and full products along training, relative to the largest

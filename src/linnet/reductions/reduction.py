@@ -120,7 +120,7 @@ class Reduction:
 
     @property
     def exact(self) -> bool:
-        """Whether the dynamics are exactly those of the full network: always, for two layers."""
+        """Whether the dynamics are exactly the full network's: always, for two layers."""
         return True
 
     @property
@@ -222,7 +222,7 @@ def reduce(
     With a tolerance `rtol` in place of an order, as many words are kept as it needs: by their length at depth 3, unless
     inputs are ten times as many as outputs or the reverse; otherwise by their weight, those that trial descents of the
     same problem use. Trial descents take small steps, as of a flow, which serve descent up to
-    `ln.stable_learning_rate` too. Steps beyond half of where descent diverges need words of their own: give
+    `ln.stable_learning_rate` too. Steps above half of the largest stable rate need other words: give
     `learning_rate`, and that descent is tried. (Trainers try their own steps, momentum and decay.) Mini-batches and
     label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many is
     left as it is.

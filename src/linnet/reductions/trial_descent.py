@@ -26,7 +26,7 @@ class StepSizes:
     - `momentum`, `decay`: coefficients of the velocity and of the weight decay
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
-    - `run_steps`: about as many steps as the run itself takes; infinite where it is worth any reduction
+    - `run_steps`: approximate number of steps of the run; infinite if any reduction is worth its cost
     - `run`: function that replaces descent: returns the products of a run, from the problem, the layers and the rates
     """
 

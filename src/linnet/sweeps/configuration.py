@@ -1,4 +1,5 @@
-"""What a sweep is: a cell function, axes, seeds, fixed parameters and what to record, from Python or from TOML."""
+"""Description of a sweep: a cell function, axes, seeds, fixed parameters and recorded variables, from Python or
+TOML."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     **Arguments:**
 
     - `problem`: learning problem with one output
-    - `weights`: the start
+    - `weights`: initial weights
 
     **Returns** $u(0)$, the start of the reduced dynamics, and $\hat r_1$ (hidden,), along which both layers grow.
 

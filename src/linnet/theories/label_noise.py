@@ -24,7 +24,7 @@ def decay_rates(
 
     **Why.** Near an interpolator the noise of each step has the covariance $\delta^2$ times the Hessian, so descent
     drifts down the trace of the Hessian, $k\,\mathrm{tr}\,W_1 \Sigma W_1^\top + \mathrm{tr}\,\Sigma\,|W_2|^2$, at the
-    rate $\eta\delta^2/4$ along the interpolators. Its least value has
+    rate $\eta\delta^2/4$ along the interpolators. Its minimum has
     $(W_2 W_2^\top)^2 = k A \Sigma A^\top/\mathrm{tr}\,\Sigma$. What $W_1$ has outside the k hidden directions that
     $W_2$ reads, M, falls as $dM/dt = -(k\eta\delta^2/2) M \Sigma g$, where
     $g = 1 + (\mathrm{tr}\,\Sigma/k) A^\top (A \Sigma A^\top)^{-1} A$ is the inverse of the metric: turning the hidden

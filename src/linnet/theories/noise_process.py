@@ -1,6 +1,4 @@
-"""What is known exactly of training driven by noise alone: moments, growth of scales, Lyapunov exponents, the
-commutator.
-"""
+"""Exact results on training driven by noise alone: moments, growth of scales, Lyapunov exponents, the commutator."""
 
 from __future__ import annotations
 
@@ -205,7 +203,7 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     - `in_dim`: $d$
     - `noise_std`: $\delta$
 
-    **Returns** the $d$ exponents of $W_1$ from the largest on, those of a network with $d$ hidden units or more,
+    **Returns** the $d$ exponents of $W_1$ from the largest on, for a network with $d$ hidden units or more,
     (mode,); the outgoing weights grow at the first.
 
     **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is

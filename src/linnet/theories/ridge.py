@@ -157,7 +157,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     outputs = outputs[:, None] if outputs.ndim == 1 else outputs
     if len(inputs) != len(outputs):
-        raise ValueError(f"`X` and `Y` must have as many samples: got {len(inputs)} and {len(outputs)}.")
+        raise ValueError(f"`X` and `Y` must have the same number of samples: got {len(inputs)} and {len(outputs)}.")
     n = len(inputs) - 1
     inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)

@@ -34,7 +34,7 @@ BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a boundary that is call
 
 @dataclass(frozen=True, eq=False)
 class ModelForecast:
-    """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
+    """Result of `forecast`: the run that PyTorch would make, in the units of its loss.
 
     If the model has a bias, a constant input of ones counts as the last one.
 

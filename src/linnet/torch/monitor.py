@@ -36,8 +36,8 @@ class PairMonitor:
 
     Each reading holds, per pair, what `linnet.torch._readings.Reading` says. Works under any optimizer, with autocast,
     gradient scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the
-    device once. What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`.
-    Hooks are on the parameters only until the first gradient is there, and never after the context.
+    device once. Parameters that it cannot read (sharded or packed, or pairs wider than `max_width`) are named in
+    `unseen`. Hooks are on the parameters only until the first gradient is there, and never after the context.
 
     **Example:**
 

@@ -89,7 +89,7 @@ class DiscreteRun:
           axis in front (`_states.Params`)
         - `hyper`: numbers by name, besides the learning rates; with a "momentum" the state carries velocities
         - `step_sizes`: step size of each member of a batch, by which a deep network is reduced; None if not known
-        - `attributes`: attributes of the dataset, in addition to the ones of every trainer
+        - `attributes`: attributes of the dataset, in addition to the attributes of every trainer
         - `optimized`: compile the loop for longer, for runs of many steps
         """
         rates = self.rates
@@ -140,8 +140,9 @@ class DiscreteRun:
             raise ValueError(f"`layer_rates` must not be negative: the smallest is {each.min():g}.")
         if decays and self.reduce and depth > 2:
             raise ValueError(
-                "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and more, as "
-                "what the data never touch would shrink at a rate of its own in each layer. Use `reduce=False`."
+                "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and "
+                "more, because weights that the data never affect would decay at a different rate in each "
+                "layer. Use `reduce=False`."
             )
         return {f"rate_{name}": float(rate) for name, rate in zip(layer_names_at_depth(depth), each, strict=True)}
 

@@ -84,7 +84,7 @@ def noise_sde(
     **Arguments:**
 
     - `problem`: the drift and covariance; None for $R = 0$ and $\Sigma = I$
-    - `weights`: one network, the start of every path
+    - `weights`: initial weights of every path, one network
     - `times`: canonical, which are kept, (time,)
     - `step`: the largest step size, or `decreasing(first)`; steps are shortened to land on the times
     - `key`: an integer seed or a JAX key

@@ -47,7 +47,7 @@ def balanced_modes(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.balanced` of
+    **Valid when** the layers are balanced and have the singular vectors of the target (`inits.balanced` of
     a product in the target's basis), inputs whitened.
 
     **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.
@@ -149,8 +149,8 @@ def balanced_products(
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). Where the singular vectors
-    of the initial product are those of the target of whitened inputs, `balanced_modes` has the closed form.
+    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). If the initial product has
+    the singular vectors of the target of whitened inputs, `balanced_modes` has the closed form.
 
     **Reference:** Arora et al. 2018, Theorem 1.
 

@@ -108,16 +108,16 @@ def deep_diagram(
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
     - `depth`: the number of layers $L$, 2 to 6; `gaussian_modes` goes deeper, one start at a time
-    - `points`: the bulk of the spectrum in so many groups
+    - `points`: number of groups into which bulk singular values are binned
     - `limit`: largest `uncertainty` of a covered cell
 
     **Returns** a `DeepDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
     $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the initialization's own product $c^{2L} d k/w$ over twice
     the smallest test error.
 
-    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` is that of one network: of 704 trained
-    for 22 tasks that it was not fitted to (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and none
-    beyond twice of it. Cells that are not covered hold the same formula.
+    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` refers to one network. Of 704 networks
+    trained on 22 tasks to which it was not fitted (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and
+    none deviated by more than twice its value. Cells that are not covered hold the same formula.
 
     **Reference:** ours.
 

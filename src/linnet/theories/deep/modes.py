@@ -1,4 +1,4 @@
-"""Wide Gaussian and orthogonal starts: every mode is a tiny network of its own."""
+"""Wide Gaussian and orthogonal starts: every mode is a tiny separate network."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Stages:
     - `X`: inputs, (sample, input)
     - `y`: outputs, (sample,)
     - `width`: $m$
-    - `learning_rate`: the canonical step $\eta/m$, the one `gradient_descent` takes
+    - `learning_rate`: canonical step $\eta/m$, as `gradient_descent` takes it
     - `first_std`: $\sigma_0$, the standard deviation of the entries of $w_r(0)$
     - `magnitude`: $v_0 = |v_r(0)|$; both scales as `inits.signed` takes them
 
@@ -289,8 +289,8 @@ class Stages:
         remaining, end = np.sqrt(share), np.sqrt(self.limit)
         if initial_alignment >= end * np.sqrt(1 - remaining):
             raise ValueError(
-                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a "
-                "share of "
+                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has "
+                f"fallen to a fraction of "
                 f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got "
                 f"{initial_alignment:g}."
             )

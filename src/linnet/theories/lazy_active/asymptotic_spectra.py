@@ -33,7 +33,7 @@ def asymptotic_spectrum(
     - `strengths`: the singular values of $A^*$, (rank,)
     - `dim`: $d$, or (outputs, inputs)
     - `noise_std`: standard deviation of the entries of $E$
-    - `points`: nodes of the bulk; every node stands for as many modes as its multiplicity says
+    - `points`: number of nodes of the bulk; every node represents a number of modes, its multiplicity
 
     **Returns** a `TaskSpectrum` (`.values`, `.overlaps`, `.multiplicities`), which `predicted_diagram` takes for a
     problem.

@@ -36,7 +36,7 @@ class UndeterminedError(ArithmeticError):
         >>> try:
         ...     self_consistent([[1.0, 0.0], [0.0, 1.0]], [[1e-3, 0.0], [0.0, -1e-3]], 0.0, [200.0])
         ... except UndeterminedError:
-        ...     print("the last digits of the start decide")
+        ...     print("the last digits of the initialization decide")
         the last digits of the initialization decide
     """
 

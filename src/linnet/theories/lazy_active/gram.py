@@ -1,4 +1,4 @@
-"""What the self-consistent theory says of each layer's Gram matrix, and how far a network is from it."""
+"""Gram matrices of both layers by the self-consistent theory, and the distance of a network from them."""
 
 from __future__ import annotations
 

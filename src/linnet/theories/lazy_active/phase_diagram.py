@@ -154,7 +154,8 @@ def stopping_time(
     - `gamma_variance`: $\gamma_{\sigma^2}$
     - `gamma_width`: $\gamma_w$
     - `dim`: $d$
-    - `clock`: `"canonical"`, or `"paper"` for that of its appendices C to F, $d^2 \dot A = \dots$: $d^2$ times as long
+    - `clock`: `"canonical"`, or `"paper"` for the time of its appendices C to F, $d^2 \dot A = \dots$, which is $d^2$
+      times as long
 
     **Returns** $T^*$, a number.
 

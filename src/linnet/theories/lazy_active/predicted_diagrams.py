@@ -108,10 +108,10 @@ def predicted_diagram(
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
     Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
-    (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All others are means over drawn starts,
-    each by the splitting of `split_flow` with as many steps as its own error asks for, and over more starts where
-    networks differ. Of widths closer than a factor of 2.5 beside their neighbors only some are followed; the others are
-    interpolated.
+    (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random
+    initializations, each integrated by `split_flow` with a number of steps that its error estimate requires, and over
+    more initializations if networks differ. Of widths closer than a factor of 2.5 only some are computed; the others
+    are interpolated.
 
     **Arguments:**
 
@@ -121,7 +121,8 @@ def predicted_diagram(
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
       mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
     - `limit`: largest `uncertainty` of a covered cell
-    - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
+    - `points`: number of groups into which bulk singular values are binned, which is faster; the default keeps all
+      modes
     - `key`: seed of the initializations, which are drawn for each task and width separately. The cells of one width
       share them, so their errors are correlated; errors at different widths are independent
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)

@@ -69,7 +69,7 @@ def predicted_run(
     - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide; one has no
       scatter
 
-    **Returns** a `PredictedRun`. **Valid, and reference:** those of `predicted_diagram`; in a narrow cell the run is
+    **Returns** a `PredictedRun`. **Valid, and reference:** as for `predicted_diagram`; in a narrow cell the run is
     followed until the noise is learned, and later times repeat that state.
 
     **Example:**

@@ -254,13 +254,13 @@ def split_flow(
     - `times`: canonical, finite, strictly increasing, (time,)
     - `steps`: number of steps up to the last time; more if a mode, or a layer by its imbalance, would grow by more than
       $e^6$ in one step
-    - `parts`: steps in place of each of these, and in place of what is left of one to a time between two of them. The
+    - `parts`: number of steps that replace each of these, also for a partial step to a time between two of them. The
       error is of second order in them at every time, so runs with 1, 2 and 4 parts can be extrapolated
     - `weight_decay`: $\lambda$ of both layers, zero by default: a third part, which shrinks layers and imbalance
 
     **Returns** the products $W_2 W_1$ at `times`.
 
-    **Reference:** ours; the balanced flow is that of Fukumizu 1998.
+    **Reference:** own result; the balanced flow is due to Fukumizu 1998.
 
     **Example:**
 

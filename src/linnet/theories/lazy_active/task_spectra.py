@@ -1,4 +1,4 @@
-"""What the phase diagram needs of a task: singular values of the target and how much of the truth each mode holds."""
+"""Input of the phase diagram: singular values of the target, and how much of the signal each mode holds."""
 
 from __future__ import annotations
 

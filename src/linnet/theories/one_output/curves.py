@@ -121,7 +121,7 @@ class ErrorOverTime:
     @property
     def _tested(self) -> np.ndarray:
         if self.test_loss is None:
-            raise ValueError("the problem has no `truth`: there is no test error to be least.")
+            raise ValueError("the problem has no `truth`: there is no test error to minimize.")
         return self.test_loss
 
     def to_dataset(self) -> xr.Dataset:

@@ -227,7 +227,7 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
 
 @representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""When each mode stands at half its final height, exactly, for whitened data.
+    r"""Return the time at which each mode has half of its final value, exactly, for whitened data.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
     plus $\ln(2s)/(2s)$.
@@ -259,7 +259,8 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
 @representable
 def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
+    r"""Return the limit of small initializations: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$
+    at it.
 
     **Arguments:**
 
@@ -288,7 +289,8 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 
 @representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
-    r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+    r"""Return the smallest rate at which the loss decays from the orthogonal initialization: $dL/dt \le
+    -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
     **Arguments:**
 

@@ -61,7 +61,7 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
 
 @representable
 def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""The basis in which the two phases are seen: the direction that is learned first, and the one that follows.
+    r"""The basis in which the two phases are seen: the direction that is learned first, and the direction that follows.
 
     $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
     \quad v_1^T\Sigma v_2 \le 0 $$

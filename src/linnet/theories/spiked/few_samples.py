@@ -1,4 +1,4 @@
-"""The test error of what was learned from fewer samples than inputs."""
+"""Test error after learning from fewer samples than inputs."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class TwoPhase:
         from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
         that it is of order 1 where u is, however small the initialization: the paper has O(s).
 
-        **Valid when** it is small beside $w_1$; u near its plateau takes it beyond every bound.
+        **Valid when** it is small compared with $w_1$; u near its plateau takes it beyond every bound.
 
         **Arguments:** `u0` and `times` as for `early`.
         """

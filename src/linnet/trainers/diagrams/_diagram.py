@@ -1,4 +1,4 @@
-"""What a diagram is to those who train it: settings that all runs share, and the start of each run."""
+"""Description of a diagram for training: settings that all runs share, and the initialization of each run."""
 
 from __future__ import annotations
 
