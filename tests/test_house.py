@@ -24,6 +24,7 @@ ORDER = {
     "style": 0,
     "_blas_threads": 0,
     "_workers": 0,
+    "citations": 0,
     "inits": 1,
     "problems": 1,
     "reductions": 2,

@@ -57,13 +57,13 @@ class Scaler:
 
 
 @representable
-def scaler(values: np.ndarray, choice: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
-    """The scaling of columns that a choice means, learned from the rows given.
+def scaler(values: np.ndarray, preprocess: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
+    """Return the scaling of columns that `preprocess` names, learned from the rows given.
 
     **Arguments:**
 
     - `values`: (sample, column)
-    - `choice`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
+    - `preprocess`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
       them into uncorrelated directions of unit variance, one for each direction with variance in the rows
     - `center`: whether to subtract the mean
     - `weights`: weights of the rows in means and variances, (sample,); equal by default
@@ -77,14 +77,14 @@ def scaler(values: np.ndarray, choice: str, *, center: bool = True, weights: np.
         >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "standardize").scale.tolist()
         [1.0, 1.0]
     """
-    check_preprocess(choice)
+    check_preprocess(preprocess)
     X = real_array("values", values, ndim=2)
     shares = None if weights is None else _row_shares(weights, len(X))
     mean = np.average(X, axis=0, weights=shares) if flag("center", center) else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
-    if choice == "center":
+    if preprocess == "center":
         return Scaler(mean, ones)
-    if choice == "standardize":
+    if preprocess == "standardize":
         largest = np.abs(X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of the columns themselves may overflow or vanish
         squares = ((X - mean) / unit) ** 2

@@ -113,7 +113,7 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
         >>> mode_values([9.0, 2.0], 0.0, [1.0, 2.0, float("inf")]).tolist()
         [[1.0, 1.0], [4.0, 2.0], [9.0, 2.0]]
     """
-    return np.minimum(modes_of(target_values), level(threshold, times)[:, None])
+    return np.minimum(modes_of(target_values, "target_values"), level(threshold, times)[:, None])
 
 
 @representable

@@ -59,7 +59,7 @@ MUTATIONS = {
             ),
         ),
     ),
-    "depth-reduction": Mutation("depth-reduction", scaled(TrialDescent, "max_distance", 1e-2), quick=True),
+    "depth-reduction": Mutation("depth-reduction", scaled(TrialDescent, "distance", 1e-2), quick=True),
     "depth-decoupling": Mutation("depth-decoupling", argument(deep, "gaussian_modes", 1, times(1.01)), quick=True),
     "depth-diagram": Mutation(
         "depth-diagram", argument(deep, "deep_diagram", 1, lambda variances: [2 * one for one in variances])

@@ -174,7 +174,8 @@ def balanced_products(
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+    rtol = number("rtol", rtol)
+    if not 1e-13 <= rtol <= 1e-2:
         raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
     asked = 0
 

@@ -91,11 +91,11 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
     return _slopes(S, g, t, _flow(S, g, t))
 
 
-def modes_of(values: object) -> np.ndarray:
+def modes_of(values: object, name: str = "values") -> np.ndarray:
     """Singular values as an array: one axis, none negative."""
-    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
+    S = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (S < 0).any():
-        raise ValueError(f"`values` must be singular values, zero or above: the smallest is {S.min():.6g}.")
+        raise ValueError(f"`{name}` must be singular values, zero or above: the smallest is {S.min():.6g}.")
     return S
 
 
