@@ -16,6 +16,7 @@ from linnet.estimators import LowRankDenoiser
 
 
 @pytest.mark.filterwarnings("ignore:the noise cannot be estimated:UserWarning")
+@pytest.mark.filterwarnings("ignore:noise and signal cannot be separated:UserWarning")
 @parametrize_with_checks([LowRankDenoiser()])
 def test_it_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)

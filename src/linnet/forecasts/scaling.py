@@ -63,8 +63,8 @@ def scaler(values: np.ndarray, preprocess: str, *, center: bool = True, weights:
     **Arguments:**
 
     - `values`: (sample, column)
-    - `preprocess`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"` turns
-      them into uncorrelated directions of unit variance, one for each direction with variance in the rows
+    - `preprocess`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"`
+      turns them into uncorrelated directions of unit variance, one for each direction with variance in the rows
     - `center`: whether to subtract the mean
     - `weights`: weights of the rows in means and variances, (sample,); equal by default
 
