@@ -136,12 +136,12 @@ class DrawnRow:
             squared = (1 + by) ** 2 * squared + by**2 * noise + (changes["test"] / 4) ** 2
             for name in _MEANS:
                 factors[name] *= np.maximum(1 + changes[name], 0.5)
-        squared += _LEAST_ERROR**2 + (_WEAK_TRUTH * self._weak_truth() / best["test"]) ** 2
+        squared += _LEAST_ERROR**2 + _relative(_WEAK_TRUTH * self._weak_truth(), best["test"]) ** 2
         at = np.log(self.nodes)
         for name in _MEANS:
             means[name] *= np.interp(at, at[self.some], factors[name])
         error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), off)
-        number, spread = len(every.test), every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
+        number, spread = len(every.test), _relative(every.test.std(axis=0, ddof=1), every.test.mean(axis=0))
         varied = every.time.std(axis=0, ddof=1) / np.maximum(best["time"], np.finfo(float).tiny)
         moment = time_error(np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number))
         varied = np.interp(at, at[self.some], varied)
@@ -176,7 +176,7 @@ def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
     left = runs.test.T - (lines @ (inverse @ runs.test.T[..., None]))[..., 0]
     free = number - 1 - parts
     squared = np.vecdot(inverse[:, 0], inverse[:, 0]) * np.vecdot(left, left) / free * _few(free) ** 2
-    return means, squared / means["test"] ** 2
+    return means, _relative(squared, means["test"] ** 2)
 
 
 def _means(runs: Least) -> dict[str, np.ndarray]:
@@ -217,6 +217,11 @@ def _few(free: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(free, 0.975) / 1.96)
+
+
+def _relative(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return a ratio, or 0 for a test error of exactly 0, which nothing scatters around."""
+    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
