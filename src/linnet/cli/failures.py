@@ -25,7 +25,7 @@ _came: list[tuple[int, float]] = []  # the first signal of this process, and whe
 
 
 class WrongCallError(ValueError):
-    """What was asked for does not exist: a name, a setting, a choice."""
+    """A name, setting or choice that the user gave does not exist."""
 
 
 class SignalInterrupt(KeyboardInterrupt):

@@ -11,14 +11,14 @@ from linnet.theories.lazy_active._interpolation import between, between_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 MOST_DRAWS = 400
-_UNITS = 35  # computed with at most, beside one for each signal
+_UNITS = 35  # computed with at most, next to one for each signal
 _STANDARD_ERROR = 0.008  # of the mean over starts
 _VARIANCES, _EVERY, _FIRST = 18, 2, 4  # nodes; the first starts are followed at all of them, all starts at every second
-_STEPS, _HALVINGS = 8, 2  # to the least test error at first, and how often they may be halved
+_STEPS, _HALVINGS = 8, 2  # to the smallest test error at first, and how often they may be halved
 PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
 _MORE_FOR_FEW = 2.0  # times as many steps of few units, whose test error may rise and fall
-_FEW_UNITS = 6  # networks whose scatter is least and which are cheap: their steps may be halved twice as often
+_FEW_UNITS = 6  # networks whose scatter is smallest and which are cheap: their steps may be halved twice as often
 _TURNING = 20.0  # exponent of the signal while few units turn to it
 _MORE_OF_THINNER = 3  # times as many starts, as each of them costs little and says little
 _LITTLE_TILT = 0.1  # exponent of the imbalance over a step, below which the splitting is as good as exact
@@ -26,7 +26,7 @@ _ROUNDS = 2  # in which more are drawn
 _FEWEST_FOR_LINES = 8  # starts: of fewer, means are plain
 _LEAST_CHANGE = 0.2  # of the logarithm of the test error over all variances: where it is flat, nodes are even
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes
-_WEAK_TRUTH = 0.06  # of the share of the test error that is truth below the edge of the bulk: it has no mode there
+_WEAK_TRUTH = 0.06  # of the fraction of the test error that is truth below the edge of the bulk: it has no mode there
 _MOST_NUMBERS = 200_000  # of the layers that are stepped at once: what stays in the cache is what is fast
 _MEANS = ("test", "time", "rank", "train")
 
@@ -86,7 +86,7 @@ class DrawnRow:
         return [shaped(runs[ends[k] : ends[k + 1]], j - i, at.size) for k, (i, j, at, _) in enumerate(blocks)]
 
     def first_runs(self) -> tuple[Least, Least, np.ndarray, np.ndarray]:
-        """The first starts at all nodes, all starts at some, steps to the least error, and what these leave wrong.
+        """The first starts at all nodes, all starts at some, steps to the smallest error, and what these leave wrong.
 
         Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
         as the method is of second order.
