@@ -1,7 +1,7 @@
 """The moving picture of the README: a dot moves over a phase diagram; beside it, how the network at the dot learns.
 
-`python docs/draw_phases.py` writes docs/images/phases.gif; its last frame is also kept, as phases.png. Everything is
-computed: colors and dashed lines by formula, circles and thick lines by training.
+`python docs/draw_phases.py` writes docs/images/phases.gif. Everything is computed: colors and dashed lines by formula,
+circles and thick lines by training.
 """
 
 import io
@@ -58,8 +58,7 @@ def main() -> None:
     visited = 10.0 ** np.linspace(-6.6, -2, FRAMES)
     runs = [curves(problem, variance) for variance in visited]
     frames = [frame(diagram, trained, variance, run) for variance, run in zip(visited, runs, strict=True)]
-    frames[-1].save(FOLDER / "phases.png", optimize=True)
-    palette = frames[len(frames) // 2].quantize(128)
+    palette = frames[len(frames) // 2].quantize(255, method=Image.Quantize.MAXCOVERAGE)
     moving = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in [*frames, *frames[-2:0:-1]]]
     pauses = [PAUSE if at in (0, FRAMES - 1) else MILLISECONDS for at in range(len(moving))]
     moving[0].save(
@@ -84,7 +83,7 @@ def frame(diagram: ln.PhaseDiagram, trained: ln.PhaseDiagram, variance: float, r
         plane.text(0.06, 0.25, "active", color="white", transform=plane.transAxes, fontsize=10)
         plane.text(0.96, 0.88, "lazy", color="black", transform=plane.transAxes, fontsize=10, ha="right")
         plane.grid(visible=False)
-        picture.colorbar(cells, ax=plane, label="test loss")
+        picture.colorbar(cells, ax=plane).set_ticks([30, 40, 60, 100], labels=["30", "40", "60", "100"])
         times, fractions, predicted, stop = run
         names = [f"signal {value:g}" for value in SIGNALS] + ["strongest noise"]
         for mode, (color, name) in enumerate(zip(COLORS, names, strict=True)):
@@ -92,7 +91,8 @@ def frame(diagram: ln.PhaseDiagram, trained: ln.PhaseDiagram, variance: float, r
             over_time.plot(times, predicted[:, mode], color=color, **style.THEORY)
         over_time.axvline(stop, color=style.BLACK, lw=1, ls=":", label="best time to stop")
         over_time.set(xlim=(0, 1), ylim=(-0.06, 1.12), xlabel="time, as a fraction of the run")
-        over_time.set_title(f"fraction learned, at threshold {np.format_float_positional(variance * WIDTH, 2, fractional=False)}")
+        threshold = np.format_float_positional(variance * WIDTH, 2, fractional=False, trim="-")
+        over_time.set_title(f"fraction learned, at threshold {threshold}")
         over_time.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         file = io.BytesIO()
         picture.savefig(file, format="png", dpi=120)

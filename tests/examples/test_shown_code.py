@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from website.shown_code import blocks, is_shown, wrong
 
 ROOT = Path(__file__).parents[2]
@@ -12,7 +11,17 @@ PAGES = {
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     if any(block.language == "python" or block.shown for block in blocks(page.read_text(encoding="utf-8")))
 }
-SLOW: tuple[str, ...] = ()
+# More than a few seconds: they run with `make test-claims`.
+SLOW = (
+    "docs/adapters.md",
+    "docs/denoising.md",
+    "docs/get_started.md",
+    "docs/howto/muon_adapters.md",
+    "docs/howto/stop.md",
+    "docs/optimizers.md",
+    "docs/phase_diagram_formula.md",
+    "docs/sweeps.md",
+)
 
 
 @pytest.mark.parametrize(
