@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def label_noise_corners(trial: Trial) -> Numbers:
     def compare_with_law(number: int, corner: Corner) -> Numbers:
         """Return the mean rate over the law, both parameters, and how far the mean is outside what they allow."""
         problem = _skewed_problem(corner.outputs, corner.eigenvalues, corner.values, key=[trial.seed, 34, number])
-        of = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
+        of: dict[str, Any] = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
         predicted = ln.theories.label_noise.decay_rates(problem, **of)
         steps = int(min(24 / (predicted.max() * corner.learning_rate), (1 if trial.quick else 3) * LONG_STEPS))
         rates = _late_rates(problem, steps, key=[trial.seed, 35, number], corner=corner)
