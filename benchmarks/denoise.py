@@ -1,11 +1,11 @@
 """Denoising against optimal shrinkage, thresholds and an oracle: true errors as ratios, and the time of one SVD.
 
-    python benchmarks/denoise.py               20 draws of each setting; prints the tables of docs/benchmarks/denoising.md
+    python benchmarks/denoise.py               20 draws of each setting; the tables of docs/benchmarks/denoising.md
     python benchmarks/denoise.py --draws 5
     python benchmarks/denoise.py --cases       the second table alone: noise that is not white, gaps, photographs
 
-Ratios are to the best spectral filter, an oracle (each singular value is replaced by its part of the signal), and in the
-second table to the best truncation, also chosen knowing the signal. In the first, optimal shrinkage, hard and
+Ratios are to the best spectral filter, an oracle (each singular value is replaced by its part of the signal), and in
+the second table to the best truncation, also chosen knowing the signal. In the first, optimal shrinkage, hard and
 soft thresholds know the noise, as does the first column of `denoise`; in the second no method does.
 """
 
