@@ -94,7 +94,7 @@ def end_scaled(**factors: float) -> Error:
     """Multiply parts of the closed form of the end."""
     return result(
         ln.theories.feature_learning,
-        "end",
+        "final_state",
         lambda end: replace(end, **{name: factor * getattr(end, name) for name, factor in factors.items()}),
     )
 
@@ -175,7 +175,7 @@ def wavering_loss(history: features.FeatureHistory) -> dict[str, Any]:
 limit_doubled = wrong(Stages, "limit", lambda limit: 2 * limit)
 plane_without_mean = wrong(
     Stages,
-    "plane",
+    "two_variable",
     lambda right: lambda self, rho, v, steps, overlaps=None: misprints.plane(self, rho, v, steps),
 )
 other_target_kernel = wrong(features, "target_aligned_kernel", lambda right: lambda gram, y: 2 * gram - right(gram, y))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -180,7 +181,7 @@ def test_grids_of_networks_do_not_depend_on_their_blocks(assert_same):
     assert_same(*regrouped(sweep, signal=[1.0, 0.1], margin=[1.0]))
     sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, setting=["section 6", "1"]))
-    sweep = convergence.cells.__wrapped__(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
+    sweep = inspect.unwrap(convergence.cells)(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, law=["normal", "sloped"], smaller=[1.0]))
 
 
@@ -235,7 +236,7 @@ def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
 
 
 def test_the_lemmas_do_not_depend_on_their_blocks(assert_same):
-    sweep = lemmas.cells.__wrapped__(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
+    sweep = inspect.unwrap(lemmas.cells)(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
     assert_same(*regrouped(sweep, n=[10, 40], noise=[8.0, 1e-7]))
 
 

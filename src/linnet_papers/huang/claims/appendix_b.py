@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -219,7 +220,7 @@ PROXY_OFF = within(
 )
 def proxy_end(trial: Trial) -> Rows:
     run = _train_with_every_step(trial, 8.0, None, 0)
-    over: dict[str, dict[float, float]] = {"printed": {}, "right": {}}
+    over: dict[str, dict[float, Any]] = {"printed": {}, "right": {}}
     for share in (0.1, 0.05, 0.02):
         at = run.first_state_at_share(share)
         proxy = run.stages.proxy(run.history.alignments[at])
