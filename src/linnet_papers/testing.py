@@ -4,8 +4,8 @@
     test_rows, test_mutations = claims_tests(PAPER, MUTATIONS)
 
 `test_rows` looks at every claim, as it was measured last (`linnet verify NAME --quick --record`) or anew: it has the
-published verdict, and each of its rows decides. `test_mutations` makes each deliberate error, and sees the verdict of
-its claim turn.
+published verdict, each of its rows decides, and a correction is scanned over its region. `test_mutations` makes each
+deliberate error, and sees the verdict of its claim turn.
 
 All functions below `Mutation` return an error that is made by being called with a pytest `MonkeyPatch`.
 """
@@ -32,6 +32,8 @@ else:
     Error = Callable
 
 QUICK = Trial(quick=True)
+SCALE_FACTOR = 10.0  # over which a correction holds in every scale, beyond the paper's own values
+MOST_DRAWS = 200  # of settings inside a region
 
 
 class Mutation(NamedTuple):
@@ -109,6 +111,7 @@ def claims_tests(paper: Paper, mutations: Mapping[str, Mutation], trial: Trial =
     @pytest.mark.parametrize("name", short)
     def test_rows(name: str) -> None:
         check_record(paper, name)
+        check_region(_claim(paper, name), result_of(paper, name).rows)
 
     @pytest.mark.parametrize("name", mutations)
     def test_mutations(name: str) -> None:
@@ -123,9 +126,46 @@ def check_record(paper: Paper, name: str) -> None:
 
     One that is not recorded yet is measured.
     """
+    check_rows(result_of(paper, name), _claim(paper, name).expected)
+
+
+def result_of(paper: Paper, name: str) -> Result:
+    """Return what was measured of a claim by its record; one that is not recorded yet is measured."""
     claim = _claim(paper, name)
     known = record.read(paper.record).claims.get(claim.name)
-    check_rows(sound(claim) if known is None else known.result, claim.expected)
+    return sound(claim) if known is None else known.result
+
+
+def check_region(claim: Claim, rows: Sequence[Row]) -> None:
+    """Raise AssertionError unless a claim with a correction has a region, or the reason why it needs none, and rows
+    that were scanned over exactly this region."""
+    if not claim.region:
+        reason = len(claim.no_region.split()) > 2
+        assert reason or not claim.correction, f"give {claim.name} the `region` of its correction, or say `no_region`"
+        return
+    assert not claim.no_region, f"{claim.name} has a region, and a reason why it has none"
+    for name, ends in claim.region.items():
+        assert ends.low < ends.high, f"{name} must have two ends"
+        assert all(ends.low <= value <= ends.high for value in ends.paper), (
+            f"{name} must reach the paper's {ends.paper}"
+        )
+        if ends.log:
+            enough = SCALE_FACTOR * max(ends.paper, default=1.0) / min(ends.paper, default=1.0) * (1 - 1e-9)
+            outside = any(row.limit is not None and row.quantity == ends.ends for row in rows)
+            assert ends.high / ends.low >= enough or outside, (
+                f"{name} of {claim.name} must span a factor of {enough:g}, or a row must show that it fails outside"
+            )
+    roles = ("corrected", "both") if claim.correction else ("printed", "both")
+    scanned = [row.quantity for row in rows if row.decides in roles and _is_scanned(claim, row)]
+    assert scanned, f"no row of {claim.name} has the settings of `trial.region` for its labels"
+
+
+def _is_scanned(claim: Claim, row: Row) -> bool:
+    """Return whether the values of a row belong to the settings that `trial.region` gives for the claim's region."""
+    trial = replace(QUICK, ranges=claim.region)
+    corners = len(trial.region(0))
+    drawn = range(max(0, len(row.labels) - corners), MOST_DRAWS)
+    return len(row.labels) >= corners and any(tuple(trial.region(draws)) == row.labels for draws in drawn)
 
 
 def check_rows(found: Result, expected: str) -> None:

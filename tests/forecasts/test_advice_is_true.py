@@ -20,7 +20,7 @@ def test_step_zero_means_do_not_train(untrained):
     """It said to stop at step 0, and that the network beats ridge."""
     assert untrained.stop == 0
     said = str(untrained)
-    assert "Do not train: the held-out error is least before the first step" in said
+    assert "Do not train: the held-out error is smallest before the first step" in said
     assert "Stop at step" not in said and "beats ridge" not in said
     assert "An untrained network has learned nothing" in said
     from linnet.forecasts._diagnosis_sentences import headline

@@ -162,14 +162,14 @@ def test_a_start_that_hurts_is_told_where_it_certainly_does_and_a_scale_that_hel
     random = np.random.default_rng(0)
     X, Y = random.standard_normal((60, 20)), random.standard_normal((60, 6))  # there is nothing to learn
     diagnosis = ln.diagnose(X, Y, seeds=2, steps=50, init_scale=2.0)
-    assert "The start itself hurts" in str(diagnosis) and diagnosis.helpful_scale is not None
+    assert "The initialization itself hurts" in str(diagnosis) and diagnosis.helpful_scale is not None
     helped = ln.diagnose(X, Y, seeds=2, steps=50, init_scale=diagnosis.helpful_scale)
     level = helped.comparison.mean_error.mean()
     assert diagnosis.curves.mean[0] > level + 0.1 and abs(helped.curves.mean[0] - level) < 0.05
     assert helped.curves.out_of_fold_error().mean() < diagnosis.curves.out_of_fold_error().mean()
     tried = diagnosis.trial.curves
     assert_allclose(helped.curves.out_of_fold_error(), tried.out_of_fold_error())  # the same that was tried
-    assert "The start itself hurts" not in str(helped)
+    assert "The initialization itself hurts" not in str(helped)
     X, Y = data.load_linnerud(return_X_y=True)  # twenty rows: what another start gains is within its error
     few = ln.diagnose(X, Y, seeds=2, steps=50)
     assert few.helpful_scale is None and "no different" in str(few) and "Take that scale" not in str(few)
@@ -190,7 +190,7 @@ def test_both_tiles_are_of_folds_that_took_no_part_in_the_choice(linnerud, tmp_p
     random = np.random.default_rng(0)
     X = random.standard_normal((40, 3))
     page = ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=20).write(tmp_path / "one").read_text()
-    assert "1 targets" not in page and "Does the scale of the start matter" in page
+    assert "1 targets" not in page and "Does the scale of the initialization matter" in page
 
 
 def test_columns_of_text_are_dropped_in_python_too():

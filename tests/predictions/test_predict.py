@@ -1,7 +1,9 @@
 """Predictions against exact training, on problems that nothing was tuned on, and the messages of `ln.predict`."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,7 +121,14 @@ def test_predicting_imports_no_trainer():
         "    one = drawn.draw(seed, kind, most_inputs=10)\n"
         "    ln.predict(one.problem, one.weights, one.times)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    here = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": here},
+    )
     assert done.returncode == 0, done.stderr
 
 

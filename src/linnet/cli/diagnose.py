@@ -26,15 +26,22 @@ def diagnose(
     ] = None,
     width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
     init: Annotated[str, typer.Option(help="pytorch, gaussian, or two standard deviations: 0.01,0.02.")] = "pytorch",
-    init_scale: Annotated[float, typer.Option(help="Multiplies both layers of the start.")] = 1.0,
+    init_scale: Annotated[float, typer.Option(help="Factor by which both initial layers are multiplied.")] = 1.0,
     lr: Annotated[
         str, typer.Option("--lr", help="Learning rate for half the squared error: a number, or 'stable'.")
     ] = "stable",
-    steps: Annotated[int | None, typer.Option(help="Steps to train; by default as many as are needed.", min=1)] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of steps; by default training ends when the held-out error is past its minimum "
+            "or flat.",
+            min=1,
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
     seeds: Annotated[int, typer.Option(help="Starts in each fold.", min=1)] = 3,
     preprocess: Annotated[
-        str, typer.Option(help="What is done to columns: standardize, center or whiten.")
+        str, typer.Option(help="Treatment of the columns: standardize, center or whiten.")
     ] = "standardize",
     missing: Annotated[str, typer.Option(help="Rows with gaps: error, drop, or fill with the mean.")] = "error",
     rows: Annotated[int | None, typer.Option(help="Take that many rows at random.", min=2)] = None,

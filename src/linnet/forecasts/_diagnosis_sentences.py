@@ -101,7 +101,7 @@ def _spectrum_sentence(diagnosis: Diagnosis) -> str:
     most = int(np.searchsorted(shares, 0.9)) + 1
     return (
         f"Inputs: the strongest direction holds {shares[0]:.0%} of the variance, {most} of {len(variances)} hold 90%; "
-        f"the largest variance is {variances[0] / variances[-1]:.3g} times the least."
+        f"the largest variance is {variances[0] / variances[-1]:.3g} times the smallest."
     )
 
 
@@ -115,13 +115,13 @@ def _regimes_sentence(diagnosis: Diagnosis) -> str:
 
 
 def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
-    """Say which change of the start would make lazy modes active, or active ones lazy."""
+    """Say which change of the initialization would make lazy modes active, or active ones lazy."""
     start, scale = diagnosis.regimes, diagnosis.advised_scale
     if diagnosis.gain_over_mean[0] <= 0:
         return ""
     wanted = "lazy" if start.active == len(start.labels) else "active"
     if scale is None:
-        return f"No scale of the start makes every mode certainly {wanted}: they share hidden units."
+        return f"No scale of the initialization makes every mode certainly {wanted}: they share hidden units."
     which, they_are = ("The mode", "it is") if len(start.labels) == 1 else ("All modes", "they are")
     return (
         f"{which} would be learned {ADVERBS[wanted]} from an init {start.advised_factor:.2g} times this one "
@@ -145,7 +145,7 @@ def _kernels_sentence(diagnosis: Diagnosis) -> str:
         )
     return (
         f"At step {run.steps[at]} the tangent kernel along the modes is {_range_text(measured)} times what it was at "
-        f"the start; predicted within {off:.1%}."
+        f"the initialization; predicted within {off:.1%}."
     )
 
 
@@ -192,7 +192,7 @@ def _when_to_stop(diagnosis: Diagnosis) -> str:
     if diagnosis.gain_over_mean[0] <= 0:
         return _nothing_learned_sentence(diagnosis, error)
     if c.step == 0:
-        return f"Do not train: the held-out error is least before the first step ({error})."
+        return f"Do not train: the held-out error is smallest before the first step ({error})."
     if c.mean[c.best] < EXACT_ERROR:
         first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
         return f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
@@ -227,7 +227,7 @@ def _still_falling_sentence(curves: CrossValidationCurves, error: str) -> str:
 
 
 def _least_error_sentence(curves: CrossValidationCurves, error: str) -> str:
-    """Say at which step the held-out error is least, which steps are as good, and what training to the end costs."""
+    """Say at which step the held-out error is smallest, which steps are as good, and what training to the end costs."""
     (low, high), rise = curves.steps_within_one_error, curves.mean[-1] / curves.mean[curves.best] - 1
     return (
         f"Stop at step {curves.step}: {error}. By the differences within folds (paired, less noisy than the error "
@@ -264,15 +264,15 @@ def _baselines_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def _trial_sentence(diagnosis: Diagnosis) -> str:
-    """Say what another scale of the start did to the held-out error, tried in the same folds."""
+    """Say what another scale of the initialization did to the held-out error, tried in the same folds."""
     trial, c = diagnosis.trial, diagnosis.curves
     if trial is None:
         return ""
     before = ""
     if smaller_start_factor(c, diagnosis.comparison.mean_error) is not None:
         before = (
-            f"The start itself hurts: before training its error is {c.mean[0]:.3g} of the variance, that of the mean "
-            f"is {diagnosis.comparison.mean_error.mean():.3g}. "
+            f"The initialization itself hurts: before training its error is {c.mean[0]:.3g} of the variance, and "
+            f"the mean's is {diagnosis.comparison.mean_error.mean():.3g}. "
         )
     error = f"{trial.curves.out_of_fold_error().mean():.4f}"
     tried = f"{before}Tried in the same folds, --init-scale {trial.init_scale:.2g}: held-out error {error}"
@@ -283,7 +283,7 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
 
 
 def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
-    """Say what another scale of the start would gain, by the exact flow; with one target only."""
+    """Say what another scale of the initialization would gain, by the exact flow; with one target only."""
     curve = diagnosis.comparison.thresholds
     now = float(diagnosis.forecast.regimes.thresholds.mean())
     if curve is None or now <= 0 or curve.mean.min() < EXACT_ERROR:
@@ -291,16 +291,18 @@ def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
     gain, spread = curve.gain(now)
     (smallest, largest), low, high = np.sqrt(curve.thresholds[[0, -1]] / now), curve.mean.min(), curve.mean.max()
     across = (
-        f"over starts from {smallest:.2g} to {largest:.2g} times this one the least held-out error of the exact flow "
+        f"over starts from {smallest:.2g} to {largest:.2g} times this one the minimum held-out error of the flow "
         f"goes from {low:.4f} to {high:.4f}"
     )
     if is_significant(gain, spread, low):
-        return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
+        return (
+            f"Does the scale of the initialization matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
+        )
     best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
     answer = (
         "Hardly, but for the initial product, which this flow leaves out" if diagnosis.trial is not None else "Hardly"
     )
-    return f"Does the scale of the start matter? {answer}: {across}; {best}."
+    return f"Does the scale of the initialization matter? {answer}: {across}; {best}."
 
 
 def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
@@ -335,6 +337,6 @@ def _format_error(error: float) -> str:
 
 
 def _range_text(values: np.ndarray) -> str:
-    """Write the least and the largest of some values, once where they are nearly equal."""
+    """Write the smallest and the largest of some values, once where they are nearly equal."""
     low, high = float(np.min(values)), float(np.max(values))
     return f"{high:.3g}" if np.isclose(low, high, rtol=5e-3) else f"{low:.3g} to {high:.3g}"

@@ -30,8 +30,11 @@ class Range(NamedTuple):
     **Attributes:**
 
     - `low`, `high`: ends of the range, which belong to it
-    - `log`: whether values are drawn evenly on a logarithmic scale
+    - `log`: whether it is a scale, whose values are drawn evenly on a logarithmic axis
     - `whole`: whether values are whole numbers
+    - `paper`: the paper's own values, which lie in the range
+    - `ends`: where a scale has less than a factor of 10 beyond the paper's values, the quantity of the row that shows
+      that the correction fails just outside
 
     **Example:**
 
@@ -44,6 +47,8 @@ class Range(NamedTuple):
     high: float
     log: bool = False
     whole: bool = False
+    paper: tuple[float, ...] = ()
+    ends: str = ""
 
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}"
@@ -116,6 +121,7 @@ class Claim:
     - `assumes`: under what the statement is made
     - `correction`: what is right, where the statement is not
     - `region`: over which `trial.region` draws settings: for each parameter a `Range`, or its two ends
+    - `no_region`: why a claim with a correction has no region: an identity, or a misprint in a formula
     - `where`: where the sentence stands; left out if statements of the paper name the claim
     - `expected`: the verdict we publish, another one is an alarm; unless given, that the claim holds, or holds with the
       correction if there is one
@@ -135,13 +141,14 @@ class Claim:
     assumes: str = "none"
     correction: str = ""
     region: Mapping[str, Any] = field(default_factory=dict)
+    no_region: str = ""
     where: str = ""
     expected: Verdict = None  # type: ignore[assignment]  # given below
     measure: Callable[[Trial], Iterable[Row]]
     paper: str = ""
 
     def __post_init__(self) -> None:
-        for part in ("name", "says", "tried", "assumes", "correction", "where", "paper"):
+        for part in ("name", "says", "tried", "assumes", "correction", "no_region", "where", "paper"):
             if not isinstance(getattr(self, part), str):
                 raise ValueError(f"`{part}` of a claim must be text: got {shown(getattr(self, part))}.")
         if self.expected is None:

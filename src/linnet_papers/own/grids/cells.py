@@ -9,16 +9,17 @@ import numpy as np
 import linnet as ln
 from linnet_papers.own.predictions import predicted_cells
 from linnet_papers.own.settings import STANDARD_ERRORS
-from linnet_papers.own.training.plane import QUANTITIES, tasks_of, train_plane_cell
-from linnet_papers.reproduction import Columns, Table, Trial
+from linnet_papers.own.training.plane import QUANTITIES, train_plane_cell
+from linnet_papers.reproduction import Trial
 from linnet_papers.reproduction.datasets import Dataset
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of random cells of every task; wide networks take fewer starts than narrow ones."""
+@trained
+def networks(trial: Trial) -> ln.sweeps.Sweep:
+    """Train random cells of every task; wide networks take fewer initializations than narrow ones."""
     if trial.quick:
         tasks = 6
         number = 12
@@ -88,28 +89,3 @@ def read(networks: Dataset) -> Compared:
         bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
     ended = networks["ended"].min("start").transpose("task", "cell").values > 0
     return Compared(off, bars, predicted["covered"].astype(bool), predicted["uncertainty"], ended)
-
-
-def columns(networks: Dataset) -> Columns:
-    """Return a row for each task: how far the formula is from the trained networks."""
-    compared = read(networks)
-    problems = tasks_of(networks).values()
-    error = [np.abs(off)[covered] for off, covered in zip(compared.off["min_test_loss"], compared.covered, strict=True)]
-    return {
-        "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],
-        "rank": [str(np.linalg.matrix_rank(np.asarray(problem.truth))) for problem in problems],
-        "cells": [str(row.size) for row in compared.covered],
-        "covered": [str(int(row.sum())) for row in compared.covered],
-        "median error": [f"{100 * np.median(row):.2f}%" if row.size else "" for row in error],
-        "largest error": [f"{100 * row.max():.2f}%" if row.size else "" for row in error],
-    }
-
-
-TABLE = Table(
-    name="cells",
-    title="Least test error by formula against trained networks, tasks of many kinds, random cells of the plane",
-    sweep=sweep,
-    read=read,
-    columns=columns,
-    note="Errors of covered cells, relative to the mean of the trained networks' least test errors.",
-)
