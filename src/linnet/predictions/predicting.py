@@ -40,7 +40,7 @@ def predict(
 
     **Arguments:**
 
-    - `problem`: what is to be learned, with a squared loss
+    - `problem`: learning problem with a squared loss
     - `weights`: weights at time 0; a leading axis is a batch of networks
     - `times`: canonical, increasing, (time,); with an `update` the learning rate times the number of steps
     - `weight_decay`: $\lambda$ of all layers, as in `ln.gradient_flow`

@@ -29,7 +29,8 @@ class SpectralMinimum:
     - `test_loss`: $|A - A^*|_F^2/2$ at its minimum
     - `time`: the canonical time of the minimum
     - `level`: the level at which the target is clipped then
-    - `uncertainty`: of `test_loss`, relative; infinite where there is no formula, and then all numbers are NaN
+    - `uncertainty`: uncertainty of `test_loss` as a fraction of it; infinite if there is no formula, and then all
+      numbers are NaN
 
     **Example:**
 
@@ -77,7 +78,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -129,7 +130,7 @@ def unequal_levels(
 
     **Arguments:**
 
-    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at the start, (mode,)
+    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at initialization, (mode,)
     - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
     - `times`: canonical (sums of learning rates), increasing, (time,)
     - `initial`: $s_0$, at most $a b$, one number or one for each mode
@@ -200,7 +201,7 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
 
     **Arguments:**
 
-    - `problem`: with whitened inputs and a `truth`, or its `TaskSpectrum`
+    - `problem`: learning problem with whitened inputs and a `truth`, or its `TaskSpectrum`
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
       no formula, because the network cannot hold all modes
@@ -238,7 +239,7 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
         initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(time_of_level(levels[best], g))
+    time = float(_time_of_level(levels[best], g))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -267,9 +268,16 @@ def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*le
         >>> time_of_level([1.0, 9.0], 0.0).tolist()
         [1.0, 3.0]
     """
+    s = real_array("levels", levels)
+    if (s < 0).any():
+        raise ValueError(f"`levels` must not be negative: the smallest is {s.min():.6g}.")
+    return _time_of_level(s, non_negative("threshold", threshold))
+
+
+def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+    """Return `time_of_level` of checked arguments."""
     from scipy.special import gamma, hyp2f1
 
-    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)
