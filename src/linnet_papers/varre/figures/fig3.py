@@ -47,7 +47,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     area = ln.observables.commutator(sample)[..., 0]
     logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
-    means, errors = area.mean(axis=1), area.std(axis=1) / np.sqrt(settings.paths)
+    means, errors = area.mean(axis=1), area.std(axis=1, ddof=1) / np.sqrt(settings.paths)
     exponents = noise_process.lyapunov_exponents(settings.dim)
     mean_limit = np.nan
     offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
@@ -66,7 +66,11 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
             "median_area": (of_many, np.median(area, axis=1), "median size of [w_1, a]"),
             "mean_sine": (of_many, np.append(np.nan, sine.mean(axis=1)), "normalized, mean"),
             "mean_log": ((of_many, "mode"), logs.mean(axis=1), "mean of ln σ"),
-            "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / np.sqrt(settings.paths), "its standard error"),
+            "mean_log_error": (
+                (of_many, "mode"),
+                logs.std(axis=1, ddof=1) / np.sqrt(settings.paths),
+                "its standard error",
+            ),
             "exponents": ("mode", exponents, "Lyapunov exponents"),
             "offset": ("mode", offset, "where their lines are drawn"),
         },
