@@ -15,7 +15,6 @@ PROCESSES ?= 2
 
 # What `make test-lowest` and `make test-pythons` run, and with what: everything that computes, reads or stores.
 COMPUTES := $(addprefix tests/,agreement estimators forecasts inits observables problems properties reductions sweeps theories trainers trajectories)
-RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 
@@ -39,7 +38,7 @@ help:
 	@echo "make site            the documentation site, tutorials executed, in site/ (about a minute)"
 	@echo "make test-site       builds it and looks at every page in a browser"
 	@echo "make lint            formatting, lint and types (make style, make types: a part of it)"
-	@echo "make bench           benchmarks: ratios against a baseline in the same run"
+	@echo "make bench           benchmarks: ratios in one run, kept in a history, with what moved"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
 	@echo "make PYTHON=python3.13 ...  with another Python (3.11 or newer)"
 
@@ -47,7 +46,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("linnet needs Python 3.11 or newer: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	touch $(READY)
 
 reproduce: $(READY)
@@ -99,8 +98,9 @@ test-release: $(READY)
 # The lowest declared versions of everything, in an environment of their own; the tests of what computes.
 test-lowest:
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
 	.venv-lowest/bin/python tests/release/lowest.py > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' $(RUNNERS)
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' --group test
 	$(SINGLE) .venv-lowest/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES)
 
 # The same tests with each supported Python that is found, on the path or where pyenv and uv keep them.
@@ -108,7 +108,8 @@ test-pythons:
 	$(PYTHON) tests/release/pythons.py | while read -r version found; do \
 	  echo "== Python $$version: $$found"; \
 	  test -x .venv-$$version/bin/python || "$$found" -m venv .venv-$$version || exit 1; \
-	  .venv-$$version/bin/python -m pip install --quiet --editable '.[all]' $(RUNNERS) || exit 1; \
+	  .venv-$$version/bin/python -m pip install --quiet --upgrade pip || exit 1; \
+	  .venv-$$version/bin/python -m pip install --quiet --editable '.[all]' --group test || exit 1; \
 	  $(SINGLE) .venv-$$version/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES) </dev/null || exit 1; \
 	done
 
@@ -116,7 +117,7 @@ test-torch: $(READY) $(READY)-torch
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load tests/pytorch
 
 $(READY)-torch: $(READY)
-	$(BIN)/python -m pip install --quiet '$(TORCH)' --editable '.[lora,lightning]' tensorboard wandb
+	$(BIN)/python -m pip install --quiet '$(TORCH)' --editable '.[lora]' --group torch
 	touch $(READY)-torch
 
 site: $(READY) $(READY)-site
@@ -146,7 +147,7 @@ docs: $(READY)
 	$(BIN)/linnet docs
 
 bench: $(READY) $(READY)-torch
-	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-3.1? .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

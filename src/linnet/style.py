@@ -5,7 +5,7 @@
         axes[0].plot(t, trained, color=style.FIRST_LAYER, label="training", **style.TRAINING)
         axes[0].plot(t, predicted, color=style.FIRST_LAYER, label="theory", **style.THEORY)
 
-What was trained is drawn solid or as marks, what was predicted as a dash, or as a line through marks.
+Trained networks are drawn solid or as marks, predictions dashed or as a line through marks.
 """
 
 from __future__ import annotations
@@ -137,10 +137,10 @@ def subplots(
 
     **Arguments:**
 
-    - `rows`: of panels
-    - `columns`: of panels
+    - `rows`: number of rows of panels
+    - `columns`: number of columns of panels
     - `size`: in inches, see `column`
-    - `options`: those of `plt.subplots`
+    - `options`: options of `plt.subplots`
 
     **Returns** the picture and its axes.
 
@@ -189,7 +189,7 @@ def shades(count: int) -> list[str]:
 
     **Arguments:**
 
-    - `count`: how many
+    - `count`: number of colors
 
     **Returns** as hexadecimal strings.
 

@@ -56,7 +56,7 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
     [
         (
             ModuleNotFoundError("no", name="distributed.client"),
-            "this needs distributed, which is not installed: pip install 'linear-networks[sweeps]'",
+            "this needs distributed, which is not installed: pip install 'linear-networks[dask]'",
         ),
         (ModuleNotFoundError("No module named 'own'", name="own"), "No module named 'own'"),
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),

@@ -249,7 +249,7 @@ def test_a_noise_that_cannot_be_told_from_the_signal_is_said():
     draw = np.random.default_rng(0)
     u, v = (np.linalg.qr(draw.normal(size=(n, 90)))[0] for n in (120, 90))
     noisy = (u * (150 / np.arange(1, 91))) @ v.T + 0.1 * draw.normal(size=(120, 90))
-    with pytest.warns(UserWarning, match="cannot be told from the signal"):
+    with pytest.warns(UserWarning, match="cannot be separated"):
         found = ln.denoise(noisy)
     assert_allclose(found.matrix, noisy)
     assert found.noise_std_error == found.noise_std > 0.1

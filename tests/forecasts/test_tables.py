@@ -231,8 +231,8 @@ def test_the_form_of_a_file_is_recognized_and_said(text, encoding, note, tmp_pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b,y\n1,2,3,4\n5,6,7,8\n", "3 names in its header and 4 fields in line 2: columns would stand under the wr"),
-        ("a,b,y\n1,2,3\n5,6,7,8\n", "4 fields in line 3 and 3 names: every line must have as many"),
+        ("a,b,y\n1,2,3,4\n5,6,7,8\n", "3 names in its header and 4 fields in line 2: columns would have the wr"),
+        ("a,b,y\n1,2,3\n5,6,7,8\n", "4 fields in line 3 and 3 names: every line must have one field"),
         ("a,b,y\n", "has a header and no rows"),
         ("a,b,y\n1,2,3\n\n1,inf,3\n2,2,5\n", "column 'b' has 1 infinite value, the first in line 4"),
         ("a,b,y\n1,2,3\n\n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import linnet
-from linnet._extras import EXTRAS
+from linnet._extras import INSTALLED_BY
 
 # Packages that are not an interface to call, with the reason.
 LEFT_OUT = {
@@ -41,7 +41,7 @@ class Public:
 def is_missing_extra(error: ModuleNotFoundError) -> bool:
     """Whether an optional package is not installed, and not a module of it missing: what needs it is not tried here."""
     package = (error.name or "").split(".")[0]
-    return package in EXTRAS and importlib.util.find_spec(package) is None
+    return package in INSTALLED_BY and importlib.util.find_spec(package) is None
 
 
 @functools.cache

@@ -80,7 +80,7 @@ def test_calls_that_need_a_package_which_is_not_installed_are_left_out(monkeypat
         Example("made", {"value": Made(needs_it)}, call=len),
     )
     assert "unclear error" in called(Case(direct, {"value": Mutation("text", "odd", "a")})).broken
-    monkeypatch.setitem(surface.EXTRAS, "no_such_package", "some")
+    monkeypatch.setitem(surface.INSTALLED_BY, "no_such_package", "some")
     for example in (direct, made):
         outcome = called(cases(example, twice=1)[0])
         assert (outcome.ended, outcome.broken) == ("left out for want of no_such_package", {})

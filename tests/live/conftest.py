@@ -9,17 +9,10 @@ from typing import Any
 
 import pytest
 
-from browser import chromium
 from command_line import linnet, refused  # noqa: F401 fixtures
 from linnet.live import write
 
 PATIENCE = 60_000  # milliseconds: nothing fails because the machine is slow
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with chromium("the live pages") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

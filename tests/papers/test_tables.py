@@ -49,7 +49,7 @@ def test_each_is_well_formed(table: Table) -> None:
 
 # The first table of each paper in `make test`, the others in `make test-claims`: each trains whole grids.
 FIRST = [*{table.paper: table.name for table in reversed(TABLES.values())}.values()]
-LONG = ("own-cells", "watanabe-errors")  # 10 s and more
+LONG = ("own-cells",)  # 10 s and more
 TRAINED = [
     pytest.param(table, marks=[] if table.name in FIRST and table.name not in LONG else pytest.mark.slow, id=table.name)
     for table in TABLES.values()

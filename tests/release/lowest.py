@@ -12,9 +12,10 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 TOOLS = {"ruff", "mypy", "pytest-xdist", "hypothesis", "mpmath", "playwright", "build"}
 
 
-def lower_bounds(project: dict) -> dict[str, str]:
-    """The name of every distribution that the project or an extra asks for, and the lowest version it allows."""
-    asked = list(project["dependencies"])
+def lower_bounds(declared: dict) -> dict[str, str]:
+    """Return every distribution that the project, an extra or its tests ask for, with the lowest version allowed."""
+    project, groups = declared["project"], declared["dependency-groups"]
+    asked = [*project["dependencies"], *groups["test"], *groups["data"]]
     for extra in project["optional-dependencies"].values():
         asked += extra
     found: dict[str, str] = {}
@@ -31,5 +32,5 @@ def lower_bounds(project: dict) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for name, version in lower_bounds(tomllib.loads(PROJECT.read_text())["project"]).items():
+    for name, version in lower_bounds(tomllib.loads(PROJECT.read_text())).items():
         sys.stdout.write(f"{name}=={version}\n")

@@ -10,7 +10,7 @@ import linnet
 from linnet_papers.reproduction import Verdict, claims
 
 pytestmark = pytest.mark.release
-# The figures that need pictures of the extra `data`; the others need nothing beyond the wheel's own requirements.
+# The figures that need pictures of the extra `tables`; the others need nothing beyond the wheel's own requirements.
 NEED_DATA = ["huang-fig2", "huang-fig3"]
 
 
@@ -28,9 +28,9 @@ def test_what_is_installed_is_whole_and_not_the_clone(bare):
     [
         (
             ["sweep", "grid.toml", "--store", "x", "--scheduler", "tcp://127.0.0.1:9"],
-            "needs distributed, {missing} 'linear-networks[sweeps]'",
+            "needs distributed, {missing} 'linear-networks[dask]'",
         ),
-        (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linear-networks[data]'"),
+        (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linear-networks[tables]'"),
     ],
 )
 def test_what_an_extra_is_missing_is_one_line(bare, words, line):
@@ -49,7 +49,7 @@ def test_both_commands_run_without_extras(bare):
     status, said = bare.ended(reproduce)
     last = said.splitlines()[-1]
     assert status == 1 and last.count("was not made") == len(NEED_DATA), said
-    assert all(name in last for name in NEED_DATA) and "pip install 'linear-networks[data]'" in last
+    assert all(name in last for name in NEED_DATA) and "pip install 'linear-networks[tables]'" in last
     assert (bare.away / "report" / "index.html").is_file()
 
 

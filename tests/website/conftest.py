@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from browser import chromium
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +18,6 @@ def built() -> Path:
     if not (site / "index.html").exists():
         pytest.fail("the site is not built: run `make site`")
     return site
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium, wherever it is."""
-    with chromium("the site") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

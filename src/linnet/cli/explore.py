@@ -17,7 +17,7 @@ def explore(
     port: Annotated[int, typer.Option(help="Port of this machine; 0 takes a free one.", min=0, max=65535)] = 8050,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open the live pages: networks that are trained in your browser, beside the formulas that predict them."""
+    """Open the live pages: networks that are trained in your browser, next to the formulas that predict them."""
     from linnet.live import write
     from linnet.live.serving import serve
 

@@ -25,7 +25,7 @@ _came: list[tuple[int, float]] = []  # the first signal of this process, and whe
 
 
 class WrongCallError(ValueError):
-    """What was asked for does not exist: a name, a setting, a choice."""
+    """A name, setting or choice that the user gave does not exist."""
 
 
 class SignalInterrupt(KeyboardInterrupt):
@@ -141,8 +141,8 @@ def cause(reason: BaseException) -> str:
         text = reason.format_message()
     elif isinstance(reason, OSError) and reason.strerror:
         text = f"cannot use{f' {reason.filename!r}' if reason.filename else ''}: {reason.strerror}"
-    elif isinstance(reason, ModuleNotFoundError) and (reason.name or "").split(".")[0] in extras.EXTRAS:
-        text = text if "linear-networks[" in text else extras.line(str(reason.name))
+    elif isinstance(reason, ModuleNotFoundError) and (reason.name or "").split(".")[0] in extras.INSTALLED_BY:
+        text = text if extras.MISSING in text else extras.line(str(reason.name))
     elif not text or not (ours or isinstance(reason, EXPLAINED)):
         text = f"{type(reason).__name__}: {text} (LINNET_TRACEBACK=1 shows where)"
     return " ".join(text.split())

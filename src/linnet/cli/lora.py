@@ -41,7 +41,9 @@ def lora(
     training_args: Annotated[
         Path | None, typer.Option(help="JSON of transformers' TrainingArguments, in place of the six options above.")
     ] = None,
-    in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
+    in_dim: Annotated[
+        int | None, typer.Option(help="Number of inputs of the frozen matrix; required without weight files.", min=1)
+    ] = None,
     out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
     rescale_init: Annotated[bool, typer.Option("--rescale-init", help="B(0), if not zero, is scaled along.")] = False,

@@ -79,11 +79,11 @@ def sweep(
 
 
 def _load(config: str, code: list[str]) -> Sweep:
-    """Return the sweep of a file. Where it may name functions of its own, they may lie beside it."""
+    """Return the sweep of a file. Where it may name functions of its own, they may lie next to it."""
     path = Path(config)
     if not path.is_file() and path.name == config and not path.suffix:
         raise failures.WrongCallError(f"there is no file {config!r}. Figures and tables of papers: `linnet run NAME`.")
-    if code:  # only then: a file beside the grid could stand in for a package that is not installed
+    if code:  # only then: a file next to the grid could stand in for a package that is not installed
         sys.path.append(str(path.resolve().parent))
     return linnet.sweeps.load(path, code=code)
 

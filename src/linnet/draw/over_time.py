@@ -19,7 +19,7 @@ HELD_OUT = ("validation_loss", "held out", style.ORANGE)
 
 
 class OverTime(Protocol):
-    """What is drawn over time: a `Trajectory` or a `Prediction`."""
+    """A run to draw over time: a `Trajectory` or a `Prediction`."""
 
     @property
     def times(self) -> np.ndarray: ...

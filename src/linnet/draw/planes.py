@@ -41,7 +41,7 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
 
     **Arguments:**
 
-    - `diagram`: of `ln.phase_diagram`
+    - `diagram`: result of `ln.phase_diagram`
     - `trained`: trained cells, drawn as circles in the same colors
     - `ax`: axes to draw on; new ones by default
 

@@ -241,7 +241,7 @@ def and_others(names: list[str]) -> str:
 
 
 def drop_option(table_names: list[str], kept: list[str], names: list[str]) -> str:
-    """Return the option, in Python and on the command line, that leaves out `names` beside the columns of the table
+    """Return the option, in Python and on the command line, that leaves out `names` next to the columns of the table
     that are not `kept` already: it takes the place of the one that was given. Numbers stand for names with commas."""
     columns = [*(name for name in table_names if name not in kept), *names]
     if any("," in name for name in columns):

@@ -100,8 +100,12 @@ def dataset(forecast: Forecast) -> xr.Dataset:
         variables["predicted_share"] = (("time", "mode"), forecast.predicted_shares)
     both = ("time", "mode")
     variables |= {
-        "share": (both, forecast.shares, {"long_name": "share of the mode's residual that is gone"}),
-        "kernel": (both, forecast.kernel, {"long_name": "tangent kernel along the mode, over its start"}),
+        "share": (both, forecast.shares, {"long_name": "fraction of the mode's residual that is gone"}),
+        "kernel": (
+            both,
+            forecast.kernel,
+            {"long_name": "tangent kernel along the mode, relative to its initial value"},
+        ),
         "strength": ("mode", r.strengths, {"long_name": "singular value of the cross-covariance"}),
         "size": (
             "mode",
@@ -110,7 +114,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
         ),
         "threshold": ("mode", r.thresholds, {"long_name": "size at which the mode turns active"}),
         "uncertainty": ("mode", r.uncertainties, {"long_name": "uncertainty of the threshold"}),
-        "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end over its start"}),
+        "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end, relative to its initial value"}),
         "half_step": ("mode", forecast.half_steps, {"long_name": "step at which the mode is half learned"}),
         "learned": ("mode", np.array(forecast.learned)),
         "output_direction": (("output", "mode"), r.left),

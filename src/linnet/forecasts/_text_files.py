@@ -26,7 +26,7 @@ DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")  
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # 1.5, and 1.001 too, whatever is meant
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")  # 1.001,5: points between thousands
 THREE_DIGITS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,234: a decimal comma, or a comma between thousands
-MISSING_MARKS = ("?", "-", "--", ".")  # beside those that pandas knows
+MISSING_MARKS = ("?", "-", "--", ".")  # next to those that pandas knows
 NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 
 
@@ -92,7 +92,7 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
 
 
 def _refuse_commas_of_thousands(place: Path, encoding: str, separator: str) -> None:
-    """Refuse a file in which every comma of a number stands before exactly three digits: it may mean either."""
+    """Refuse a file in which every comma of a number precedes exactly three digits: it may mean either."""
     seen = ""
     for _, row in _records(place, TextFormat(encoding, separator, ",", None, 0)):
         for cell in map(str.strip, row):
@@ -103,13 +103,13 @@ def _refuse_commas_of_thousands(place: Path, encoding: str, separator: str) -> N
     if seen:
         either = f"{seen.replace(',', '')} or {seen.replace(',', '.')}"
         raise ValueError(
-            f"{place.name} has numbers like {seen!r}, which may be {either}: every comma stands before three digits. "
+            f"{place.name} has numbers like {seen!r}, which may be {either}: every comma precedes three digits. "
             "Leave out commas between thousands, or write decimals with a point."
         )
 
 
 def _format_notes(place: Path, form: TextFormat, first_fields: list[str]) -> list[str]:
-    """Tell the user what is unusual about the format of a file, or may be mistaken; `first_fields` are of line 1."""
+    """Report what is unusual about the format of a file, or may be mistaken; `first_fields` are of line 1."""
     notes = []
     if form.encoding.startswith("utf-16"):
         notes.append(f"{place.name} is read as UTF-16.")
@@ -161,8 +161,8 @@ def _refuse_extra_fields(place: Path, form: TextFormat) -> NoReturn:
     for line, row in rows:
         if len(row) > len(header):
             raise ValueError(
-                f"{place.name} has {len(header)} names in its header and {len(row)} fields in line {line}: columns "
-                "would stand under the wrong names. Give every column a name, or take away the field that has none."
+                f"{place.name} has {len(header)} names in its header and {len(row)} fields in line {line}: "
+                f"columns would have the wrong names. Give every column a name, or take away the field that has none."
             )
     raise ValueError(f"{place.name} has rows with more fields than its header has names: give every column a name.")
 

@@ -27,7 +27,9 @@ RATE_STEPS = 500  # for which learning rates are tried; this and the next also i
 FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
 MAX_HALVINGS = 20  # of the rate, at most
 # Training without a number of steps ends when one of these says so, looked at after each stretch (`_is_finished`).
-MIN_RISE = 0.02  # of the mean held-out error over its least, relative: less may be noise, and the error may fall again
+MIN_RISE = (
+    0.02  # of the mean held-out error over its minimum, relative: less may be noise, and the error may fall again
+)
 MIN_LEARNED_SHARE = 2e-3  # of all that was learned, in the last half of the steps: less, and nothing moves any more
 
 
@@ -45,11 +47,11 @@ def cross_validate(
 
     **Arguments:**
 
-    - `folds`: of `all_folds`
-    - `starts`: `Weights` for as many inputs as the scaled table has, or more
-    - `learning_rate`: by default a quarter of the largest stable one
-    - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
-      moves any more
+    - `folds`: result of `all_folds`
+    - `starts`: `Weights` with at least the number of inputs of the scaled table
+    - `learning_rate`: learning rate; by default a quarter of the largest stable one
+    - `steps`: number of steps; by default training goes on, in stretches that double, until the error is past its
+      minimum or constant
     - `max_steps`: the maximum number of steps
     - `min_time`: training without `steps` does not end before this time, in units of steps times rate
 
@@ -90,7 +92,7 @@ def cross_validate(
 
 def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
     """Refuse to train more folds from more starts than fit into memory: the rows of each fold and their SVD, and for
-    each start the condensed rows."""
+    each initialization the condensed rows."""
     check_fits(
         COPIES * 8 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
         f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
@@ -100,8 +102,8 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
 
 @dataclass(frozen=True)
 class _Training:
-    """Descent of every fold from every start, for `max_steps` steps or, if it `may_end_early`, until the held-out error
-    has had its minimum, but not before `min_time`."""
+    """Descent of every fold from every initialization, for `max_steps` steps or, if it `may_end_early`, until the
+    held-out error has had its minimum, but not before `min_time`."""
 
     folds: list[Fold]
     starts: list[Weights]

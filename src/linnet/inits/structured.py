@@ -17,7 +17,8 @@ from linnet.inits.weights import Weights
 
 @by_keyword
 def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key) -> Weights:
-    r"""The start $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of zeros.
+    r"""The initialization $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of
+    zeros.
 
     $$ W_1^T W_1 = 2\gamma I, \qquad W_2 = 0 $$
 

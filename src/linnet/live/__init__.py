@@ -1,4 +1,4 @@
-"""The live pages: linear networks that are trained in a browser, beside the formulas that predict them.
+"""The live pages: linear networks that are trained in a browser, next to the formulas that predict them.
 
 `app/` holds HTML, CSS and ES modules, `data/` what Python computed for them (`python -m website.live_data`). `page`
 joins all of it into one file that asks for nothing else: browsers load neither modules nor workers from a folder.

@@ -43,7 +43,7 @@ class Equivalence:
 
     @property
     def groups(self) -> dict[str, dict[str, float]]:
-        """Options of the optimizer's parameter group of A and of that of B, in PyTorch's names."""
+        """Options of the optimizer's parameter groups of A and of B, in PyTorch's names."""
         a = self.adapter
         groups: dict[str, dict[str, float]] = {}
         for name, rate, decay, eps in (
@@ -85,18 +85,18 @@ def equivalent(
     - `alpha`: wanted, to which rates are found
     - `scaling`: wanted, `"standard"` or `"rslora"`, to which rates are found
     - `plus_ratio`: the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule)
-    - `rank`: only to be refused: nothing equals another rank
-    - `rescale_init`: a promise that B(0), where it is not zero, is scaled along
+    - `rank`: another rank, which raises `ValueError`: it has no equivalent
+    - `rescale_init`: promise that B(0), if it is not zero, is scaled too
 
     **Returns** an `Equivalence`.
 
-    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling
-    rule; where the adapter does not know of any (`clip` None), that there is none is among the conditions.
-    DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
+    **Not supported**, because there is no equivalent: another `rank`, an initialization with B(0) not zero that is not
+    scaled too, and optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is
+    labeled a scaling rule; if the adapter does not know whether gradients are clipped (`clip` None), "not clipped" is
+    one of the conditions. DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
     **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
-    present it as a method of its own).
+    present it as a separate method).
 
     **Example:**
 

@@ -1,4 +1,4 @@
-"""What is worth knowing about an adapter's settings before it is trained: findings, each one sentence with a number."""
+"""Findings about an adapter's settings before it is trained: each one sentence with a number."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Finding:
 
     - `rule`: the rule that found it
     - `severity`: `"error"`, `"warning"` or `"note"`
-    - `sentence`: what there is to know
+    - `sentence`: text of the finding
     - `number`: the number that it rests on
-    - `reference`: where it is derived
+    - `reference`: source of the derivation
     - `where`: the adapters it is about
 
     **Example:**
@@ -52,11 +52,11 @@ class Finding:
 def lint(
     adapters: Adapter | Mapping[str, Adapter], *, curvature: ArrayLike | None = None, gradient: float = 0.0
 ) -> list[Finding]:
-    """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
+    """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
 
     **Arguments:**
 
-    - `adapters`: one `Adapter`, or those of a model by name, as `lora.read` returns them
+    - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
     - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
     - `gradient`: the norm of the gradient, likewise
 
@@ -125,7 +125,7 @@ def _lint_merged(a: Adapter) -> Iterator[Finding]:
 
 
 def _lint_initialization(a: Adapter) -> Iterator[Finding]:
-    """Compare the start's imbalance with the default's."""
+    """Compare the initialization's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
         ratio = 3 * a.in_dim / a.rank**2
         yield Finding(
@@ -226,8 +226,8 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             name.lower(),
             "note",
-            f"{name} does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told "
-            "from its start; measure it along the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance: so its initialization does not show whether this adapter learns "
+            "lazily or actively; measure it during the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )
@@ -243,7 +243,7 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
 
 
 def _imbalance_is_known(a: Adapter) -> bool:
-    """Return whether the imbalance of the start is known."""
+    """Return whether the imbalance of the initialization is known."""
     try:
         return bool(a.imbalance.size)
     except ValueError:
@@ -251,7 +251,7 @@ def _imbalance_is_known(a: Adapter) -> bool:
 
 
 def _lint_rank(a: Adapter) -> Iterator[Finding]:
-    """Warn of a rank above the matrix's smaller side; refuse an odd one where the start needs an even one."""
+    """Warn of a rank above the matrix's smaller side; refuse an odd one where the initialization needs an even one."""
     least = min((dim for dim in (a.in_dim, a.out_dim) if dim is not None), default=None)
     if least is not None and a.rank > least:
         yield Finding(
@@ -293,7 +293,7 @@ def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[F
         Finding(
             "stability",
             "error" if share > 1 else "warning",
-            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable one at the start, {limit:.4g}.",
+            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable rate at first, {limit:.4g}.",
             share,
             _ALGEBRA,
         )

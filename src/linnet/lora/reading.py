@@ -43,14 +43,14 @@ def read(
       `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
     - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, `"sgd"`, `"adam"`,
       `"adamw"`, to which the following belong
-    - `learning_rate`: of A
+    - `learning_rate`: learning rate of A
     - `plus_ratio`: $\eta_B/\eta_A$
     - `weight_decay`, `momentum`, `eps`: as the optimizer takes them
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
-    - `training`: the arguments of a `transformers.Trainer`, from which all of these are read (beside an optimizer, only
-      `clip`): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a pickle
-      and is never read.
-    - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell
+    - `training`: arguments of a `transformers.Trainer`, from which all of these are read (only `clip` if an optimizer
+      is given): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a
+      pickle and is never read.
+    - `in_dim`, `out_dim`: size of the frozen matrices, which a configuration without weights does not contain
 
     **Returns** `Adapter`s by the name of their module.
 

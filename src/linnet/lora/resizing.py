@@ -17,7 +17,7 @@ from linnet.lora._safetensors import read_tensors, write_tensors
 from linnet.lora.adapter import Adapter
 from linnet.lora.reading import CONFIG, TENSORS, configuration, read
 
-# What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at the start: s^a r^b g^c.
+# What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at initialization: s^a r^b g^c.
 MATCHES = {
     "kernel": (2.0, 1.0, 1.0),
     "time_per_step": (1.0, 0.0, 0.0),
@@ -32,7 +32,7 @@ STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's 
 def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     r"""The alpha with which an adapter of another rank begins like this one, in one respect; nothing makes them equal.
 
-    With $g$ the eigenvalue of $AA^T$ at the start (1/3 by default, $d/r^2$ for "gaussian") these stay the same:
+    With $g$ the eigenvalue of $AA^T$ at initialization (1/3 by default, $d/r^2$ for "gaussian") these stay the same:
 
     | `what` | | by default, alpha in proportion to |
     |---|---|---|
@@ -43,7 +43,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
 
     **Arguments:**
 
-    - `adapter`: of which rank, alpha, scaling and init are used; B must start at zero
+    - `adapter`: adapter whose rank, alpha, scaling and init are used; B must start at zero
     - `rank`: the other rank
     - `what`: "kernel", "time_per_step", "threshold" or "adam"
 
@@ -77,9 +77,9 @@ class Resized:
     **Attributes:**
 
     - `adapter`: the new one, with its weights: balanced, $A A^T = B^T B$, but for directions that were added
-    - `error`: the Frobenius norm of what is lost of $sBA$; zero when it is grown
-    - `kept`: the share of the squared norm that is kept
-    - `conditions`: what to know before training continues
+    - `error`: Frobenius norm of the lost part of $sBA$; zero if the rank grows
+    - `kept`: fraction of the squared norm that is kept
+    - `conditions`: conditions to know before training continues
 
     **Example:**
 
@@ -110,7 +110,7 @@ def resized(adapter: Adapter, rank: int, *, alpha: float | None = None, key: Key
 
     **Arguments:**
 
-    - `adapter`: with its weights
+    - `adapter`: adapter with its weights
     - `rank`: the new one
     - `alpha`: the new one; without it, that which keeps s
     - `key`: a seed or a JAX key for rows that are added

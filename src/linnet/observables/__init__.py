@@ -1,4 +1,4 @@
-"""What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
+"""Quantities computed from a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
 from linnet.observables.commutators import commutator
 from linnet.observables.crossings import crossing_time

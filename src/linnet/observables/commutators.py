@@ -21,7 +21,7 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
 
     **Arguments:**
 
-    - `weights`: of a network with one output
+    - `weights`: weights of a network with one output
     - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
 
     **Returns** (..., input), leading axes those of the weights.

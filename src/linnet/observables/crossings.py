@@ -15,7 +15,7 @@ def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
 
     - `times`: increasing, (time,)
     - `values`: the curve, (time,)
-    - `level`: which is to be reached
+    - `level`: target level
 
     **Returns** the time; the first of `times` where the curve begins at or above the level, NaN where it never reaches
     it.

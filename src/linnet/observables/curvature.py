@@ -28,12 +28,13 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
 
     **Arguments:**
 
-    - `problem`: what is learned, with the square loss
+    - `problem`: learning problem, with the square loss
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 
-    **Returns** the eigenvalues, decreasing, (..., count). Two layers cost nothing in their width, because the Hessian
-    is that of the reduced network, and singular values of the residual for all other hidden units.
+    **Returns** the eigenvalues, decreasing, (..., count). The width of two layers does not affect the cost: the Hessian
+    has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of the
+    residual.
 
     **Example:**
 

@@ -1,4 +1,4 @@
-"""What the two layers have to do with each other: imbalance and alignment."""
+"""Relations between the two layers: imbalance and alignment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
 
     **Arguments:**
 
-    - `weights`: of the network
+    - `weights`: weights of the network
 
     **Returns** $M$, (..., hidden, hidden).
 

@@ -17,8 +17,8 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: of the network; leading axes are kept
+    - `problem`: learning problem
+    - `weights`: weights of the network; leading axes are kept
 
     **Returns** $L(W_L \\cdots W_1)$, a number or (...).
 
@@ -39,8 +39,8 @@ def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, "
 
     **Arguments:**
 
-    - `problem`: with a `truth`
-    - `weights`: of the network; leading axes are kept
+    - `problem`: learning problem with a `truth`
+    - `weights`: weights of the network; leading axes are kept
 
     **Returns** $\tfrac12 \mathrm{tr}\,(A - A^*)\Sigma_{test}(A - A^*)^T$, a number or (...).
 

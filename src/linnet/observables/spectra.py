@@ -1,4 +1,4 @@
-"""Singular values and vectors, and what they say of a matrix's rank."""
+"""Singular values and vectors, and measures of rank."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[
 
 @representable
 def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:
-    """How many singular values exceed a share of the largest.
+    """Return the number of singular values above a fraction of the largest.
 
     **Arguments:**
 
     - `values`: singular values, (..., mode)
-    - `share`: of the largest
+    - `share`: fraction of the largest singular value
 
     **Returns** a whole number, or (...); zero where all are zero.
 

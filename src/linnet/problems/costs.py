@@ -19,7 +19,7 @@ def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | 
 
     - `values`: the observations, (output, input); entries outside the mask are ignored
     - `mask`: 1 or True where an entry was observed, (output, input)
-    - `truth`: with it the test loss is $\tfrac12 |A - A^*|_F^2$ over all entries, (output, input)
+    - `truth`: signal $A^*$, (output, input); the test loss is then $\tfrac12 |A - A^*|_F^2$ over all entries
 
     **Returns** a `Problem` with this cost.
 

@@ -32,7 +32,8 @@ def spectrum(
 
     - `eigenvalues`: $l_i \ge 0$, (input,)
     - `overlaps`: $(\beta\cdot u_i)^2$, (input,), or (output, input)
-    - `out_dim`: with overlaps (input,), all outputs have these, with signs of their own drawn from the `key`
+    - `out_dim`: number of outputs, if overlaps have shape (input,); all outputs have these overlaps, with signs drawn
+      from the `key`
     - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
       without it the problem has the population's moments
     - `noise_std`: standard deviation of independent noise on each label; the population's moments hold it as the loss
@@ -105,8 +106,8 @@ def many_spikes(
     - `spikes`: $\rho_j > -1$, (spike,)
     - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
     - `variance`: $\sigma^2$
-    - `out_dim`: as many outputs, with signs of their own
-    - `samples`: how many are drawn; the population's moments by default
+    - `out_dim`: number of outputs, each with its own signs
+    - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
 
@@ -162,8 +163,8 @@ def power_law(
     - `dim`: $d$
     - `decay`: $\alpha \ge 0$
     - `target_decay`: $b \ge 0$
-    - `out_dim`: as many outputs, with signs of their own
-    - `samples`: how many are drawn; the population's moments by default
+    - `out_dim`: number of outputs, each with its own signs
+    - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
 

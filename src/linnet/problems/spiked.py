@@ -33,7 +33,7 @@ def spiked_covariance(
     - `spike`: $\rho > -1$
     - `alignment`: $A \in [0, 1]$
     - `variance`: $\sigma^2$
-    - `out_dim`: as many targets, whose signs along both axes are drawn
+    - `out_dim`: number of targets; their signs along both axes are random
     - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
       without it the problem has the population's moments
     - `noise_std`: standard deviation of noise on the labels

@@ -28,9 +28,9 @@ class Regression:
     - `inputs`: (sample, input)
     - `outputs`: (sample,), or (sample, output)
     - `teacher`: $\beta$, (input,), or (output, input)
-    - `eigenvalues`: those of $\Sigma = E[x x^T]$, (input,)
+    - `eigenvalues`: eigenvalues of $\Sigma = E[x x^T]$, (input,)
     - `signal`: $\sqrt{\beta^T \Sigma \beta}$
-    - `noise_variance`: that of $\epsilon$
+    - `noise_variance`: variance of $\epsilon$
 
     **Example:**
 
@@ -99,7 +99,7 @@ def subgaussian_regression(
     - `samples`: $n$
     - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
     - `teacher`: $\beta$, (input,), or (output, input) for many outputs
-    - `noise_variance`: of the Gaussian noise on the labels
+    - `noise_variance`: variance of the Gaussian noise on the labels
     - `entries`: the law of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
 
     **Returns** a `Regression`.
@@ -153,8 +153,8 @@ def gaussian_teacher(
     - `key`: an integer seed or a JAX key
     - `samples`: $n$
     - `dim`: $d$
-    - `out_dim`: that many outputs
-    - `noise_variance`: of the labels
+    - `out_dim`: number of outputs
+    - `noise_variance`: variance of the noise on the labels
     - `signal`: the (Frobenius) norm to which the teacher is rescaled
 
     **Returns** a `Regression`.

@@ -40,7 +40,8 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
 
 @by_keyword
 def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
-    r"""As many samples as inputs, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal truth.
+    r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
+    truth.
 
     **Arguments:**
 
@@ -73,7 +74,7 @@ def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: 
     - `key`: an integer seed or a JAX key
     - `samples`: $n$
     - `in_dim`: $d$
-    - `neurons`: of the teacher
+    - `neurons`: number of neurons of the teacher
     - `out_dim`: $k$
 
     **Returns** a `Problem` made from data; a linear network cannot fit it.

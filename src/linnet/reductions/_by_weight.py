@@ -78,7 +78,7 @@ class WordsByWeight:
                 self.rest += rate * self.rest_velocity
 
     def _begin(self) -> None:
-        """Back to the start: `rest` is what decay leaves of the weights outside of the spaces."""
+        """Back to the initialization: `rest` is what decay leaves of the weights outside of the spaces."""
         self.now = list(self.start)
         self.velocity = [np.zeros_like(layer) for layer in self.start]
         self.rest, self.rest_velocity = 1.0, 0.0

@@ -120,7 +120,7 @@ class Reduction:
 
     @property
     def exact(self) -> bool:
-        """Whether the dynamics are exactly those of the full network: always, for two layers."""
+        """Whether the dynamics are exactly the full network's: always, for two layers."""
         return True
 
     @property
@@ -222,21 +222,21 @@ def reduce(
     With a tolerance `rtol` in place of an order, as many words are kept as it needs: by their length at depth 3, unless
     inputs are ten times as many as outputs or the reverse; otherwise by their weight, those that trial descents of the
     same problem use. Trial descents take small steps, as of a flow, which serve descent up to
-    `ln.stable_learning_rate` too. Steps beyond half of where descent diverges need words of their own: give
+    `ln.stable_learning_rate` too. Steps above half of the largest stable rate need other words: give
     `learning_rate`, and that descent is tried. (Trainers try their own steps, momentum and decay.) Mini-batches and
     label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many is
     left as it is.
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: initial weights, at any width and depth
     - `order`: length of the longest word kept, beyond two layers; by default as long as `rtol` needs
     - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
     - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
-    - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
-      `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers (Adam and its kin) do not, and are
-      refused.
+    - `optimizer`: optimizer that will train the network: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label
+      noise too) or `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers such as Adam do not,
+      and raise `ValueError`.
 
     **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
     networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.

@@ -151,6 +151,6 @@ def compute(
     for (number, positions), loss in given_up.items():
         place = grid.place(number, positions[0] if positions else 0)
         raise ExecutorError(
-            f"{len(given_up)} blocks lost their workers {TRIES} times, perhaps for want of memory ({loss!r}), the "
+            f"{len(given_up)} blocks lost their workers {TRIES} times, perhaps because memory ran out ({loss!r}), the "
             f"first from {place} on. All others are finished: resume to try these again."
         )

@@ -17,15 +17,15 @@ class Status:
 
     **Attributes:**
 
-    - `name`: of the sweep
+    - `name`: name of the sweep
     - `cells`: in all
-    - `done`: of them
-    - `failed`: of them
+    - `done`: number of finished cells
+    - `failed`: number of failed cells
     - `damaged`: blocks whose file is there and is not whole; they are computed again
     - `unfinished`: cells that their function marks so, such as networks whose steps ran out before `stop`
     - `other_code`: blocks that were computed by other code than the first ones
     - `example`: a cell that failed, and why
-    - `devices`: that computed
+    - `devices`: devices that computed the cells
 
     **Example:**
 

@@ -80,7 +80,7 @@ class Task:
         return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
     def __call__(self, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
-        """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
+        """Computes the block. If the function refuses it, halves are tried, down to the cells that fail."""
         with names.allowing(self.allowed), ONE_BLAS_THREAD, _precision(self.dtype):
             function = self.resolve()
             return self._compute(function, points, seeds, size)
@@ -94,7 +94,9 @@ class Task:
             os.environ.setdefault("NPROC", "1")  # XLA reads it when it starts: one thread for a worker
         self.resolve()
         if changes := differences(self.code, _code_here(self.function, self.settings)):
-            raise SweepError(f"the code of a worker on {platform.node()} is not that of this process: {changes}.")
+            raise SweepError(
+                f"the code of a worker on {platform.node()} differs from the code of this process: {changes}."
+            )
         return self(points, seeds, size)
 
     def _compute(

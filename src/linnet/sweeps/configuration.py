@@ -1,4 +1,5 @@
-"""What a sweep is: a cell function, axes, seeds, fixed parameters and what to record, from Python or from TOML."""
+"""Description of a sweep: a cell function, axes, seeds, fixed parameters and recorded variables, from Python or
+TOML."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Range(Model):
 
     - `start`: the first
     - `stop`: the last
-    - `count`: how many
+    - `count`: number of values
     - `spacing`: `"linear"`, or `"log"` for even spacing of the logarithm
 
     **Example:**
@@ -73,7 +74,7 @@ class Sweep(Model):
 
     **Arguments:**
 
-    - `name`: what it is called; a store and a progress bar carry it.
+    - `name`: name of the sweep, shown in its store and its progress bar.
     - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on
       one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells
       in front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of
@@ -206,7 +207,7 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
 
     **Arguments:**
 
-    - `path`: of the file
+    - `path`: path of the file
     - `code`: full names of further modules whose functions the file may name
 
     **Returns** a `Sweep`.

@@ -72,8 +72,8 @@ def fingerprint(module: str) -> str:
 def _files(module: str, others: Iterable[str], data: Iterable[str]) -> dict[str, str]:
     """Digests of linnet's engine, of what lies beside `module`, and of the user's files by their names.
 
-    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
-    that package; beside a script, nothing.
+    Next to a module of a paper lies the paper's folder, but for what only reads results; next to one of another
+    package, that package; next to a script, nothing.
     """
     parts = {"linnet": f"{linnet.__version__} {_engine_digest()}"}
     own = getattr(sys.modules.get(module), "__file__", None)
@@ -161,7 +161,8 @@ def _absolute_module_name(name: str, package: str) -> str:
 
 
 def _named_data(files: Iterable[Path], names: Iterable[str]) -> set[Path]:
-    """The data files of these `names`, and those that Python files name by a literal, beside them or in this folder."""
+    """The data files of these `names`, and those that Python files name by a literal, next to them or in this
+    folder."""
     named = [(path.parent, texts([getattr(node, "value", None) for node in _syntax_nodes(path)])) for path in files]
     return {
         place

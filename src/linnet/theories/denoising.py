@@ -76,7 +76,7 @@ class SpectralRisk:
                 f"got {s.size}."
             )
         if (s < 0).any():
-            raise ValueError(f"`values` must be singular values, zero or above: the least is {s.min():.6g}.")
+            raise ValueError(f"`values` must be singular values, zero or above: the smallest is {s.min():.6g}.")
         self.values, self.rows, self.columns = s, rows, columns
         equal = np.abs(s[:, None] - s) <= _TIE * np.maximum(s[:, None], s)
         unit = s.max() if s.max() > 0 else 1.0

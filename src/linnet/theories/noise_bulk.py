@@ -30,7 +30,7 @@ def ratio_of(outputs: int, inputs: int) -> float:
 
 
 def bulk_edges(ratio: float) -> tuple[float, float]:
-    r"""Least and largest singular value of a large matrix of noise.
+    r"""Return the smallest and the largest singular value of a large matrix of noise.
 
     **Arguments:**
 
@@ -50,7 +50,7 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
 
 
 def bulk_cdf(values: object, ratio: float) -> np.ndarray:
-    r"""Share of the singular values of noise below each of `values`, in the units of `bulk_edges`.
+    r"""Return the fraction of the singular values of noise below each of `values`, in the units of `bulk_edges`.
 
     With $s^2 = 1 + b + 2\sqrt b \cos\varphi$ the density is $\frac{2}{\pi} \sin^2\varphi / s^2\, d\varphi$.
 

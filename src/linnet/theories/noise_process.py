@@ -1,6 +1,4 @@
-"""What is known exactly of training driven by noise alone: moments, growth of scales, Lyapunov exponents, the
-commutator.
-"""
+"""Exact results on training driven by noise alone: moments, growth of scales, Lyapunov exponents, the commutator."""
 
 from __future__ import annotations
 
@@ -87,7 +85,7 @@ def euler_second_moments(
     - `out_dim`: $k$
     - `noise_std`: $\delta$
 
-    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the start first.
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the initialization first.
 
     Its distance from `second_moments` is the weak error of the scheme, of order $h$.
 
@@ -105,7 +103,7 @@ def euler_second_moments(
     scale = non_negative("noise_std", noise_std) ** 2
     sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
     if (sizes < 0).any():
-        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the least is {sizes.min():g}.")
+        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -205,7 +203,7 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     - `in_dim`: $d$
     - `noise_std`: $\delta$
 
-    **Returns** the $d$ exponents of $W_1$ from the largest on, those of a network with $d$ hidden units or more,
+    **Returns** the $d$ exponents of $W_1$ from the largest on, for a network with $d$ hidden units or more,
     (mode,); the outgoing weights grow at the first.
 
     **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is

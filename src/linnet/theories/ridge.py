@@ -47,7 +47,8 @@ def risk(
     - `samples`: $n$
     - `ridge`: the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
     - `noise_variance`: the variance $s^2$ of the labels' noise, one for all outputs or (output,)
-    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,); a million equal ones cost nothing
+    - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default. A million equal eigenvalues cost as much
+      as one
 
     **Returns** a number, or one for each output. `estimate` reads the arguments off data.
 
@@ -105,9 +106,9 @@ class RidgeSpectrum:
 
     **Attributes:**
 
-    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: the target's squared projections, (output, mode)
-    - `noise_variance`: of the labels, (output,)
+    - `noise_variance`: variance of the noise on the labels, (output,)
 
     **Example:**
 
@@ -156,7 +157,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     outputs = outputs[:, None] if outputs.ndim == 1 else outputs
     if len(inputs) != len(outputs):
-        raise ValueError(f"`X` and `Y` must have as many samples: got {len(inputs)} and {len(outputs)}.")
+        raise ValueError(f"`X` and `Y` must have the same number of samples: got {len(inputs)} and {len(outputs)}.")
     n = len(inputs) - 1
     inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)

@@ -29,7 +29,8 @@ class SpectralMinimum:
     - `test_loss`: $|A - A^*|_F^2/2$ at its minimum
     - `time`: the canonical time of the minimum
     - `level`: the level at which the target is clipped then
-    - `uncertainty`: of `test_loss`, relative; infinite where there is no formula, and then all numbers are NaN
+    - `uncertainty`: uncertainty of `test_loss` as a fraction of it; infinite if there is no formula, and then all
+      numbers are NaN
 
     **Example:**
 
@@ -112,7 +113,7 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
         >>> mode_values([9.0, 2.0], 0.0, [1.0, 2.0, float("inf")]).tolist()
         [[1.0, 1.0], [4.0, 2.0], [9.0, 2.0]]
     """
-    return np.minimum(modes_of(target_values), level(threshold, times)[:, None])
+    return np.minimum(modes_of(target_values, "target_values"), level(threshold, times)[:, None])
 
 
 @representable
@@ -129,7 +130,7 @@ def unequal_levels(
 
     **Arguments:**
 
-    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at the start, (mode,)
+    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at initialization, (mode,)
     - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
     - `times`: canonical (sums of learning rates), increasing, (time,)
     - `initial`: $s_0$, at most $a b$, one number or one for each mode
@@ -200,7 +201,7 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
 
     **Arguments:**
 
-    - `problem`: with whitened inputs and a `truth`, or its `TaskSpectrum`
+    - `problem`: learning problem with whitened inputs and a `truth`, or its `TaskSpectrum`
     - `threshold`: $g = \sigma^2 w \ge 0$
     - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
       no formula, because the network cannot hold all modes

@@ -66,7 +66,7 @@ def products(
     steps: int,
     factors: Float[np.ndarray, " rate"] | None = None,
 ) -> Iterator[Float[np.ndarray, "... output input"]]:
-    r"""The affine map of the network, step by step from its start on, under SGD as PyTorch has it:
+    r"""The affine map of the network, step by step from its initialization on, under SGD as PyTorch has it:
 
     $$ g \leftarrow \partial L/\partial w + \lambda w, \quad v \leftarrow \mu v + g, \quad w \leftarrow w - \eta v. $$
 

@@ -34,7 +34,7 @@ class LinearModel:
 
     @property
     def parameters(self) -> dict[str, nn.Parameter]:
-        """What is trained, by name."""
+        """Trained parameters, by name."""
         parameters = {
             "first": self.first,
             "second": self.second,
@@ -83,11 +83,12 @@ def _refuse_tied(model: nn.Module, trained: dict[int, str]) -> None:
         memory = parameter.untyped_storage().data_ptr()
         other = places.setdefault(memory, name)
         if memory and other != name and id(parameter) in trained:
-            raise ValueError(f"`model` must have two weights of their own: {other} and {name} are tied.")
+            raise ValueError(f"`model` must have two separate weights: {other} and {name} are tied.")
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and "weight" not in module._parameters:
             raise ValueError(
-                f"`model` must train its weights themselves: that of {_module_label(name, module)} is computed from "
+                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is "
+                f"computed from "
                 "other parameters (weight_norm, spectral_norm, orthogonal, prune)."
             )
 

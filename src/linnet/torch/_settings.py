@@ -33,7 +33,7 @@ def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Op
     for name, parameter in parameters.items():
         if id(parameter) not in groups:
             raise ValueError(
-                f"`optimizer` must hold every trained parameter of the model: it lacks that of the {name}."
+                f"`optimizer` must hold every trained parameter of the model: it lacks the parameter of the {name}."
             )
         group_of[name] = groups[id(parameter)]
         if optimizer.state.get(parameter):

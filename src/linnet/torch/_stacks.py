@@ -11,8 +11,8 @@ import torch
 
 from linnet.torch.pairs import Pair, View
 
-# Products (hidden, hidden) of the rows of a factor: of itself now (n), its last change (c), its start (s) and its first
-# gradient (g), in this order.
+# Products (hidden, hidden) of the rows of a factor: of itself now (n), its last change (c), its initialization (s) and
+# its first gradient (g), in this order.
 PRODUCTS = ("nn", "nc", "cc", "ns", "ng", "ss", "sg", "gg")
 
 

@@ -28,7 +28,7 @@ class LayerGraph:
     """What tracing has found of the linear layers of a model, by their names.
 
     - `consecutive`: (first, second) of which the second takes the first's output, and nothing else does
-    - `interrupted`: of pairs that something else lies between, what
+    - `interrupted`: operations that lie between the layers of a pair, by pair
     - `traced`: the layers of all parts that could be traced
     """
 

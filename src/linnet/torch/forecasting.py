@@ -29,12 +29,12 @@ TRIED, FINE, NARROW = (
     32,
     1.004,
 )  # rates tried together, at first and in a fine grid; how well one is known in the end
-BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a border that is called one, and how many are looked at
+BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a boundary that is called one, and how many are looked at
 
 
 @dataclass(frozen=True, eq=False)
 class ModelForecast:
-    """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
+    """Result of `forecast`: the run that PyTorch would make, in the units of its loss.
 
     If the model has a bias, a constant input of ones counts as the last one.
 
@@ -44,10 +44,11 @@ class ModelForecast:
     - `loss`: at every step from 0 on, (step,)
     - `validation_loss`: the same on held-out samples, (step,); None without any
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
-    - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (step, mode)
+    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
+      (step, mode)
 
-    On demand: `steps`; `best_step`, where the held-out loss is least; `half_steps`, at which half of a mode is learned,
-    NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
+    On demand: `steps`; `best_step`, where the held-out loss is smallest; `half_steps`, at which half of a mode is
+    learned, NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
     proportion: the largest that does not diverge.
 
     **Example:**
@@ -75,7 +76,7 @@ class ModelForecast:
 
     @property
     def best_step(self) -> int | None:
-        """The step of least held-out loss."""
+        """The step with the smallest held-out loss."""
         return None if self.validation_loss is None else int(np.argmin(self.validation_loss))
 
     @cached_property
@@ -165,7 +166,7 @@ def forecast(
       end of frozen features. It is run on `X` once to see that this is so, and not changed.
     - `X`, `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
     - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
-    - `steps`: how many.
+    - `steps`: number of steps.
     - `loss`: `nn.MSELoss()` by default, or with reduction="sum". `validation`: held-out (X, Y).
 
     **Returns** a `ModelForecast`. It equals PyTorch's own run in float64 to rounding, at any width: the hidden layer
@@ -282,7 +283,7 @@ def _divergence_error(run: ModelRun, steps: int) -> DivergedError:
 def largest_factor(run: ModelRun, steps: int) -> float:
     """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying.
 
-    The border may have islands on both sides. The one returned is, where there is such a one, stable 5% below and
+    The boundary may have islands on both sides. The one returned is, where there is such a one, stable 5% below and
     diverges 5% above; otherwise the lowest found. Infinity where nothing diverges.
     """
     top = _first_diverging(run, steps)

@@ -22,10 +22,10 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
 
     **Arguments:**
 
-    - `model`: of peft
+    - `model`: model of peft
     - `adapter`: the settings, such as `ln.lora.equivalent(...)` finds them, of the rank and scale that every adapter of
-      the model has; where the model mixes ranks or alphas, a mapping from the names of `ln.lora.read(model)`, and the
-      groups are as many as settings differ
+      the model has; where the model mixes ranks or alphas, a mapping from the names of `ln.lora.read(model)`, and there
+      is one group for each distinct setting
 
     **Returns** what a PyTorch optimizer takes as its parameters.
 

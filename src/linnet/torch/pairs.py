@@ -31,7 +31,7 @@ class Pair:
 
     **Attributes:**
 
-    - `name`: of the pair
+    - `name`: name of the pair
     - `kind`: `"lora"`, `"linear"`, `"value-output"`, `"query-key"` or `"named"`
     - `first`, `second`: the parameters
     - `rows_of_first`, `rows_of_second`: give $W_1$ (hidden, input) and $W_2^T$ (hidden, output) as views of them, or of
@@ -83,8 +83,8 @@ def find_pairs(
       else does (in an `nn.Sequential` or in any `forward` that `torch.fx` can trace), and for the value/output and
       query/key products of attention heads; or a list of (first, second), names of layers, where `*` stands for any
       part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
-    - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads.
-      With rotary embeddings the query/key product is the one at distance zero.
+    - `heads`: names of the layers inside an attention module, by default `pairs.HEADS`; `{}` for no heads.
+      With rotary embeddings the query/key product refers to distance zero.
     - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
 
     **Returns** the list of `Pair`, and by name those that cannot be seen, each with the reason.

@@ -71,8 +71,8 @@ class Record(Protocol):
 class Plan:
     """How a run is to be carried out: the static part of the compiled loop. Equal plans share a program.
 
-    - `keep`: what `run` keeps of a saved state, one of `KEEP_CHOICES`
-    - `record`: what is noted of every state; None for nothing
+    - `keep`: content of a saved state, one of `KEEP_CHOICES`
+    - `record`: function of every state whose result is recorded; None records nothing
     - `optimized`: compile the loop of `run` for longer, for runs of many steps
     """
 
@@ -196,10 +196,10 @@ def run(
     and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have ended wait
     for the others (`take_step`).
 
-    - `params`: of the padded network (`_start.pad_width`); `reduction` is that of the network itself
+    - `params`: parameters of the padded network (`_start.pad_width`); `reduction` belongs to the network itself
     - `hyper`: see `_states.Hyper`; the times of the trajectory are the sums of its learning rates
-    - `title`: beside the progress bar
-    - `attributes`: of the trajectory's dataset
+    - `title`: next to the progress bar
+    - `attributes`: attributes of the trajectory's dataset
     """
     if plan.keep not in KEEP_CHOICES:
         raise ValueError(f"`keep` must be one of {KEEP_CHOICES}: got {plan.keep!r}.")
@@ -242,8 +242,9 @@ def _run_and_save(
     plan: Plan,
     advance: Callable[[int], None],
 ) -> tuple[np.ndarray, np.ndarray, Arrays]:
-    """Run from `state`, the start, to the last of the steps `wanted`, or until everything has stopped. Return of each
-    run how many steps it took and the code of why it ended; and what is kept of all saved states, the times in front.
+    """Run from `state`, the initialization, to the last of the steps `wanted`, or until everything has stopped. Return
+    of each run how many steps it took and the code of why it ended; and what is kept of all saved states, the times in
+    front.
 
     `advance(n)` is called when n more steps are done.
     """

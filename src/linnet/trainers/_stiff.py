@@ -88,10 +88,10 @@ def solve_implicitly(
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
-    - `decay`: of the weights
+    - `decay`: coefficient of weight decay
     - `times`: increasing, positive
     - `rtol`, `atol`: the tolerances of the explicit solver
-    - `max_steps`: of the solver; never more than `MAX_STEPS`
+    - `max_steps`: maximum number of solver steps, never above `MAX_STEPS`
     """
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`_start`)
     if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:

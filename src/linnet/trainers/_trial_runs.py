@@ -29,7 +29,7 @@ class TrialRun:
     hyper: Hyper
 
     def __call__(self, problem: Problem, layers: Sequence[np.ndarray], rates: Sequence[float]) -> np.ndarray:
-        """Return the products at the start and after every step, (1 + step, output, input)."""
+        """Return the products at initialization and after every step, (1 + step, output, input)."""
         names = layer_names_at_depth(len(layers))
         with computing():
             params = {name: jnp.asarray(layer) for name, layer in zip(names, _padded(layers), strict=True)}

@@ -54,23 +54,23 @@ def gradient_descent(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: initial weights, of any depth; a leading axis is a batch of networks
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: how many
+    - `steps`: number of gradient steps
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `weight_decay`: $\lambda$
     - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
     - `update`: `"simultaneous"`; `"sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual
       of the old one); `Muon()`, `SpectralDescent()` or `NormalizedDescent()` of `linnet.trainers.updates`, which have
-      momentum and decay of their own; or an update of your own
+      their momentum and decay; or a custom update
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
       demand
-    - `keep`: what to keep of a saved state: its `"weights"`, its `"products"` or only its `"losses"`
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `DivergedError` where the loss explodes, or to say so in the status
+    - `keep`: content of a saved state: `"weights"`, `"products"` or `"losses"`
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
+    - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
     - `layer_rates`: learning rates of the layers in units of `learning_rate`, one for each (see `inits.scaling`)
 
     **Returns** a `Trajectory`. Beyond two layers it is exact where they reduce exactly, and to 1e-8 of the products
@@ -146,8 +146,8 @@ def _resolve_update(update: str | Update, weights: Weights, *, plain: bool, redu
         )
     if not plain:
         raise ValueError(
-            "`weight_decay` and `momentum` are those of plain descent: give them to `update`, as in "
-            "`updates.Muon(momentum=0.9, weight_decay=0.1)`, or write them into an update of your own."
+            "`weight_decay` and `momentum` belong to plain descent: give them to `update`, as in "
+            "`updates.Muon(momentum=0.9, weight_decay=0.1)`, or write them into a custom update."
         )
     if reduced and not update.equivariant:
         raise ValueError(

@@ -62,16 +62,16 @@ def gradient_flow(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
-    - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
+    - `times`: increasing, from 0 on, (time,); the initialization is among the states only if 0 is given
     - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
       each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width
-    - `max_steps`: of the solver
+    - `max_steps`: maximum number of solver steps
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise, or to say in the status: `StepLimitError` if `max_steps` did not suffice (after a
       fiftieth of them, where at its pace a flow would need more than three times as many), and `DivergedError` if the
@@ -105,7 +105,7 @@ def gradient_flow(
     save_times = times_array("times", times)
     if 0 < save_times[-1] < np.finfo(float).tiny:
         raise ValueError(
-            f"`times` must end at 0 or above 2.3e-308, the least number of full precision: got {save_times[-1]}."
+            f"`times` must end at 0 or above 2.3e-308, the smallest number of full precision: got {save_times[-1]}."
         )
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)

@@ -48,10 +48,10 @@ def label_noise_descent(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: the start; members of a batch see different noise
+    - `problem`: learning problem
+    - `weights`: the initialization; members of a batch see different noise
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: how many
+    - `steps`: number of steps
     - `noise_std`: $s$, the standard deviation of the noise on each label as given: one number, or one for each member
       of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
     - `key`: an integer seed or a JAX key

@@ -49,11 +49,11 @@ def relu_descent(
     **Arguments:**
 
     - `data`: a pair `(X, Y)` of samples, (sample, input) and (sample, output) or (sample,); or a problem made from data
-    - `weights`: the start; a leading axis is a batch of independent networks on the same samples (or on a batch of
-      them)
+    - `weights`: the initialization; a leading axis is a batch of independent networks on the same samples (or on a
+      batch of them)
     - `learning_rate`: one number, or one for each member of the batch; a `Schedule`, or a function of the
       step
-    - `steps`: how many
+    - `steps`: number of gradient steps
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the training loss
     - `dtype`: float64 by default, or `"float32"`

@@ -52,9 +52,9 @@ def stochastic_descent(
     **Arguments:**
 
     - `problem`: made from data
-    - `weights`: the start; members of a batch see different mini-batches
+    - `weights`: the initialization; members of a batch see different mini-batches
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: how many
+    - `steps`: number of steps
     - `batch_size`: $b$, drawn without replacement, independently from step to step
     - `key`: an integer seed or a JAX key
     - `save_every`: an interval, or a policy of `linnet.trajectories`

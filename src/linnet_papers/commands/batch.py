@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from linnet import _extras as extras
 from linnet import _progress as progress
-from linnet._files import check_writable
 from linnet.cli import failures, terminal
 from linnet_papers.reproduction import runner, show
 from linnet_papers.reproduction.report import FigureFailure
@@ -16,13 +13,6 @@ from linnet_papers.reproduction.request import FigureRequest
 from linnet_papers.reproduction.result import Result
 
 _WORDS = {True: ("within", terminal.GOOD), False: ("BEYOND", terminal.BAD), None: ("measured", terminal.SOFT)}
-
-
-def check_can_draw_and_write(out: Path) -> None:
-    """Make the folder `out`; refuse, before any work, to go on without matplotlib or where it cannot be written."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
-    check_writable(out)
 
 
 def run(

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from linnet._blas_threads import ONE_BLAS_THREAD
+from linnet._files import check_writable
 from linnet._workers import ONE_THREAD, environment_restored
 from linnet.cli import terminal
 from linnet.cli.options import Fresh, Quick
@@ -31,7 +32,7 @@ def reproduce(
 ) -> None:
     """Make every figure of the papers, measure every claim, and write one page that shows them all."""
     requests = [FigureRequest.from_figure(figure, quick=quick) for figure in registry.figures().values()]
-    batch.check_can_draw_and_write(out)
+    check_writable(out)
     with (
         one_thread() if quick else nullcontext(),
         verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,

@@ -11,6 +11,7 @@ import typer
 
 import linnet
 from linnet._arguments import did_you_mean
+from linnet._files import check_writable
 from linnet.cli import failures, terminal
 from linnet.cli.options import Fresh, Quick, Seed
 from linnet_papers.commands import batch
@@ -59,7 +60,7 @@ def run(
             changes: dict[str, object] = {} if seed is None else {"seed": seed}
             changes |= _given_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
             requests.append(FigureRequest.from_figure(figure, panels=panels, quick=quick, **changes))
-    batch.check_can_draw_and_write(out)
+    check_writable(out)
     with nullcontext() if compilation_cache is None else linnet.precision.compilation_cache(compilation_cache):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.describe_failures(results, failed):

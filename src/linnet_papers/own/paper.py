@@ -17,7 +17,6 @@ from linnet_papers.own.figures import depth as depth_figure
 from linnet_papers.own.figures import over_time as over_time_figure
 from linnet_papers.own.figures import published
 from linnet_papers.own.figures import start_scale as start_scale_figure
-from linnet_papers.own.tables import cells, dimensions
 from linnet_papers.reproduction import Paper
 
 PAPER = Paper(
@@ -26,7 +25,6 @@ PAPER = Paper(
     authors="linnet",
     subject="predictions without training",
     figures=[published, depth_figure, over_time_figure, start_scale_figure],
-    tables=[cells, dimensions],
     claims=[diagram, stopping, one_start, flattest, label_noise, over_time, start_scale, depth, depth_of_the_papers],
     statements=Path(__file__).with_name("statements.toml"),
 )

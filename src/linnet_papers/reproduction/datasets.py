@@ -142,6 +142,12 @@ def fixed_of(results: xr.Dataset) -> dict[str, Any]:
 def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
     """Return what was measured in every case by its name: a list of the cases, or by their labels where they have any.
 
+    **Arguments:**
+
+    - `rows`: what was measured in each case, by the names of the numbers
+
+    **Returns** a list, or a dictionary by label, for each name.
+
     **Example:**
 
         >>> from linnet_papers.reproduction.datasets import by_name

@@ -55,6 +55,8 @@ def trial_sweep(
     - `options`: the others of `Sweep`; and `together`, the axis (or `"seed"`) whose cells share a block, which they
       share with no others
 
+    **Returns** the sweep, which is not run yet.
+
     **Example:**
 
         >>> from linnet_papers.reproduction import Trial

@@ -18,7 +18,7 @@ from linnet_papers.watanabe.claims import (
     speeds,
 )
 from linnet_papers.watanabe.figures import fig1, fig2, fig3, fig4, fig5
-from linnet_papers.watanabe.tables import errors, phase_times
+from linnet_papers.watanabe.tables import phase_times
 
 PAPER = Paper(
     name="watanabe",
@@ -29,7 +29,7 @@ PAPER = Paper(
     link="https://arxiv.org/abs/2601.06961",
     subject="data with one strong direction",
     figures=[fig1, fig2, fig3, fig4, fig5],
-    tables=[errors, phase_times],
+    tables=[phase_times],
     claims=[equations, early, alignment, phases, bound, curves, speeds, proofs, ridgeless, error, ours],
     statements=Path(__file__).with_name("statements.toml"),
 )

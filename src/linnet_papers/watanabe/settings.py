@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from pydantic import PositiveFloat, PositiveInt
 
-from linnet_papers.reproduction import Limit, Settings
+from linnet_papers.reproduction import Settings, above
 
 DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
 SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
 PAIR = (SPIKE, ALIGNMENT)
 SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
 
-LARGE = 0.3  # a scale of the start at which nothing is small
-SMALL = "Gaussian start of scale s << 1, population covariance"
-NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"
+LARGE = 0.3  # a scale of the initialization at which nothing is small
+SMALL = r"Gaussian initialization of scale $s \ll 1$, population covariance"
+NETWORK = f"$d = {DIM}$, $m = {WIDTH}$"
+NETWORKS = f"{NETWORK}, $s = 10^{{-5}}$, population covariance, gradient flow, {SEEDS} seeds"
+SCALES = "$s$ from $10^{-2}$ to $10^{-6}$"
 CORNERS = ((0.2, 0.05), (100.0, 0.95), (0.2, 0.95), (100.0, 0.05))  # of the plane of spike and alignment
 AT_PAIR = f"spike {SPIKE:g}, alignment {ALIGNMENT:g}"
 AT_CORNERS = "spikes {:g} and {:g} with alignments {:g} and {:g}".format(
     *(end(corner[place] for corner in CORNERS) for place in (0, 1) for end in (min, max))
 )
 EVERYWHERE = (
-    f"{NETWORKS}; s from 1e-2 to 1e-6 at {AT_PAIR}, and 1e-3 and 1e-5 at the corners: {AT_CORNERS} (two of the four in "
-    "quick mode)"
+    f"{NETWORKS}; {SCALES} at {AT_PAIR}, and $10^{{-3}}$ and $10^{{-5}}$ at the corners: {AT_CORNERS} (two of the four "
+    "in quick mode)"
 )
-SLOPE = Limit(0.95, "a power of the start's scale, fitted over decades, is short of its value by less than 0.05")
+SLOPE = above(0.95, "a power of the scale $s$, fitted over decades, is short of its value by less than 0.05")
 FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself
-JOINT = "chance alone exceeds it with a probability of 1%, all points together (Bonferroni), beyond an allowance of 3/d"
+JOINT = (
+    "chance alone exceeds it with a probability of 1%, all points together (Bonferroni), beyond an allowance of $3/d$"
+)
 
 
 class RunSettings(Settings):

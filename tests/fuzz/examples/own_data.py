@@ -75,7 +75,7 @@ example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, preprocess="stand
 example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
 example(OWN + "read", path=m.csv_file, target="y", missing="error", key=0, names=("target",))
 example(OWN + "from_frame", frame=m.frame, target="y", missing="error")
-example(OWN + "scaler", values=m.X, choice="standardize", center=True, names=("scale",))
+example(OWN + "scaler", values=m.X, preprocess="standardize", center=True, names=("scale",))
 example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
 example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "standardize")), values=m.X)
 example(OWN + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))

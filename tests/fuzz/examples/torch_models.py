@@ -120,5 +120,5 @@ example(
     model=ADAPTED,
     adapter=m.made(lambda: ln.lora.Adapter(rank=5, alpha=10.0, optimizer="sgd", learning_rate_a=1e-3)),
 )
-example(T + "weights", first=m.made(lambda: PLAIN()[0]), second=m.made(lambda: PLAIN()[1]))
-example(T + "weights", first=torch.tensor(m.FIRST), second=torch.tensor(m.SECOND))
+example(T + "weights_of_layers", first=m.made(lambda: PLAIN()[0]), second=m.made(lambda: PLAIN()[1]))
+example(T + "weights_of_layers", first=torch.tensor(m.FIRST), second=torch.tensor(m.SECOND))

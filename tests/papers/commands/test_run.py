@@ -84,15 +84,6 @@ def test_an_unwritable_folder_is_known_before_any_work(refused: Any, toys: Any, 
     assert "cannot write to the folder" in line
 
 
-def test_a_missing_optional_dependency_says_what_to_install(
-    refused: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    line = refused("run", "watanabe-fig1", "--quick", "--out", tmp_path / "out", status=1)
-    assert line == "linnet: this needs matplotlib, which is not installed: pip install 'linear-networks[figures]'"
-    monkeypatch.undo()
-
-
 def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
     refused: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -108,7 +99,8 @@ def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
     monkeypatch.setitem(toys.FIGURES, "tu-fig1", figure)
     line = refused("run", "tu-fig1", "--out", tmp_path, status=1)
     assert (
-        "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linear-networks[data]')" in line
+        "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linear-networks[tables]')"
+        in line
     )
 
 

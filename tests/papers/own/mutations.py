@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.reductions.trial_descent import TrialDescent
 from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
-from linnet_papers.own.tables import dimensions
+from linnet_papers.own.grids import dimensions
 from linnet_papers.reproduction import Trial
 from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
 
@@ -28,8 +28,8 @@ MUTATIONS = {
     "trained": Mutation("trained", predicted_with(min_test_loss=1.03)),
     "trained-rank": Mutation("trained", predicted_with(stable_rank=1.08)),
     "trained-time": Mutation("trained", predicted_with(best_time=1.1)),
-    "trained-bars": Mutation("trained", predicted_with(error=1 / 3)),
-    "trained-uncovered": Mutation("trained", predicted_with(error=4.0)),
+    "trained-bars": Mutation("trained", predicted_with(uncertainty=1 / 6)),
+    "trained-uncovered": Mutation("trained", predicted_with(uncertainty=4.0)),
     "printed": Mutation(
         "printed",
         result(diagram, "published_and_predicted", lambda data: data.assign(predicted=1.1 * data["predicted"])),
@@ -39,8 +39,8 @@ MUTATIONS = {
     "hindsight": Mutation("hindsight", argument(ln, "denoise", "noise_std", times(2))),
     "one-start": Mutation("one-start", argument(ln.inits, "balanced", "imbalance", times(0.5))),
     "one-start-threshold": Mutation("one-start", argument(lazy_active, "self_consistent", 2, times(1.01))),
-    "over-time": Mutation("over-time", argument(one_output, "learning_curve", 1, times(1.01))),
-    "any-spectrum": Mutation("any-spectrum", argument(one_output, "learning_curve", 1, times(1.01))),
+    "over-time": Mutation("over-time", argument(one_output, "error_over_time", 1, times(1.01))),
+    "any-spectrum": Mutation("any-spectrum", argument(one_output, "error_over_time", 1, times(1.01))),
     "over-time-limit": Mutation("over-time-limit", argument(one_output, "asymptotic", "threshold", times(1.5))),
     "two-phases": Mutation("two-phases", argument(over_time, "small_start", 1, times(2))),
     "two-phases-scale": Mutation("two-phases", argument(over_time, "small_start", 0, times(0.1))),
@@ -53,7 +53,7 @@ MUTATIONS = {
         "no-shortcut",
         wrong(
             one_output,
-            "flow",
+            "product_over_time",
             lambda right: (
                 lambda problem, threshold, times: right(problem, threshold, 10 * times if threshold < 2 else times)
             ),

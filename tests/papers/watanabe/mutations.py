@@ -8,11 +8,11 @@ from linnet.theories import ridge, spiked
 from linnet.theories.spiked import TwoPhase
 from linnet_papers.reproduction import Trial
 from linnet_papers.watanabe.claims import alignment, bound, curves, early, equations, ridgeless
-from linnet_papers.watanabe.tables import errors as errors_table
-from linnet_papers.watanabe.tables import phase_times
+from linnet_papers.watanabe.grids import errors as errors_grid
+from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.training import few_samples, phases
 from linnet_papers.watanabe.training.phases import Networks
-from mutations import Mutation, scaled, wrong
+from mutations import Mutation, result, scaled, wrong
 
 TRIAL = Trial(quick=True)
 
@@ -41,16 +41,8 @@ def read_as(change):
 
 
 def errors_of(change):
-    """Test errors of the table with a change: from its points to their errors."""
-
-    def mistaken(table):
-        def read(ds):
-            points = table.read(ds)
-            return points.assign(error=change(points))
-
-        return dataclasses.replace(table, read=read)
-
-    return wrong(errors_table, "TABLE", mistaken)
+    """Test errors of the grid with a change: from its points to their errors."""
+    return result(errors_grid, "errors", lambda points: points.assign(error=change(points)))
 
 
 def flow_part(layer, columns, factor=1.1):

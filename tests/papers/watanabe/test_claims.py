@@ -6,10 +6,11 @@ import xarray as xr
 
 import linnet as ln
 from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error
-from linnet_papers.reproduction import Table, Trial, Verdict, verify
+from linnet_papers.reproduction import Trial, Verdict, verify
 from linnet_papers.watanabe import misprints
 from linnet_papers.watanabe.claims import alignment, curves, equations, error
-from linnet_papers.watanabe.tables.phase_times import allowed_from, settling_time
+from linnet_papers.watanabe.grids import errors as errors_grid
+from linnet_papers.watanabe.grids.phase_times import allowed_from, settling_time
 from linnet_papers.watanabe.training.figure_runs import directed_hausdorff
 from linnet_papers.watanabe.training.phases import moments, pair_moments
 
@@ -101,7 +102,7 @@ def test_one_network_without_an_error_turns_the_verdict(spoilt, verdict, monkeyp
     if spoilt:
         measured[1, 1, 2, 0] = np.nan  # xarray would leave it out of the mean, and `dropna` its spike out of the grid
     points = xr.Dataset({"error": (tuple(axes), measured), "dim": 240}, axes)
-    monkeypatch.setattr(Table, "rows", lambda table, trial: points)
+    monkeypatch.setattr(errors_grid, "errors", lambda trial: points)
     assert verify([error.normalized_error], Trial(quick=True))[0].verdict == verdict
 
 

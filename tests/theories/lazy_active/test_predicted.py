@@ -249,3 +249,11 @@ def test_the_least_error_lies_where_many_times_say():
         curve = starts.run(variance, clock)[0].test[i]
         assert_allclose(found.test[i], curve.min(), rtol=1e-3)
         assert_allclose(found.time[i], clock[np.argmin(curve)], rtol=0.02)
+
+
+def test_a_test_error_of_exactly_zero_has_no_scatter():
+    """One hidden unit learns this target's strong mode exactly, in every draw."""
+    problem = ln.Problem.from_target(np.diag([2.0, 0.5]), truth=np.diag([2.0, 0.0]))
+    diagram = ln.theories.lazy_active.predicted_diagram(problem, [0.1, 1.0], [1, 2, 50], draws=2)
+    assert np.all(diagram.min_test_loss[0] < 1e-12) and np.isfinite(diagram.uncertainty).all()
+    assert np.all(diagram.min_test_loss[1:] > 1e-3)

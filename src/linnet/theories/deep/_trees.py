@@ -9,7 +9,7 @@ import numpy as np
 MAX_UNITS = 400  # of one hidden layer
 MAX_STEPS = 20_000
 ARRIVED = (
-    20.0  # times the tolerance from its value, a network has arrived; steps at the border of stability stay closer
+    20.0  # times the tolerance from its value, a network has arrived; steps at the boundary of stability stay closer
 )
 # Dormand and Prince 1980: the last row is the step of order five itself, and its slope the first one of the next step
 STAGE_WEIGHTS = (

@@ -22,7 +22,9 @@ from linnet.problems.problem import Problem
 _MAX_HALVINGS = 200
 MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
-_MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
+_MAX_START_OVER_TARGET = (
+    1e8  # of an initialization over its target: farther above, the fall is too sudden to be integrated
+)
 
 
 @representable
@@ -45,7 +47,7 @@ def balanced_modes(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.balanced` of
+    **Valid when** the layers are balanced and have the singular vectors of the target (`inits.balanced` of
     a product in the target's basis), inputs whitened.
 
     **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.
@@ -138,7 +140,7 @@ def balanced_products(
 
     **Arguments:**
 
-    - `problem`: with a squared loss, no batch axis
+    - `problem`: learning problem with a squared loss and no batch axis
     - `initial_product`: $A(0)$, (output, input)
     - `depth`: the number of layers $L \ge 2$
     - `times`: canonical, increasing, (time,)
@@ -147,8 +149,8 @@ def balanced_products(
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). Where the singular vectors
-    of the initial product are those of the target of whitened inputs, `balanced_modes` has the closed form.
+    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). If the initial product has
+    the singular vectors of the target of whitened inputs, `balanced_modes` has the closed form.
 
     **Reference:** Arora et al. 2018, Theorem 1.
 
@@ -172,7 +174,8 @@ def balanced_products(
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+    rtol = number("rtol", rtol)
+    if not 1e-13 <= rtol <= 1e-2:
         raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
     asked = 0
 
@@ -210,9 +213,9 @@ def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tu
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     s0 = real_array("initial_values", initial_values, ndim=(0, 1))
     if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
     if (s0 < 0).any():
-        raise ValueError(f"`initial_values` must not be negative: the least is {s0.min():g}.")
+        raise ValueError(f"`initial_values` must not be negative: the smallest is {s0.min():g}.")
     if s0.ndim == 1 and s0.size != S.size:
         broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
 BULK_GROUPS = 48  # groups of the bulk's singular values
-MAX_DEPTH = 6  # layers: beyond them the plateau of a small start is too long for the table of modes
-TIMES_PER_CELL = 160  # times of each cell, beside those at which its modes pass a level
+MAX_DEPTH = 6  # layers: beyond them the plateau of a small initialization is too long for the table of modes
+TIMES_PER_CELL = 160  # times of each cell, next to those at which its modes pass a level
 LEVELS_APART = 8  # fine levels: from one to the next a mode moves by 8% at most
-REFINEMENTS = 3  # looks at the least error, each at so many times between the neighbors of the one before:
+REFINEMENTS = 3  # looks at the smallest error, each at so many times between the neighbors of the one before:
 TIMES_PER_REFINEMENT = 17
 # `.uncertainty`, fitted to trained networks: what remains at any width, what grows like the root of (inputs + outputs +
-# 100) over width for each layer beyond the second (the 100: tasks of few modes scatter more), and the start's own
-# product.
+# 100) over width for each layer beyond the second (the 100: tasks of few modes scatter more), and the initialization's
+# own product.
 MIN_ERROR = 0.005
 WIDTH_ERROR = 0.15
 FEW_MODES = 100
@@ -37,15 +37,15 @@ class DeepDiagram:
 
     **Attributes:**
 
-    - `min_test_loss`: the least $|A - A^*|_F^2/2$ over all times
+    - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times
     - `best_time`: when it is reached
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `uncertainty`: how far one network may be off, relative: see `deep_diagram`
+    - `uncertainty`: relative difference that one network may have from the formula, see `deep_diagram`
     - `covered`: whether `uncertainty` is below `limit`
     - `variances`, `widths`: the axes
     - `depth`: the number of layers
-    - `limit`: of `uncertainty`
+    - `limit`: largest `uncertainty` of a covered cell
 
     **Example:**
 
@@ -108,16 +108,16 @@ def deep_diagram(
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
     - `depth`: the number of layers $L$, 2 to 6; `gaussian_modes` goes deeper, one start at a time
-    - `points`: the bulk of the spectrum in so many groups
-    - `limit`: of `.uncertainty`, up to which a cell is `.covered`
+    - `points`: number of groups into which bulk singular values are binned
+    - `limit`: largest `uncertainty` of a covered cell
 
     **Returns** a `DeepDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
-    $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the start's own product $c^{2L} d k/w$ over twice
-    the least test error.
+    $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the initialization's own product $c^{2L} d k/w$ over twice
+    the smallest test error.
 
-    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` is that of one network: of 704 trained
-    for 22 tasks that it was not fitted to (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and none
-    beyond twice of it. Cells that are not covered hold the same formula.
+    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` refers to one network. Of 704 networks
+    trained on 22 tasks to which it was not fitted (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and
+    none deviated by more than twice its value. Cells that are not covered hold the same formula.
 
     **Reference:** ours.
 
@@ -168,10 +168,11 @@ def learning_time(value: float, coupling: float, depth: int) -> float:
 
 
 def _least_test_error(spectrum: TaskSpectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
-    """Time of the least test error, twice the losses then, and the stable rank.
+    """Time of the smallest test error, twice the losses then, and the stable rank.
 
-    A mode from a small start is learned within a small part of the time before: the instants are those of an even grid
-    and those at which modes that stand apart pass levels of their own, and the least of them is looked at closer.
+    A mode from a small initialization is learned within a small part of the time before: the instants are those of an
+    even grid and those at which modes that stand apart pass levels of their own, and the smallest of them is looked at
+    closer.
     """
     modes = family(depth).modes(spectrum.values[spectrum.values > 0], coupling)
     apart = max(spectrum.num_outliers, 1)
@@ -201,5 +202,5 @@ def _check_axis(name: str, values: object) -> np.ndarray:
     """Return an axis of positive numbers, checked."""
     array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (array <= 0).any():
-        raise ValueError(f"`{name}` must be positive: the least is {array.min():.6g}.")
+        raise ValueError(f"`{name}` must be positive: the smallest is {array.min():.6g}.")
     return array

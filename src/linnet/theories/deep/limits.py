@@ -11,7 +11,7 @@ def threshold(coupling: float, depth: int) -> float:
 
     The flow of depth L does not change its form when $S \to \lambda S$, $c \to \lambda^{1/L} c$ and
     $t \to \lambda^{-(2 - 2/L)} t$: only $S/c^L$ decides the regime of a mode. At depth 2 it is paper 4's
-    $g = \sigma^2 w$; in the plane of variance and width the border of a mode S is $\sigma^2 w = S^{2/L}$.
+    $g = \sigma^2 w$; in the plane of variance and width the boundary of a mode S is $\sigma^2 w = S^{2/L}$.
 
     **Arguments:**
 

@@ -1,4 +1,4 @@
-"""Wide Gaussian and orthogonal starts: every mode is a tiny network of its own."""
+"""Wide Gaussian and orthogonal starts: every mode is a tiny separate network."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def gaussian_modes(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the start's own product is
+    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
     negligible: networks of width $w$ are away by about $w^{-1/2}$.
 
     **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
@@ -95,15 +95,15 @@ def orthogonal_modes(
     **Arguments:**
 
     - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `scales`: $c_l$, the singular values of each layer at the start, one number or one for each layer
+    - `scales`: $c_l$, the singular values of each layer at initialization, one number or one for each layer
     - `depth`: the number of layers $L$
     - `times`: canonical, increasing, (time,)
     - `initial_values`: $s(0)$, at most the product of the scales, one number or one for each mode
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the start's own product is
-    negligible outside of the modes.
+    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the initialization's own
+    product is negligible outside of the modes.
 
     **Example:**
 
@@ -162,13 +162,13 @@ def _check_modes(
     L = count("depth", depth, least=2, most=12)
     c = one_or_each(name, sizes, L, f"{L} layers")
     if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
     if (c < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the least is {c.min():g}.")
+        raise ValueError(f"`{name}` must not be negative: the smallest is {c.min():g}.")
     refuse_infinite(S**2, c ** (2.0 * L))
     if S.max(initial=0.0) > 0 and np.prod(np.broadcast_to(c, (L,))) * np.finfo(float).eps > S.max():
         raise ValueError(
-            f"`{name}` must be smaller: beside layers of size {c.max():.3g} the `values` are lost in rounding. There "
+            f"`{name}` must be smaller: next to layers of size {c.max():.3g} the `values` are lost in rounding. There "
             "every mode is lazy, $s = S (1 - e^{-k t})$, with $k$ the sum over layers of the others' squared product."
         )
     return S, np.broadcast_to(c, (L,)), L, times_array("times", times)

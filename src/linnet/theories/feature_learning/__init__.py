@@ -1,4 +1,4 @@
-"""Feature learning from a small signed start (Huang et al.): two stages neuron by neuron, and what they assume."""
+"""Feature learning from a small signed start (Huang et al.): two stages neuron by neuron, and their assumptions."""
 
 from linnet.theories.feature_learning import assumptions
 from linnet.theories.feature_learning.assumptions import (

@@ -11,14 +11,14 @@ from linnet.theories.lazy_active._interpolation import between, between_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 MOST_DRAWS = 400
-_UNITS = 35  # computed with at most, beside one for each signal
+_UNITS = 35  # computed with at most, next to one for each signal
 _STANDARD_ERROR = 0.008  # of the mean over starts
 _VARIANCES, _EVERY, _FIRST = 18, 2, 4  # nodes; the first starts are followed at all of them, all starts at every second
-_STEPS, _HALVINGS = 8, 2  # to the least test error at first, and how often they may be halved
+_STEPS, _HALVINGS = 8, 2  # to the smallest test error at first, and how often they may be halved
 PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
 _MORE_FOR_FEW = 2.0  # times as many steps of few units, whose test error may rise and fall
-_FEW_UNITS = 6  # networks whose scatter is least and which are cheap: their steps may be halved twice as often
+_FEW_UNITS = 6  # networks whose scatter is smallest and which are cheap: their steps may be halved twice as often
 _TURNING = 20.0  # exponent of the signal while few units turn to it
 _MORE_OF_THINNER = 3  # times as many starts, as each of them costs little and says little
 _LITTLE_TILT = 0.1  # exponent of the imbalance over a step, below which the splitting is as good as exact
@@ -26,7 +26,7 @@ _ROUNDS = 2  # in which more are drawn
 _FEWEST_FOR_LINES = 8  # starts: of fewer, means are plain
 _LEAST_CHANGE = 0.2  # of the logarithm of the test error over all variances: where it is flat, nodes are even
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes
-_WEAK_TRUTH = 0.06  # of the share of the test error that is truth below the edge of the bulk: it has no mode there
+_WEAK_TRUTH = 0.06  # of the fraction of the test error that is truth below the edge of the bulk: it has no mode there
 _MOST_NUMBERS = 200_000  # of the layers that are stepped at once: what stays in the cache is what is fast
 _MEANS = ("test", "time", "rank", "train")
 
@@ -86,7 +86,7 @@ class DrawnRow:
         return [shaped(runs[ends[k] : ends[k + 1]], j - i, at.size) for k, (i, j, at, _) in enumerate(blocks)]
 
     def first_runs(self) -> tuple[Least, Least, np.ndarray, np.ndarray]:
-        """The first starts at all nodes, all starts at some, steps to the least error, and what these leave wrong.
+        """The first starts at all nodes, all starts at some, steps to the smallest error, and what these leave wrong.
 
         Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
         as the method is of second order.
@@ -136,12 +136,12 @@ class DrawnRow:
             squared = (1 + by) ** 2 * squared + by**2 * noise + (changes["test"] / 4) ** 2
             for name in _MEANS:
                 factors[name] *= np.maximum(1 + changes[name], 0.5)
-        squared += _LEAST_ERROR**2 + (_WEAK_TRUTH * self._weak_truth() / best["test"]) ** 2
+        squared += _LEAST_ERROR**2 + _relative(_WEAK_TRUTH * self._weak_truth(), best["test"]) ** 2
         at = np.log(self.nodes)
         for name in _MEANS:
             means[name] *= np.interp(at, at[self.some], factors[name])
         error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), off)
-        number, spread = len(every.test), every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
+        number, spread = len(every.test), _relative(every.test.std(axis=0, ddof=1), every.test.mean(axis=0))
         varied = every.time.std(axis=0, ddof=1) / np.maximum(best["time"], np.finfo(float).tiny)
         moment = time_error(np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number))
         varied = np.interp(at, at[self.some], varied)
@@ -176,7 +176,7 @@ def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
     left = runs.test.T - (lines @ (inverse @ runs.test.T[..., None]))[..., 0]
     free = number - 1 - parts
     squared = np.vecdot(inverse[:, 0], inverse[:, 0]) * np.vecdot(left, left) / free * _few(free) ** 2
-    return means, squared / means["test"] ** 2
+    return means, _relative(squared, means["test"] ** 2)
 
 
 def _means(runs: Least) -> dict[str, np.ndarray]:
@@ -217,6 +217,11 @@ def _few(free: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(free, 0.975) / 1.96)
+
+
+def _relative(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return a ratio, or 0 for a test error of exactly 0, which nothing scatters around."""
+    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""Drawing a start in the singular basis: how many units and rows stand for all of them, and their normal numbers."""
+"""Drawing an initialization in the singular basis: how many units and rows stand for all of them, and their normal
+numbers."""
 
 from __future__ import annotations
 

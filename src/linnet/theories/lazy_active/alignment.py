@@ -1,4 +1,4 @@
-"""How well a product's leading singular vectors agree with those of the matrix it should learn."""
+"""Alignment of a product's leading singular vectors with the singular vectors of the target."""
 
 from __future__ import annotations
 
@@ -124,5 +124,5 @@ def _rank(rank: int, matrix: np.ndarray) -> int:
     """How many leading pairs are compared: no more than the matrix has."""
     size, most = count("rank", rank), int(np.linalg.matrix_rank(_unit(matrix)))
     if size > most:
-        raise ValueError(f"`rank` must not exceed that of the matrix compared with, {most}: got {size}.")
+        raise ValueError(f"`rank` must not exceed the rank of the reference matrix, {most}: got {size}.")
     return size

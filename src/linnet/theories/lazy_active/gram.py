@@ -1,4 +1,4 @@
-"""What the self-consistent theory says of each layer's Gram matrix, and how far a network is from it."""
+"""Gram matrices of both layers by the self-consistent theory, and the distance of a network from them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class GramGap(NamedTuple):
 
 @representable
 def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float | None = None) -> GramGap:
-    r"""How far a network's Gram matrices are from the self-consistent ones, beside the bound.
+    r"""How far a network's Gram matrices are from the self-consistent ones, next to the bound.
 
     $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
 

@@ -42,13 +42,13 @@ def integrate(
 
     **Arguments:**
 
-    - `problem`: whose cost $C$ it is
+    - `problem`: learning problem with cost $C$
     - `initial_product`: $A(0)$, (output, input)
     - `threshold`: $g = \sigma^2 w$
     - `times`: canonical, increasing, (time,)
     - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance of the integration
-    - `atol`: absolute tolerance; by default `rtol` times the scale of the start's weights
+    - `atol`: absolute tolerance; by default `rtol` times the scale of the initialization's weights
     - `stiff`: whether to take implicit steps (LSODA), for variances that differ by many orders of magnitude
 
     **Returns** $A(t)$, (time, output, input). For $\Sigma = I$ prefer `self_consistent`, which is exact.

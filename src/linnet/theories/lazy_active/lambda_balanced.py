@@ -73,7 +73,7 @@ def balanced_solution(
 ) -> BalancedSolution:
     r"""Gradient flow from a lambda-balanced initialization, by the matrix Riccati equation, without integrating.
 
-    If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at the start, then always, and $P = Q Q^\top$ with
+    If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at initialization, then always, and $P = Q Q^\top$ with
     $Q = [W_1^\top; W_2]$, whose blocks are the products and both Gram matrices, obeys
 
     $$ \dot P = F P + P F - P^2, \quad F = \begin{pmatrix} \tfrac{\lambda}{2} I & Y^\top \\
@@ -90,9 +90,9 @@ def balanced_solution(
 
     **Returns** a `BalancedSolution`: `.products`, `.first_gram`, `.second_gram`, `.imbalance` and `.ntk(X)`.
 
-    **Valid for** whitened inputs. A positive $\lambda$ needs at most as many hidden units as inputs, a negative one at
-    most as many as outputs. At $\lambda = 0$ a start may end in a saddle that rounding leaves: `self_consistent`
-    notices that.
+    **Valid for** whitened inputs. A positive $\lambda$ allows no more hidden units than inputs, a negative one no more
+    than outputs. At $\lambda = 0$ an initialization may end in a saddle that rounding leaves: `self_consistent` notices
+    that.
 
     **Reference:** Domine et al. 2024, Theorem 4.3, whose $\lambda$ has the opposite sign; Fukumizu 1998 and Braun et
     al. 2022 for $\lambda = 0$.

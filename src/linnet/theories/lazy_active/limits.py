@@ -262,7 +262,7 @@ def crossing_times(
     - `targets`: $s^* \ge 0$, (mode,)
     - `initial_values`: $s_0$, of any sign, (mode,)
     - `threshold`: $g$
-    - `level`: which is crossed; the threshold by default
+    - `level`: strength that is crossed; the threshold by default
 
     **Returns** the canonical times, (mode,); infinite where the level lies above the target, 0 for a mode that starts
     above it.

@@ -30,7 +30,7 @@ def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray
 
     **Returns** the region's name; an array of names for arrays.
 
-    **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second border with a $+1$ that does not
+    **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second boundary with a $+1$ that does not
     belong there.
 
     **Example:**
@@ -51,16 +51,16 @@ def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray
 def phase_boundaries(
     gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None = None
 ) -> dict[str, np.ndarray]:
-    r"""The borders of the phase diagram: between lazy and active, of too much noise, and of too narrow networks.
+    r"""The boundaries of the phase diagram: between lazy and active, of too much noise, and of too narrow networks.
 
     **Arguments:**
 
     - `gamma_width`: $\gamma_w$ with $w = d^{\gamma_w}$, (width,)
     - `dim`: $d$
     - `rank`: $K$ of the target
-    - `size`: $|B|_{op}$ of the target, $d$ by default (the paper's line): the lazy border is $\sigma^2 w = |B|_{op}$
+    - `size`: $|B|_{op}$ of the target, $d$ by default (the paper's line): the lazy boundary is $\sigma^2 w = |B|_{op}$
 
-    **Returns** by name, $\gamma_{\sigma^2}$ along `gamma_width`, or the $\gamma_w$ of a vertical border.
+    **Returns** by name, $\gamma_{\sigma^2}$ along `gamma_width`, or the $\gamma_w$ of a vertical boundary.
 
     **Reference:** Tu et al. 2024, section 2.1 and Figure 2.
 
@@ -154,7 +154,8 @@ def stopping_time(
     - `gamma_variance`: $\gamma_{\sigma^2}$
     - `gamma_width`: $\gamma_w$
     - `dim`: $d$
-    - `clock`: `"canonical"`, or `"paper"` for that of its appendices C to F, $d^2 \dot A = \dots$: $d^2$ times as long
+    - `clock`: `"canonical"`, or `"paper"` for the time of its appendices C to F, $d^2 \dot A = \dots$, which is $d^2$
+      times as long
 
     **Returns** $T^*$, a number.
 

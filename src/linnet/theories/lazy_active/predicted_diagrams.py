@@ -1,4 +1,4 @@
-"""The phase diagram without training: least test error, its time, stable rank and train error of every cell."""
+"""The phase diagram without training: minimum test error, its time, stable rank and train error of every cell."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ class PredictedDiagram:
 
     **Attributes:**
 
-    - `min_test_loss`: the least $|A - A^*|_F^2/2$ over all times, on average over starts
+    - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times, on average over starts
     - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `uncertainty`: of `min_test_loss`: the model's and the standard error of the mean over starts together
-    - `best_time_uncertainty`: of `best_time`, likewise; NaN where that is
+    - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it: that due to the formula and the standard error
+      over initializations together
+    - `best_time_uncertainty`: uncertainty of `best_time` as a fraction of it; NaN if `best_time` is NaN
     - `scatter`: standard deviation of `min_test_loss` from network to network; NaN where no whole network was drawn
     - `covered`: whether `uncertainty` is below `limit`
     - `variances`, `widths`: the axes
-    - `limit`: of `uncertainty`
+    - `limit`: largest `uncertainty` of a covered cell
 
     **Example:**
 
@@ -106,10 +107,11 @@ def predicted_diagram(
 ) -> PredictedDiagram:
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
-    Wide cells ($w \ge 2\max(k, d)$, and more where the start's own product counts) follow the spectral flow
-    (`mode_values`, $g = \sigma^2 w$) plus the start's own product. All others are means over drawn starts, each by the
-    splitting of `split_flow` with as many steps as its own error asks for, and over more starts where networks differ.
-    Of widths closer than a factor of 2.5 beside their neighbors only some are followed; the others are interpolated.
+    Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
+    (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random
+    initializations, each integrated by `split_flow` with a number of steps that its error estimate requires, and over
+    more initializations if networks differ. Of widths closer than a factor of 2.5 only some are computed; the others
+    are interpolated.
 
     **Arguments:**
 
@@ -118,16 +120,17 @@ def predicted_diagram(
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
       mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
-    - `limit`: of `.uncertainty`, up to which a cell is `.covered`
-    - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
-    - `key`: of the starts, which are drawn for each task and width anew. The cells of one width share them: their
-      errors go together, from one variance to the next; those of other widths are independent
+    - `limit`: largest `uncertainty` of a covered cell
+    - `points`: number of groups into which bulk singular values are binned, which is faster; the default keeps all
+      modes
+    - `key`: seed of the initializations, which are drawn for each task and width separately. The cells of one width
+      share them, so their errors are correlated; errors at different widths are independent
     - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
 
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent: the target is clipped
       (`theories.spectral_descent`). Muon has no `best_time`
-    - `weight_decay`: of gradient descent. The minimum over all times may then be at the end, where `best_time` is
-      infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
+    - `weight_decay`: coefficient of weight decay. The minimum over all times may then be at the end, where `best_time`
+      is infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
       infinite `uncertainty`
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
@@ -220,7 +223,7 @@ def spectrum_of(problem: Problem | TaskSpectrum, points: int | None = None) -> T
 def _axis(name: str, values: object) -> np.ndarray:
     array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (array <= 0).any():
-        raise ValueError(f"`{name}` must be positive: the least is {array.min():.6g}.")
+        raise ValueError(f"`{name}` must be positive: the smallest is {array.min():.6g}.")
     return array
 
 

@@ -66,9 +66,10 @@ def predicted_run(
     - `problem`: whitened (`Problem.from_target`, `problems.low_rank_plus_noise`), or a `TaskSpectrum`
     - `variance`: $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
     - `times`: canonical, strictly increasing; the last may be infinite. (time,)
-    - `draws`, `key`: of the starts that are averaged where the network is not wide; one has no scatter
+    - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide; one has no
+      scatter
 
-    **Returns** a `PredictedRun`. **Valid, and reference:** those of `predicted_diagram`; in a narrow cell the run is
+    **Returns** a `PredictedRun`. **Valid, and reference:** as for `predicted_diagram`; in a narrow cell the run is
     followed until the noise is learned, and later times repeat that state.
 
     **Example:**

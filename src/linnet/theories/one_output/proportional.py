@@ -44,13 +44,13 @@ def asymptotic(
 
     **Arguments:**
 
-    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
     - `samples`: n
     - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,)
-    - `noise_variance`: of the labels
-    - `multiplicities`: how often each eigenvalue occurs, (mode,); once by default
+    - `noise_variance`: variance of the noise on the labels
+    - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default
 
     **Returns** a `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
@@ -154,7 +154,9 @@ class _Population:
     def __init__(self, values: np.ndarray, weights: np.ndarray, counts: np.ndarray, samples: float):
         self.values, self.weights, self.counts = values, weights, counts
         self.samples = samples
-        self.excess = float(samples - counts.sum()) / samples  # the share of samples beyond the rank, or minus the lack
+        self.excess = (
+            float(samples - counts.sum()) / samples
+        )  # the fraction of samples beyond the rank, or minus the lack
 
     def inverse(self, m: np.ndarray | float) -> np.ndarray:
         """z as a function of its Stieltjes transform m, without cancellation where n is near the rank."""
@@ -174,7 +176,7 @@ class _Population:
         return m
 
     def edges(self) -> tuple[float, float]:
-        """The ends of the positive spectrum: extrema of z(m) on the real intervals of m beside it."""
+        """The ends of the positive spectrum: extrema of z(m) on the real intervals of m next to it."""
         small, large = self.values.min(), self.values.max()
 
         from scipy.optimize import minimize_scalar

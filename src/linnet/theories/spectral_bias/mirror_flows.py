@@ -18,12 +18,12 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     **Arguments:**
 
     - `values`: $D$, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\Psi_\gamma(D)$, summed over the last axis, (...).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
-    like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it
+    behaves like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
 
     **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
     term.
@@ -56,7 +56,7 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     **Arguments:**
 
     - `values`: $D$, any shape
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\nabla\Psi_\gamma(D)$, shaped like `values`.
 
@@ -86,7 +86,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
     - `values`: $x$, (..., mode)
     - `reference`: $y$, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the divergence, (...).
 
@@ -123,7 +123,7 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
     **Arguments:**
 
     - `beta`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the gradient, (..., input).
 
@@ -147,7 +147,7 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     **Arguments:**
 
     - `beta`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the factor, (...).
 
@@ -171,7 +171,7 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
 
     - `beta`: (..., input)
     - `reference`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the divergence, (...).
 
@@ -206,12 +206,13 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     **Arguments:**
 
     - `beta`: $\beta_*$, a solution that interpolates, (input,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** the bound, (time,).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`, there is one output and the data can be
+    interpolated.
 
     The divergence falls with $\gamma$, and the bound is at most $|\beta_*|^2/(4\gamma t)$, the $O(1/(\gamma t))$ of
     section 3.2.
@@ -237,7 +238,7 @@ def modes(values: object, name: str = "values") -> np.ndarray:
     """Return singular values as an array; refuse negative ones."""
     values = real_array(name, values)
     if (values < 0).any():
-        raise ValueError(f"`{name}` are singular values and must not be negative: the least is {values.min()}.")
+        raise ValueError(f"`{name}` are singular values and must not be negative: the smallest is {values.min()}.")
     return values
 
 

@@ -26,13 +26,13 @@ def final_singular_values(
     **Arguments:**
 
     - `values`: the singular values $\beta_i$ of the minimum-norm solution, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `dim`: the input dimension $d$; the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$
     - `second_gamma`: $\gamma_2$, the scale of a second layer that does not start at zero
 
     **Returns** the singular values of $W_1$ (..., dim) and of $W_2$ (..., mode).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
     covariance. With the predictor's singular values at time t in place of the final ones it holds at time t. With
     `second_gamma`: $W_1(0)$ and $W_2(0)^\top$ have orthogonal columns of squared lengths $2\gamma$ and $2\gamma_2$,
     also to each other; wide Gaussian layers of variances $s_1, s_2$ nearly do, with $\gamma = s_1 h/2$ and
@@ -80,13 +80,13 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** $\sigma(t)$, (time, mode). Every term is positive and nothing is subtracted, so it keeps its relative
     accuracy from $\gamma = 10^{-300}$ up and for any time.
 
-    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+    **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
     **Reference:** Varre et al. 2023, Theorem C.12, rearranged.
 
@@ -116,11 +116,11 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
     **Arguments:**
 
     - `product`: $A$, (output, input), the transpose of the paper's $\beta$
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\alpha^\top$, (output, input).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
 
     **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
 
@@ -143,7 +143,7 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
     **Arguments:**
 
     - `alpha`: $\alpha^\top$, (output, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $A$, (output, input).
 
@@ -177,11 +177,11 @@ def alpha_velocity(
     - `alpha`: $a$, (output, input)
     - `cov`: $\Sigma$, (input, input)
     - `cross`: $\Gamma$, (output, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\dot a$, (output, input).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance.
 
     **Reference:** Varre et al. 2023, Lemma C.2.
 
@@ -204,7 +204,7 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the times, (..., mode).
 
@@ -227,7 +227,7 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
 
 @representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""When each mode stands at half its final height, exactly, for whitened data.
+    r"""Return the time at which each mode has half of its final value, exactly, for whitened data.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
     plus $\ln(2s)/(2s)$.
@@ -235,13 +235,13 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the times, (..., mode).
 
     **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
 
-    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+    **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
     **Example:**
 
@@ -259,12 +259,13 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
 @representable
 def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
+    r"""Return the limit of small initializations: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$
+    at it.
 
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** (time, mode).
@@ -288,14 +289,15 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 
 @representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
-    r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+    r"""Return the smallest rate at which the loss decays from the orthogonal initialization: $dL/dt \le
+    -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
     **Arguments:**
 
     - `cov`: $\Sigma$, (input, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
-    **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the least eigenvalue that is not zero.
+    **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the smallest eigenvalue that is not zero.
 
     **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
     $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
@@ -317,7 +319,7 @@ def loss_rate(cov: ArrayLike, gamma: float) -> float:
         raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")
     if eigenvalues[0] < -1e-10 * eigenvalues[-1]:
         raise ValueError(
-            f"`cov` must be a covariance, without negative eigenvalues: the least is {eigenvalues[0]:.3g}."
+            f"`cov` must be a covariance, without negative eigenvalues: the smallest is {eigenvalues[0]:.3g}."
         )
     return float(4 * gamma * kept[0])
 
@@ -345,7 +347,7 @@ def _riccati_constants(values: object, gamma: float) -> tuple[np.ndarray, np.nda
 
 
 def _check_scales(values: object, gamma: float) -> tuple[np.ndarray, float]:
-    """Singular values and the scale of the start, refused where their sums would overflow."""
+    """Singular values and the scale of the initialization, refused where their sums would overflow."""
     s, gamma = _values_with_axis(values), positive("gamma", gamma)
     _check_magnitudes(values=float(s.max()), gamma=gamma)
     return s, gamma

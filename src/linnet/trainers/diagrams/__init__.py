@@ -1,9 +1,9 @@
-"""Whole diagrams: hundreds of networks of many widths and variances, each beside the narrow network that predicts it.
+"""Whole diagrams: hundreds of networks of many widths and variances, each next to the narrow network that predicts it.
 
 Read from the top: each file uses those below it.
 
 - `gaussian_starts`: `gaussian_diagram`, the entry. It describes every run by a few numbers (key, width, variance,
-  learning rate) and says how to draw its start, in compiled code and in NumPy.
+  learning rate) and says how to draw its initialization, in compiled code and in NumPy.
 - `_runs`: chooses where runs are trained, and returns `DiagramRuns`.
 - on a CPU, run by run:
   `_cores` (one run to a core, by threads if the work is short and by processes if it is long),

@@ -121,7 +121,8 @@ class _PairedRun:
 
 
 class _NumpyTruthLoss:
-    """The test loss |A - T|^2/2, subtracted in float64: from a small start A moves by less than the rounding of T."""
+    """The test loss |A - T|^2/2, subtracted in float64: from a small initialization A moves by less than the rounding
+    of T."""
 
     def __init__(self, truth: np.ndarray) -> None:
         self.truth, self.error = truth.astype(np.float64), np.empty(truth.shape)

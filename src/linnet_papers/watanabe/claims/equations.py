@@ -9,9 +9,9 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories.spiked import TwoPhase
-from linnet_papers.reproduction import AllOf, Below, Estimate, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import Estimate, Rows, Trial, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import exponent, highest
-from linnet_papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, PAIR, SCALE, SPIKE, WIDTH
+from linnet_papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, NETWORK, PAIR, SCALE, SPIKE, WIDTH
 from linnet_papers.watanabe.training.phases import (
     gaussian_start,
     pair_moments,
@@ -84,70 +84,40 @@ def label_power(spike: float, alignment: float) -> float:
 
 @claim(
     "eq6",
-    says="For an infinitesimal learning rate eta, gradient descent on (5) is the gradient flow (6)-(7) of the "
-    "empirical moments (8), with tau = 1/(2 eta) steps.",
-    tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, {AT_PAIR}",
-    holds=Within(
-        0.1,
-        of=1,
-        what="slope in eta",
-        because="Euler's method is of order 1: the slope in the learning rate is 1 up to the next order",
-    ),
-    reads="distance of k steps of descent, sample by sample, from the flow at k/tau = 0.8: slope {value:.3f} in eta, "
-    "{gap:.1e} at eta = {rate:g}",
+    says=r"For an infinitesimal learning rate $\eta$, gradient descent on (5) is the gradient flow (6)-(7) of the "
+    r"empirical moments (8), with $\tau = 1/(2 \eta)$ steps.",
+    tried=f"{NETWORK}, $s = 0.3$, $n = 200$ samples, {AT_PAIR}; descent sample by sample, to $t = 0.8$",
 )
-def flow(trial: Trial) -> Numbers:
+def flow(trial: Trial) -> Rows:
     X = spiked_inputs(generator(trial.seed, 6), 200, SPIKE)
     y = X @ target(ALIGNMENT)
     weights = gaussian_start(trial.seed + 1, DIM, WIDTH, 0.3)
     covariance, cross = empirical_moments(X, y)
     data = ln.Problem.from_moments(covariance, cross[None], truth=target(ALIGNMENT)[None])
-    rates = [0.002, 0.001, 0.0005]
-    gaps = []
-    for eta, number in zip(rates, (200, 400, 800), strict=True):
+    gaps = {}
+    for eta, number in zip((0.002, 0.001, 0.0005), (200, 400, 800), strict=True):
         first, second = sample_descent(X, y, weights, eta, number)
         end = ln.gradient_flow(data, weights, times=[0.0, number / time_constant(eta)], rtol=1e-11).weights
-        gaps.append(highest(np.abs(first - end.first[-1]).max(), np.abs(second - end.second[-1, 0]).max()))
-    return {"value": exponent(rates, gaps)[0], "gap": gaps[-1], "rate": rates[-1]}
+        gaps[eta] = highest(np.abs(first - end.first[-1]).max(), np.abs(second - end.second[-1, 0]).max())
+    order = within(0.1, "Euler's method is of order 1: the slope in its step is 1 up to the next order", of=1)
+    yield printed(
+        r"slope in $\eta$ of the distance of descent from the flow", exponent(list(gaps), list(gaps.values()))[0], order
+    )
+    yield fact(r"that distance, by $\eta$", gaps)
 
 
 @claim(
     "samples",
-    says="For many samples the empirical moments (8) tend to Sigma and Sigma beta, the mean square of the labels to "
-    "1 + rho A^2, and a network's trajectory to the population's.",
-    assumes="Gaussian inputs by (1), labels by (2), finite d",
-    tried=f"moments at three pairs of spike and alignment, 40 data sets of n = 100, 1000, 10 000; networks of d = "
-    f"{DIM}, m = {WIDTH}, s = {SCALE:g} at {AT_PAIR} with n = 1000 and 100 000, six data sets each",
-    holds=AllOf(
-        Within(
-            0.1,
-            "exponents",
-            of=-0.5,
-            what="exponent of n",
-            because="means of n independent terms; 40 data sets leave a scatter of 0.03",
-        ),
-        Below(
-            4.5,
-            "away",
-            what="largest distance of a mean from its limit, in standard errors",
-            form=".1f",
-            because="the largest of nine: one run in 10 000 exceeds it by chance",
-        ),
-        Below(
-            0.4,
-            "closer",
-            what="distance of the trajectory from the population's, n = 100 000 over n = 1000",
-            form=".2f",
-            because="a tenth by the square root of n, and four times that for the scatter of six data sets",
-        ),
-    ),
-    reads="exponents of n of the distance of covariance, correlation and label power from their limits: "
-    "{exponents:.2f}",
+    says=r"For many samples the empirical moments (8) tend to $\Sigma$ and $\Sigma \beta$, the mean square of the "
+    r"labels to $1 + \rho A^2$, and a network's trajectory to the population's.",
+    assumes="Gaussian inputs by (1), labels by (2), finite $d$",
+    tried=r"moments at three pairs of spike and alignment, 40 data sets of $n$ = 100, 1000, 10 000; networks of "
+    rf"{NETWORK}, $s = 10^{{-5}}$ at {AT_PAIR} with $n$ = 1000 and 100 000, six data sets each",
 )
-def many_samples(trial: Trial) -> Numbers:
+def many_samples(trial: Trial) -> Rows:
     random = generator(trial.seed, 8)
     sizes = [100, 1000, 10_000]
-    exponents, away = {}, []
+    exponents, away = {}, {}
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (5.0, 0.0)):
         moments = pair_moments(spike, alignment, dim=6)
         beta = target(alignment, 6)
@@ -162,8 +132,9 @@ def many_samples(trial: Trial) -> Numbers:
                 gaps[name].append(np.sqrt(np.mean((drawn[name] - limit) ** 2)))
         for name, limit in wanted.items():
             along = [np.sum(value * limit) for value in drawn[name]]  # one number of each, at the largest n
-            away.append(abs(Estimate.of_mean(along).errors_above(np.sum(limit * limit))))
-            exponents[f"{name}, {spike:g}, {alignment:g}"] = exponent(sizes, gaps[name])[0]
+            at = f"{name}, ({spike:g}, {alignment:g})"
+            away[at] = abs(Estimate.of_mean(along).errors_above(np.sum(limit * limit)))
+            exponents[at] = exponent(sizes, gaps[name])[0]
     ideal = trained_networks(trial)
     weights = paper_starts(trial.seed, SCALE)
     few, many = (
@@ -173,54 +144,74 @@ def many_samples(trial: Trial) -> Numbers:
         ]
         for n in (1000, 100_000)
     )
-    return {"exponents": exponents, "away": away, "closer": np.mean(many) / np.mean(few)}
+    yield printed(
+        "exponent of $n$ in the distance of each moment from its limit",
+        exponents,
+        within(0.1, "means of $n$ independent terms; 40 data sets leave a scatter of 0.03", of=-0.5),
+    )
+    yield printed(
+        "distance of the mean at the largest $n$ from its limit, in standard errors",
+        away,
+        below(4.5, "the largest of nine: one run in 10 000 exceeds it by chance"),
+    )
+    yield printed(
+        r"distance of the trajectory from the population's, $n = 100\,000$ over $n = 1000$",
+        np.mean(many) / np.mean(few),
+        below(0.4, "a tenth by the square root of $n$, and four times that for the scatter of six data sets"),
+    )
 
 
 @claim(
     "eq9",
     says="In the adapted basis the gradient flow reads (9)-(12).",
     assumes="population covariance",
-    tried="random states of networks with d = 8, m = 10",
-    holds=Below(
-        1e-8,
-        what="largest relative error",
-        form=".1e",
-        because="an identity, up to the rounding of central differences of a loss of size 10",
-    ),
-    reads="(9)-(12) against minus half the numerical gradient of the loss (5), at {states} states and pairs",
+    tried="random states of networks with $d = 8$, $m = 10$ at three pairs of spike and alignment",
 )
-def adapted_flow(trial: Trial) -> Numbers:
+def adapted_flow(trial: Trial) -> Rows:
     random = generator(trial.seed, 5)
-    errors = []
+    errors = {}
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (100.0, 0.1)):
         moments = pair_moments(spike, alignment, dim=8)
         first, second = random.standard_normal((10, 8)) / 3, random.standard_normal(10) / 3
         gradient = numeric_gradient(first, second, moments.cov, moments.limit)
-        for part, formula in zip(gradient, printed_flow(TwoPhase(spike, alignment), first, second), strict=True):
-            errors.append(np.abs(-0.5 * part - formula).max() / np.abs(0.5 * part).max())
-    return {"value": highest(errors), "states": len(errors) // 2}
+        formulas = printed_flow(TwoPhase(spike, alignment), first, second)
+        for layer, part, formula in zip(("$W$", "$a$"), gradient, formulas, strict=True):
+            error = np.abs(-0.5 * part - formula).max() / np.abs(0.5 * part).max()
+            errors[f"{layer} at ({spike:g}, {alignment:g})"] = error
+    identity = below(1e-8, "an identity, up to the rounding of central differences of a loss of size 10")
+    yield printed(
+        "relative distance of (9)-(12) from minus half the numerical gradient of the loss (5)", errors, identity
+    )
 
 
 @claim(
     "appA",
     says="The constants of the flow have the closed forms of Appendix A.",
-    assumes="positive spike, 0 < A < 1",
-    tried="spikes from 0.01 to 1000, alignments from 0.01 to 0.999",
-    holds=Below(
-        1e-6,
-        what="largest relative error",
-        form=".1e",
-        because="closed forms against matrices, in which cosines of 1e-3 and less lose digits: 1e-8 is found",
-    ),
-    reads="|Sigma_xy|, lambda1, lambda2, nu and the cosines of mu with v1 and v2 against matrix products over {pairs} "
-    "pairs",
+    assumes="positive spike, $0 < A < 1$",
+    tried="spikes from 0.01 to 1000, alignments from 0.01 to 0.999, 25 pairs",
 )
-def constants(trial: Trial) -> Numbers:
-    errors = []
+def constants(trial: Trial) -> Rows:
+    names = (
+        r"$\lvert \Sigma_{xy} \rvert$",
+        r"$\lambda_1$",
+        r"$\lambda_2$",
+        r"$\nu$",
+        "cosine with $v_1$",
+        "cosine with $v_2$",
+    )
+    errors = dict.fromkeys(names, 0.0)
     for spike in (0.01, 0.5, 3.0, 20.0, 1e3):
         for alignment in (0.01, 0.3, 0.5, 0.9, 0.999):
             moments, theory = pair_moments(spike, alignment, dim=4), TwoPhase(spike, alignment)
             true = [moments.cross[0], moments.cov[0, 0], moments.cov[1, 1], -moments.cov[0, 1], *moments.basis[:2, 0]]
             closed = [theory.correlation, theory.lambda1, theory.lambda2, theory.nu, *theory.basis[:, 0]]
-            errors += [abs(b / a - 1) for a, b in zip(true, closed, strict=True)]
-    return {"value": highest(errors), "pairs": 25}
+            for name, a, b in zip(names, true, closed, strict=True):
+                errors[name] = highest(errors[name], abs(b / a - 1))
+    yield printed(
+        "largest relative distance of each constant from the product of matrices",
+        errors,
+        below(
+            1e-6,
+            "closed forms against matrices, in which cosines of $10^{-3}$ and less lose digits: $10^{-8}$ is found",
+        ),
+    )

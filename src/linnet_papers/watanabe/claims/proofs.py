@@ -10,24 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet_papers.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
+from linnet_papers.reproduction import Rows, Trial, above, below, both, claim, corrected, fact, printed
 from linnet_papers.reproduction.fits import exponent, slopes
 from linnet_papers.watanabe import misprints
 from linnet_papers.watanabe.claims.equations import numeric_gradient, paper_loss
-from linnet_papers.watanabe.settings import AT_PAIR, DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
+from linnet_papers.watanabe.settings import AT_PAIR, LARGE, NETWORK, POINTS, SCALES, SEEDS
 from linnet_papers.watanabe.training.phases import Networks, runs_by_scale, trained_networks
 
-SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, {AT_PAIR}, every saved state of a gradient flow"
-IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
-INEQUALITY = Limit(1e-9, "an inequality between numbers of order 1, up to rounding")
-RATE = Limit(1e-4, "a difference quotient of a loss of size 3 over 2e-4 time units, good to 1e-6")
-NO_RISE = Below(
-    1e-12,
-    "rise",
-    what="largest change of the loss from one saved time to the next",
-    form=".0e",
-    because="a loss that never rises, up to rounding where it has come to zero",
-)
+SETTING = f"{NETWORK}, {SEEDS} seeds, {AT_PAIR}, every saved state of a gradient flow"
+IDENTITY = below(1e-9, "an algebraic identity, up to rounding")
+INEQUALITY = below(1e-9, "an inequality between numbers of order 1, up to rounding")
+RATE = below(1e-4, r"a difference quotient of a loss of size 3 over $2 \cdot 10^{-4}$ time units, good to $10^{-6}$")
 FINITE = 1.0  # a finite time, the same for every s; training has not begun by then at s = 1e-6
 
 
@@ -64,57 +57,57 @@ def terms(run: Networks) -> Terms:
     return Terms(bracket1, bracket2, theory.variance * along[..., 2:])
 
 
-def relative_errors(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
-    """Return the largest error of each formula over the largest true value."""
-    return {name: float(np.abs(true - formula).max() / np.abs(true).max()) for name, formula in formulas.items()}
+def relative_error(true: np.ndarray, formula: np.ndarray) -> float:
+    """Return the largest error of a formula over the largest true value."""
+    return float(np.abs(true - formula).max() / np.abs(true).max())
 
 
 @claim(
     "eq43",
-    says="The deviations of w1 and w2 obey (43) and (44).",
+    says="The deviations of $w_1$ and $w_2$ obey (43) and (44).",
     assumes="none: an identity",
-    tried=f"{SETTING}, s = {LARGE:g}",
-    holds=Below(IDENTITY, what="largest relative error", form=".1e"),
-    reads="both identities against the network's own velocities",
+    tried=f"{SETTING}, $s = {LARGE:g}$",
 )
-def deviation_of_first(trial: Trial) -> Numbers:
+def deviation_of_first(trial: Trial) -> Rows:
     run = trained_networks(trial, scale=LARGE)
     scalars, (second, _) = terms(run), run.deviations
     true = run.orthogonal_part(run.velocities[1])[..., :2]
     brackets = (scalars.bracket1, -scalars.bracket2)
-    return relative_errors(true, value=np.stack([bracket[..., None] * second for bracket in brackets], -1))
+    formula = np.stack([bracket[..., None] * second for bracket in brackets], -1)
+    yield printed(
+        "relative distance of (43) and (44) from the network's own velocities", relative_error(true, formula), IDENTITY
+    )
+
+
+MINUS = r"a minus stands before the sum over $i \ge 3$"
 
 
 @claim(
     "eq45",
-    says="The deviation of a obeys (45), with a plus before the sum over i >= 3.",
+    says=r"The deviation of $a$ obeys (45), with a plus before the sum over $i \ge 3$.",
     assumes="none: an identity",
-    tried=f"{SETTING}, s = {LARGE:g}",
-    holds=Below(IDENTITY, "printed", what="relative error", form=".1e"),
-    corrected=Below(IDENTITY, what="relative error", form=".1e"),
-    correction="a minus stands before the sum over i >= 3",
-    reads="the identity against the network's own velocity",
+    tried=f"{SETTING}, $s = {LARGE:g}$",
+    correction=MINUS,
 )
-def deviation_of_second(trial: Trial) -> Numbers:
+def deviation_of_second(trial: Trial) -> Rows:
     run = trained_networks(trial, scale=LARGE)
     scalars, (_, first) = terms(run), run.deviations
     known = scalars.bracket1[..., None] * first[..., 0] - scalars.bracket2[..., None] * first[..., 1]
     rest = np.einsum("tsi,tshi->tsh", scalars.rest, first[..., 2:])
-    printed = known + misprints.deviation_rest(rest)
-    return relative_errors(run.orthogonal_part(run.velocities[0]), value=known - rest, printed=printed)
+    true = run.orthogonal_part(run.velocities[0])
+    plus = relative_error(true, known + misprints.deviation_rest(rest))
+    yield printed("relative distance of (45) from the network's own velocity", plus, IDENTITY)
+    yield corrected("relative distance with a minus", relative_error(true, known - rest), IDENTITY)
 
 
 @claim(
     "eq47",
-    says="The energy of the deviations changes by (47), with a plus before the sum over i >= 3.",
+    says=r"The energy of the deviations changes by (47), with a plus before the sum over $i \ge 3$.",
     assumes="none: an identity",
-    tried=f"{SETTING}, s = {LARGE:g}",
-    holds=Below(IDENTITY, "printed", what="relative error", form=".1e"),
-    corrected=Below(IDENTITY, what="relative error", form=".1e"),
-    correction="a minus stands before the sum over i >= 3",
-    reads="the identity against the rate of change by the network's own velocities",
+    tried=f"{SETTING}, $s = {LARGE:g}$",
+    correction=MINUS,
 )
-def energy_rate(trial: Trial) -> Numbers:
+def energy_rate(trial: Trial) -> Rows:
     run = trained_networks(trial, scale=LARGE)
     scalars, (second, first) = terms(run), run.deviations
     turn, push = (run.orthogonal_part(velocity) for velocity in run.velocities)
@@ -122,25 +115,19 @@ def energy_rate(trial: Trial) -> Numbers:
     inner = np.einsum("tsh,tshi->tsi", second, first)
     known = 2 * scalars.bracket1 * inner[..., 0] - 2 * scalars.bracket2 * inner[..., 1]
     rest = (scalars.rest * inner[..., 2:]).sum(-1)
-    return relative_errors(true, value=known - rest, printed=known + misprints.deviation_rest(rest))
+    plus = relative_error(true, known + misprints.deviation_rest(rest))
+    yield printed("relative distance of (47) from the rate by the network's own velocities", plus, IDENTITY)
+    yield corrected("relative distance with a minus", relative_error(true, known - rest), IDENTITY)
 
 
 @claim(
     "eq49",
-    says="The energy of the deviations grows at most at the rate C(t) of (49).",
-    assumes="small Gaussian start",
-    tried=f"{SETTING}, s = {SCALE:g}; deviations of any direction",
-    holds=Below(INEQUALITY, "printed", what="excess over the printed C(t), in units of the largest rate"),
-    corrected=AllOf(
-        Below(INEQUALITY, what="excess over it"),
-        Below(
-            INEQUALITY, "sharp", what="distance from the least C that serves, 2 sqrt(first^2 + second^2)", form=".0e"
-        ),
-    ),
-    correction="C(t) with absolute values and twice the terms is never exceeded",
-    reads="deviations in the worst proportion grow at up to {size:.1f}",
+    says="The energy of the deviations grows at most at the rate $C(t)$ of (49).",
+    assumes="small Gaussian initialization",
+    tried=f"{SETTING}, $s = 10^{{-5}}$; deviations of any direction",
+    correction="$C(t)$ with absolute values and twice the terms is never exceeded",
 )
-def growth_bound(trial: Trial) -> Numbers:
+def growth_bound(trial: Trial) -> Rows:
     run = trained_networks(trial)
     scalars = terms(run)
     residual = run.moments.cross - run.overlaps @ run.moments.cov
@@ -149,96 +136,105 @@ def growth_bound(trial: Trial) -> Numbers:
     matrix[..., 0, 1:] = matrix[..., 1:, 0] = residual[..., :2]
     worst = 2 * np.linalg.eigvalsh(matrix)[..., -1]
     size = worst.max()
-    return {
-        "value": (worst - scalars.rate).max() / size,
-        "printed": (worst - scalars.printed_rate).max() / size,
-        "sharp": np.abs(worst - scalars.sharp_rate).max() / size,
-        "size": size,
-    }
+    excess = "excess of the largest growth over {} $C(t)$, in units of the largest rate"
+    yield printed(excess.format("the printed"), (worst - scalars.printed_rate).max() / size, INEQUALITY)
+    yield corrected(excess.format("that"), (worst - scalars.rate).max() / size, INEQUALITY)
+    yield corrected(
+        r"distance of the largest growth from the least $C$ that serves, $2 \sqrt{b_1^2 + b_2^2}$ of the two brackets",
+        np.abs(worst - scalars.sharp_rate).max() / size,
+        INEQUALITY,
+    )
+    yield fact("largest rate at which deviations in the worst proportion grow", size)
 
 
 @claim(
     "eq48",
-    says="What (48) leaves to the deviations of other w_i, the sum of sigma^2 |a^T w_i| |Delta w_i|^2/2, is O(s^3).",
-    assumes="small Gaussian start",
-    tried=f"{SETTING}, s from 1e-2 to 1e-6",
-    holds=Above(2.9, what="least slope in s", because="O(s^3) is slope 3"),
-    reads="the largest value of the sum along the runs: {sizes:.1e} for s = {scales:g}",
+    says=r"What (48) leaves to the deviations of other $w_i$, the sum of $\sigma^2 \lvert a^\top w_i \rvert \lvert "
+    r"\Delta w_i \rvert^2/2$, is $O(s^3)$.",
+    assumes="small Gaussian initialization",
+    tried=f"{SETTING}, {SCALES}",
 )
-def rest_of_the_bound(trial: Trial) -> Numbers:
-    runs = runs_by_scale(trial)
-    sizes = []
-    for run in runs.values():
+def rest_of_the_bound(trial: Trial) -> Rows:
+    sizes = {}
+    for s, run in runs_by_scale(trial).items():
         _, first = run.deviations
-        sizes.append(0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1).max())
-    return {"value": slopes(list(runs), sizes)[1], "sizes": sizes, "scales": list(runs)}
+        sizes[s] = 0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1).max()
+    cubic = above(2.9, "the power 3 that is claimed, less 0.1 for a fit over decades")
+    yield printed(
+        "least slope in $s$ of the largest value of the sum", slopes(list(sizes), list(sizes.values()))[1], cubic
+    )
+    yield fact("largest value of the sum, by $s$", sizes)
 
 
 @claim(
     "eq50",
-    says="For any finite time the bound (50) on E is O(s^2).",
-    assumes="small Gaussian start; C as the inequalities give it",
-    tried=f"{SETTING}, s from 1e-2 to 1e-6, t up to {FINITE:g}",
-    holds=AllOf(
-        Above(
-            -0.1,
-            what="slope in s of the bound's factor",
-            because="bounded as s -> 0 is slope 0; the factor at the end of training has slope -2",
-        ),
-        Below(
-            1 + 1e-3,
-            "share",
-            what="E over its bound",
-            because="an inequality; the integral is taken on the saved times by trapezia",
-        ),
-        Above(1.9, "energy", what="slope in s of E", because="O(s^2) is slope 2"),
-    ),
-    reads=f"up to t = {FINITE:g} the bound's factor is O(s^{{value:.2f}}); up to the end of training, which takes "
-    "ln(1/s), it goes as s^{end:.2f}",
+    says="For any finite time the bound (50) on $E$ is $O(s^2)$.",
+    assumes="small Gaussian initialization; $C$ as the inequalities give it",
+    tried=f"{SETTING}, {SCALES}, $t$ up to {FINITE:g}",
 )
-def gronwall(trial: Trial) -> Numbers:
+def gronwall(trial: Trial) -> Rows:
     from scipy.integrate import cumulative_trapezoid
 
-    runs = runs_by_scale(trial)
-    early, end = [], []  # the bound's factor: the largest up to `FINITE`, and of the whole run
-    energies, shares = [], []
-    for run in runs.values():
+    early, end = {}, {}  # the bound's factor: the largest up to `FINITE`, and of the whole run
+    energies, shares = {}, {}
+    for s, run in runs_by_scale(trial).items():
         factors = np.exp(cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0))
         finite = run.times <= FINITE
         energy = run.energy
-        early.append(factors[finite].max())
-        end.append(factors.max())
-        energies.append(energy[finite].max())
-        shares.append((energy / (energy[0] * factors))[finite].max())
-    used = list(runs)
-    return {
-        "energy": slopes(used, energies)[1],
-        "share": shares,
-        "end": exponent(used, end)[0],
-        "value": exponent(used[-2:], early[-2:])[0],
-    }
+        early[s], end[s] = factors[finite].max(), factors.max()
+        energies[s] = energy[finite].max()
+        shares[s] = (energy / (energy[0] * factors))[finite].max()
+    used = list(early)
+    yield printed(
+        f"slope in $s$ of the bound's factor up to $t = {FINITE:g}$, smallest scales",
+        exponent(used[-2:], list(early.values())[-2:])[0],
+        above(-0.1, r"bounded as $s \to 0$ is slope 0; the factor at the end of training has slope $-2$"),
+    )
+    yield printed(
+        "$E$ over its bound, by $s$",
+        shares,
+        below(1 + 1e-3, "an inequality; the integral is taken on the saved times by trapezia"),
+    )
+    yield printed(
+        "least slope in $s$ of $E$",
+        slopes(used, list(energies.values()))[1],
+        above(1.9, "the power 2 that is claimed, less 0.1 for a fit over decades"),
+    )
+    yield fact(
+        r"slope in $s$ of the bound's factor up to the end of training, which takes $\ln(1/s)$",
+        exponent(used, list(end.values()))[0],
+    )
 
 
 @claim(
     "eq51",
-    says="The loss never rises, and falls at the rate |grad L|^2/tau.",
+    says=r"The loss never rises, and falls at the rate $\lvert \nabla L \rvert^2/\tau$.",
     assumes="gradient flow (6)-(7)",
-    tried=f"{SETTING}, s = {LARGE:g}; three of its states",
-    holds=Below(RATE, "printed", what="error of dL/dt = -|grad L|^2/tau, over |grad L|^2/tau", form=".1e") & NO_RISE,
-    corrected=Below(RATE, "right", what="error", form=".1e") & NO_RISE,
-    correction="dL/dt = -|grad L|^2/(2 tau)",
-    reads="(dL/dt)/|grad L|^2 = {ratio:.5f} in units of 1/tau, with a numerical gradient",
+    tried=f"{SETTING}, $s = {LARGE:g}$; three of its states",
+    correction=r"$dL/dt = -\lvert \nabla L \rvert^2/(2 \tau)$",
 )
-def loss_rate(trial: Trial) -> Numbers:
+def loss_rate(trial: Trial) -> Rows:
     run = trained_networks(trial, scale=LARGE)
     nudge = 1e-4
     turn, push = run.velocities
-    ratios = []
-    for i in (1, POINTS // 8, POINTS // 4):  # before, in and after the growth of w1
+    ratios = {}
+    for when, i in {"before": 1, "in": POINTS // 8, "after": POINTS // 4}.items():  # the growth of w1
         first, second = run.first[i, 0], run.second[i, 0]
         data = run.moments.cov, run.moments.limit
         ahead, behind = (paper_loss(first + h * push[i, 0], second + h * turn[i, 0], *data) for h in (nudge, -nudge))
         gradient = numeric_gradient(first, second, *data)
-        ratios.append((ahead - behind) / (2 * nudge) / sum((part**2).sum() for part in gradient))
-    right, printed = (np.abs(np.array(ratios) - rate) for rate in (0.5 * misprints.LOSS_RATE, misprints.LOSS_RATE))
-    return {"right": right, "printed": printed, "ratio": ratios[0], "rise": np.diff(run.loss, axis=0).max()}
+        ratios[f"{when} the growth of $w_1$"] = (
+            (ahead - behind) / (2 * nudge) / sum((part**2).sum() for part in gradient)
+        )
+
+    def errors(rate: float) -> dict[str, float]:
+        return {when: abs(ratio - rate) for when, ratio in ratios.items()}
+
+    error = r"error of the rate, over $\lvert \nabla L \rvert^2/\tau$ with a numerical gradient"
+    yield printed(error, errors(misprints.LOSS_RATE), RATE)
+    yield corrected(f"{error}, with the factor 1/2", errors(0.5 * misprints.LOSS_RATE), RATE)
+    yield both(
+        "largest change of the loss from one saved time to the next",
+        np.diff(run.loss, axis=0).max(),
+        below(1e-12, "a loss that never rises, up to rounding where it has come to zero"),
+    )

@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import ridge
-from linnet_papers.reproduction import Above, AllOf, Below, Estimate, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import Estimate, Rows, Trial, above, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import exponent, highest, joint_limit, slopes
 from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
 from linnet_papers.watanabe.training.few_samples import FewSamples
@@ -18,41 +18,36 @@ SAMPLES = 12  # of 30 inputs, for the claims on solutions
 
 @claim(
     "eq21",
-    says="From a small start, training ends close to the minimum-norm solution.",
-    assumes="small Gaussian start, fewer samples than inputs",
-    tried="d = m = 60, n = 30, spike 20, A = 0.5, trained to 1e-15 of the first loss",
-    holds=Above(SLOPE, what="least slope in s"),
-    reads="distance to the minimum-norm solution: slope {slope:.3f} in s; {last:.1e} at s = {scale:g}",
+    says="From a small initialization, training ends close to the minimum-norm solution.",
+    assumes="small Gaussian initialization, fewer samples than inputs",
+    tried="$d = m = 60$, $n = 30$, spike 20, $A = 0.5$, four networks, trained to $10^{-15}$ of the first loss",
 )
-def min_norm(trial: Trial) -> Numbers:
-    used = [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]
-    distances = []
-    for s in used:
+def min_norm(trial: Trial) -> Rows:
+    distances = {}
+    for s in [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]:
         network = FewSamples(60, 30, 60, 20.0, 0.5, scale=s, loss=1e-15)
-        distances.append(np.mean([network.flow_end(seed)["distance"] for seed in range(trial.seed, trial.seed + 4)]))
-    overall, least = slopes(used, distances)
-    return {"value": least, "slope": overall, "last": distances[-1], "scale": used[-1]}
+        distances[s] = np.mean([network.flow_end(seed)["distance"] for seed in range(trial.seed, trial.seed + 4)])
+    least = slopes(list(distances), list(distances.values()))[1]
+    yield printed("least slope in $s$ of the distance from the minimum-norm solution", least, SLOPE)
+    yield fact("that distance, by $s$", distances)
 
 
 @claim(
     "interpolators",
     says="With fewer samples than inputs the regression problem admits infinitely many solutions of the optimal loss.",
-    assumes="d/n > 1",
-    tried="d = 30, n = 12: the minimum-norm solution moved by up to 10 along directions the samples do not see",
-    holds=AllOf(
-        Below(
-            1e-20, "losses", what="largest training loss", form=".0e", because="zero, up to the square of the rounding"
-        ),
-        Above(0.5, "free", what="directions free over d - n", because="one dimension for each missing sample"),
-    ),
-    reads="a family of solutions of {dimension} dimensions",
+    assumes="$d/n > 1$",
+    tried="$d = 30$, $n = 12$: the minimum-norm solution moved by 0.1 and 10 along directions the samples do not see",
 )
-def interpolators(trial: Trial) -> Numbers:
+def interpolators(trial: Trial) -> Rows:
     X, y = small_sample(trial, SAMPLES)
     ends = np.linalg.lstsq(X, y, rcond=None)[0]
     free = np.linalg.svd(X)[2][np.linalg.matrix_rank(X) :]
     losses = [np.mean((X @ (ends + size * v) - y) ** 2) for v in free for size in (0.1, 10.0)]
-    return {"losses": losses, "free": len(free) / (X.shape[1] - len(X)), "dimension": len(free)}
+    zero = below(1e-20, "zero, up to the square of the rounding")
+    yield printed("training loss of the moved solutions", losses, zero)
+    each = above(0.5, "one direction for each missing sample, where a count of none would be 0")
+    yield printed("number of free directions over $d - n$", len(free) / (X.shape[1] - len(X)), each)
+    yield fact("number of free directions", len(free))
 
 
 def small_sample(trial: Trial, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,47 +66,40 @@ def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
     "eq22",
     says="The minimum-norm solution is the limit of ridge regression for a vanishing ridge.",
     assumes="fewer samples than inputs",
-    tried="one data set, d = 30, n = 12, spike 20, A = 0.5; ridges from 1e-2 to 1e-5",
-    holds=AllOf(
-        Above(SLOPE, what="least slope in lambda"),
-        Below(
-            1e-12,
-            "gradient",
-            what="gradient of the ridge loss at its closed form",
-            form=".0e",
-            because="an algebraic identity, up to rounding",
-        ),
-    ),
-    reads="the closed form is {last:.0e} from the minimum-norm solution at lambda = 1e-5",
+    tried="one data set, $d = 30$, $n = 12$, spike 20, $A = 0.5$; ridges from $10^{-2}$ to $10^{-5}$",
 )
-def ridgeless(trial: Trial) -> Numbers:
-    used = [1e-2, 1e-3, 1e-4, 1e-5]
-    gaps, slants = [], []
+def ridgeless(trial: Trial) -> Rows:
+    gaps, slants = {}, []
     X, y = small_sample(trial, SAMPLES)
     ends = ln.Problem.from_data(X, y).min_norm_solution().ravel()
-    for strength in used:
+    for strength in (1e-2, 1e-3, 1e-4, 1e-5):
         fit = ridge_solution(X, y, strength)
-        gaps.append(np.linalg.norm(fit - ends))
+        gaps[strength] = np.linalg.norm(fit - ends)
         slants.append(np.abs(2 / 12 * X.T @ (X @ fit - y) + 2 * strength * fit).max())
-    return {"value": slopes(used, gaps)[1], "gradient": highest(slants), "last": gaps[-1]}
+    least = slopes(list(gaps), list(gaps.values()))[1]
+    yield printed(r"least slope in $\lambda$ of the distance of (22) from the minimum-norm solution", least, SLOPE)
+    identity = below(1e-12, "an algebraic identity, up to rounding")
+    yield printed("largest gradient of the ridge loss at its closed form", highest(slants), identity)
+    yield fact(r"that distance, by $\lambda$", gaps)
 
 
 @claim(
     "eq23",
     says="The risk of ridge regression is (23) in the proportional limit, for any spectrum.",
-    assumes="n and d large",
-    tried="n = d/2, d = 500, 100 data sets (150, 60 quick), allowance 3/d",
-    holds=Below(1.0, times="limit", what="largest |t|", because=JOINT, form=".2f"),
-    reads="ridge regression on drawn data, one spike and a power law, two ridges each",
+    assumes="$n$ and $d$ large",
+    tried="ridge regression on drawn data, one spike and a power law, two ridges each; $n = d/2$, $d = 500$, 100 data "
+    "sets (150, 60 quick), allowance $3/d$",
 )
-def ridge_risk(trial: Trial) -> Numbers:
+def ridge_risk(trial: Trial) -> Rows:
     dim, trials = (150, 60) if trial.quick else (500, 100)
     n = dim // 2
     ranks = np.arange(1.0, dim + 1)
-    scored = []
-    one_spike = np.where(ranks == 1, 21.0, 1.0), np.where(ranks == 1, 0.25, np.where(ranks == 2, 0.75, 0.0))
-    power_law = ranks**-1.2, 1 / ranks / (1 / ranks).sum()
-    for place, (values, overlaps) in enumerate((one_spike, power_law)):
+    scored = {}
+    spectra = {
+        "one spike": (np.where(ranks == 1, 21.0, 1.0), np.where(ranks == 1, 0.25, np.where(ranks == 2, 0.75, 0.0))),
+        "power law": (ranks**-1.2, 1 / ranks / (1 / ranks).sum()),
+    }
+    for place, (name, (values, overlaps)) in enumerate(spectra.items()):
         target = np.sqrt(overlaps)
         random = generator(trial.seed, 9, place)
         for strength in (0.05, 0.5):
@@ -122,8 +110,10 @@ def ridge_risk(trial: Trial) -> Numbers:
                 risks.append(values @ (fit - target) ** 2)
             wanted = float(ridge.risk(values, overlaps, n, ridge=strength))
             mean = Estimate.of_mean(risks)
-            scored.append(max(abs(mean.value - wanted) - FINITE_SIZE / dim * wanted, 0) / mean.error)
-    return {"value": highest(scored), "limit": joint_limit(len(scored), trials)}
+            t = max(abs(mean.value - wanted) - FINITE_SIZE / dim * wanted, 0) / mean.error
+            scored[f"{name}, ridge {strength:g}"] = t
+    limit = below(joint_limit(len(scored), trials), JOINT)
+    yield printed(r"$\lvert t \rvert$ of the mean risk beyond the allowance", scored, limit)
 
 
 def ridgeless_limits(ratio: float) -> tuple[float, float]:
@@ -149,25 +139,25 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
 
 @claim(
     "eq26",
-    says="The spike drops out of (24) as d grows, and kappa tends to gamma - 1, its derivative to gamma/(gamma - 1).",
-    assumes="d -> infinity at fixed d/n > 1",
-    tried="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",
-    holds=Within(
-        0.1, of=-1, what="exponent in d", because="the spike is one of d eigenvalues: its part in (24) falls as 1/d"
-    ),
-    reads="kappa and its derivative, solved from (24) with a spike of 20, approach (26) as d^{value:.2f}; {last:.1e} "
-    "off at d = 10 000",
+    says=r"The spike drops out of (24) as $d$ grows, and $\kappa$ tends to $\gamma - 1$, its derivative to "
+    r"$\gamma/(\gamma - 1)$.",
+    assumes=r"$d \to \infty$ at fixed $d/n > 1$",
+    tried="(24) solved for $d$ = 100, 1000, 10 000 at $d/n$ = 1.5, 2, 6 with a spike of 20",
 )
-def kappa_limits(trial: Trial) -> Numbers:
-    dims = [100, 1000, 10_000]
+def kappa_limits(trial: Trial) -> Rows:
     step = 1e-4
-    misses = []
-    for dim in dims:
+    misses = {}
+    for dim in (100, 1000, 10_000):
         errors = []
         for ratio in (1.5, 2.0, 6.0):
             kappa, slope = ridgeless_limits(ratio)
             solved = [solved_kappa(dim, ratio, 20.0, k * step) for k in (0, 1, 2)]
             derivative = (-3 * solved[0] + 4 * solved[1] - solved[2]) / (2 * step)
             errors += [abs(solved[0] / kappa - 1), abs(derivative / slope - 1)]
-        misses.append(highest(errors))
-    return {"value": exponent(dims, misses)[0], "last": misses[-1]}
+        misses[f"$d = {dim}$"] = highest(errors)
+    yield printed(
+        "exponent of $d$ in the largest relative distance from both limits",
+        exponent((100, 1000, 10_000), list(misses.values()))[0],
+        within(0.1, "the spike is one of $d$ eigenvalues: its part in (24) falls as $1/d$", of=-1),
+    )
+    yield fact("largest relative distance from both limits", misses)

@@ -7,12 +7,12 @@ from pydantic import NonNegativeInt
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit
+from linnet_papers.reproduction import Figure, Rows, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import PairSettings
 from linnet_papers.watanabe.training import figure_runs
 
-NEAR = Limit(0.03, "about the width of the drawn line, and what 2000 samples in place of 10 000 move the curve")
+NEAR = below(0.03, "about the width of the drawn line, and what 2000 samples in place of 10 000 move the curve")
 
 
 class PlaneSettings(PairSettings):
@@ -98,26 +98,25 @@ def plot(ds: Dataset) -> style.Picture:
     return picture
 
 
-def check(ds: Dataset) -> list[Check]:
-    """Return how far the trained network is from each prediction, in both components over the whole run."""
-    limit = max(ds.attrs["scale"], 1e-9)
-    ideal = float(np.abs(ds.population_components - ds.population_reduced).max())
-    aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())
-    sampled = float(np.abs(ds.trained_components - ds.reduced_components).max())
-    n, rate = ds.attrs["samples"], ds.attrs["learning_rate"]
+def check(ds: Dataset) -> Rows:
+    """Measure how far the trained network is from each prediction, over the whole run."""
+    largest = "largest distance of both components from the network,"
+    order = below(max(ds.attrs["scale"], 1e-9), "both predictions are right up to $O(s)$, with a constant below 1")
+    ideal, aligned, sampled = (
+        float(np.abs(ds[one] - ds[other]).max())
+        for one, other in (
+            ("population_components", "population_reduced"),
+            ("trained_components", "aligned_components"),
+            ("trained_components", "reduced_components"),
+        )
+    )
     plane = figure_runs.hausdorff(ds.reduced_components.values, ds.descent_components.values)
-    return [
-        Check.below("population: reduced dynamics against the network, max error", ideal, limit, form=".1e"),
-        Check.below(
-            f"{n} samples: aligned flow of the sample against the network, max error", aligned, limit, form=".1e"
-        ),
-        Check.below(
-            f"{n} samples, gradient descent of learning rate {rate:.1e}: the population's reduced dynamics is at most "
-            f"{plane:.4f} away in the plane (limit {NEAR:g}); at equal times {sampled:.3f} from the gradient flow",
-            plane,
-            NEAR,
-        ),
-    ]
+    yield printed(f"{largest} reduced dynamics and network on the population", ideal, order)
+    yield printed(f"{largest} aligned flow of the sample", aligned, order)
+    yield printed("distance in the plane of gradient descent from the population's reduced dynamics", plane, NEAR)
+    yield fact(f"{largest} reduced dynamics of the population at equal times", sampled)
+    yield fact("number of samples", ds.attrs["samples"])
+    yield fact("learning rate of gradient descent", ds.attrs["learning_rate"])
 
 
 FIGURE = Figure(

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure
+from linnet_papers.reproduction import Figure, Rows, at_most, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import PairSettings
 from linnet_papers.watanabe.training import figure_runs
@@ -86,30 +86,22 @@ def plot(ds: Dataset) -> style.Picture:
     return picture
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     """Measure eq. (17) while the second component is small, and the two times against those of the trained network."""
     first, second = ds.components.values.T
     young = second < 0.02 * ds.attrs["limit_2"]
-    gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])
-    late = float(np.abs(ds.descent.values - ds.components.values).max())
     t1, t2 = figure_runs.phase_times(
         ds.time.values, ds.components.values, ds.attrs["plateau"], float(second[-1]), ds.attrs["delta"]
     )
-    return [
-        Check(f"early phase (17) against the network while w2 is below 2% of its limit: {gap:.1%} of the plateau", gap),
-        Check(f"w1^2 passes half its plateau at t = {t1:.3f}; the timescale t1 is {ds.attrs['early_time']:.3f}", t1),
-        Check.at_most(
-            f"w2 reaches 1 - e^-{ds.attrs['delta']:g} of its limit at t = {t2:.3f}, t1 plus the bound (20) is "
-            f"{ds.attrs['later_time']:.3f}",
-            t2,
-            ds.attrs["later_time"],
-        ),
-        Check(
-            f"gradient descent of learning rate {ds.attrs['learning_rate']:.1e} is at most {late:.3f} from the "
-            "gradient flow at equal times: it starts a little later",
-            late,
-        ),
-    ]
+    bound = at_most(ds.attrs["later_time"], "$t_1$ plus the bound (20), which is one")
+    yield printed(r"time at which $w_2$ has $1 - e^{-\delta}$ of its limit", t2, bound)
+    yield fact("time at which $w_1^2$ passes half its plateau", t1)
+    yield fact("early timescale $t_1$", ds.attrs["early_time"])
+    gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])
+    yield fact("distance of (17) from the network over its plateau, while $w_2$ is below 2% of its limit", gap)
+    late = float(np.abs(ds.descent.values - ds.components.values).max())
+    yield fact("largest distance of gradient descent from the gradient flow at equal times", late)
+    yield fact("learning rate of gradient descent", ds.attrs["learning_rate"])
 
 
 FIGURE = Figure(

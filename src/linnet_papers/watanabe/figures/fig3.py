@@ -8,14 +8,14 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit
+from linnet_papers.reproduction import Figure, Rows, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.watanabe.settings import RunSettings
 from linnet_papers.watanabe.training import figure_runs
 
 # What varies from curve to curve of a panel: its name in the dataset, its symbol, and in words
 VARIED = {"a": ("spike_a", "ρ", "spike ρ"), "b": ("alignment_b", "A", "alignment A of spike and target")}
-CROSSED = Limit(1e-2, "starts of one size differ in u(0): what such a shift in time is worth on the plateau")
+CROSSED = below(1e-2, "networks of one scale differ in $u(0)$: what such a shift in time is worth on the plateau")
 
 
 class LossSettings(RunSettings):
@@ -106,29 +106,23 @@ def plot(ds: Dataset) -> style.Picture:
     return picture
 
 
-def check(ds: Dataset) -> list[Check]:
-    """Check the order of the curves, and the marked times against those of the networks."""
-    checks = []
+def check(ds: Dataset) -> Rows:
+    """Measure the order of the curves, and the marked times beside those of the networks."""
     for panel in ds.attrs["panels"].split(","):
         name = VARIED[panel][0]
         word, loss = name.removesuffix(f"_{panel}"), ds[f"loss_{panel}"]
-        rises = float(loss.diff(name).max())
+        rise = float(loss.diff(name).max())
+        yield printed(f"largest rise of the normalized loss with the {word}, at equal times", rise, CROSSED)
         late = float(abs(ds[f"descent_loss_{panel}"] - loss).max())
-        checks.append(Check.below(f"{panel}: largest rise of the loss with the {word}", rises, CROSSED, form=".1e"))
-        checks.append(
-            Check(f"{panel}: gradient descent is at most {late:.3f} from the gradient flow at equal times", late)
-        )
-        for i, value in enumerate(ds[name].values):
-            t1, t2 = ds[f"measured_{panel}"].values[i]
-            early, later = float(ds[f"early_time_{panel}"][i]), float(ds[f"later_time_{panel}"][i])
-            checks.append(
-                Check(
-                    f"{panel}: {word} {value:g}: half plateau at {t1:.3f} (t1 = {early:.3f}), w2 settled at {t2:.3f} "
-                    f"({'within' if t2 <= later else 'beyond'} t1 + bound = {later:.3f})",
-                    float(t2),
-                )
+        yield fact(f"largest distance of gradient descent from the gradient flow, panel {panel}", late)
+        labels = [f"{word} {value:g}" for value in ds[name].values]
+        reached = dict(zip(("early", "later"), ds[f"measured_{panel}"].values.T, strict=True))
+        for mark, words in {"early": "$w_1^2$ passes half its plateau", "later": "$w_2$ is settled"}.items():
+            measured, marked = (
+                dict(zip(labels, values, strict=True)) for values in (reached[mark], ds[f"{mark}_time_{panel}"].values)
             )
-    return checks
+            yield fact(f"time at which {words}, panel {panel}", measured)
+            yield fact(f"time of the mark for it, panel {panel}", marked)
 
 
 FIGURE = Figure(

@@ -7,10 +7,10 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet_papers.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, at_most, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, labeled
 
-ROUNDING = Limit(1e-12, "a formula of about ten operations on numbers near 1, in float64, a thousand times over")
+ROUNDING = at_most(1e-12, "a formula of about ten operations on numbers near 1, in float64, a thousand times over")
 
 
 class MapSettings(Settings):
@@ -73,27 +73,15 @@ def plot(ds: Dataset) -> style.Picture:
     return picture
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     """Monotone in both, flat where the target is orthogonal to the spike; and where the plain error is not."""
-    along_spike, along_alignment = float(ds.error.diff("spike").max()), float(ds.error.diff("alignment").max())
-    rise = max(along_spike, along_alignment)
+    rises = {along: float(ds.error.diff(along).max()) for along in ("spike", "alignment")}
+    yield printed("largest rise of the normalized error from a point to the next, by what grows", rises, ROUNDING)
     flat = float(ds.error.sel(alignment=0).max() - ds.error.sel(alignment=0).min())
+    yield printed("variation of the error where target and spike are orthogonal", flat, ROUNDING)
     peaks = ds.spike.values[ds.plain_error.isel(alignment=slice(1, None)).values.argmax(0)]
-    ratio = ds.attrs["ratio"]
-    return [
-        Check.at_most(
-            f"the normalized error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
-            f"alignment (limit {ROUNDING:.0e})",
-            rise,
-            ROUNDING,
-        ),
-        Check.at_most("orthogonal to the spike it varies by", flat, ROUNDING, form=".1e"),
-        Check(
-            f"not divided, the error rises up to spike {peaks.min():g} to {peaks.max():g} at every A > 0 "
-            f"(d/n - 2 = {ratio - 2:g}) before it falls",
-            float(peaks.max()),
-        ),
-    ]
+    ends = {"smallest": peaks.min(), "largest": peaks.max(), "$d/n - 2$": ds.attrs["ratio"] - 2}
+    yield fact("spike up to which the error rises if it is not divided, over all $A > 0$", ends)
 
 
 FIGURE = Figure(

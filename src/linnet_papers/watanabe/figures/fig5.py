@@ -9,9 +9,9 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet import style
+from linnet_papers.reproduction import Figure, Rows, Settings, above, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.drawing import panel_axes
-from linnet_papers.reproduction.figure import Check, Figure, Settings
 from linnet_papers.reproduction.fits import joint_limit
 from linnet_papers.watanabe import misprints
 from linnet_papers.watanabe.figures.fig3 import VARIED, panel_title
@@ -30,7 +30,7 @@ LAWS = {
     "finite": "risk of the finite spectrum / signal power",
 }
 
-DESCENT = 2e-3  # both stop where the training loss has fallen by 1e-8, within 1e-4 of its square root
+DESCENT = below(2e-3, "both stop where the training loss has fallen by $10^{-8}$, within $10^{-4}$ of its square root")
 
 
 class ErrorSettings(Settings):
@@ -173,42 +173,28 @@ def plot(ds: Dataset) -> style.Picture:
     return picture
 
 
-def check(ds: Dataset) -> list[Check]:
-    """Return all points together against eq. (27), corrected and as printed."""
+def check(ds: Dataset) -> Rows:
+    """Compare all points together with eq. (27), corrected and as printed."""
     panels = ds.attrs["panels"].split(",")
     errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
-    predicted, printed, own = (np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS)
+    predicted, printed_law, own = (np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS)
     worst, limit, square = joint_test(errors, predicted)
-    wrong, _, wrong_square = joint_test(errors, printed)
+    wrong, _, wrong_square = joint_test(errors, printed_law)
     finite, _, finite_square = joint_test(errors, own)
-    gap = float(np.abs(errors.mean(-1) / predicted - 1).max())
-    loss, distance = (max(float(ds[f"{name}_{p}"].max()) for p in panels) for name in ("loss", "distance"))
+    chance = "chance alone exceeds it with a probability of 1%, all points together (Bonferroni)"
+    yield printed(r"largest $\lvert t \rvert$ of (27) with the spike in its bracket", worst, below(limit, chance))
+    yield printed(r"largest $\lvert t \rvert$ of (27) as printed", wrong, above(limit, f"{chance}: a misprint is told"))
+    yield fact(r"largest $\lvert t \rvert$ of the risk of the finite spectrum", finite)
+    squares = {"with the spike": square, "as printed": wrong_square, "finite spectrum": finite_square}
+    yield fact(r"mean square of $t$", squares)
+    yield fact("largest relative distance of a mean from (27)", float(np.abs(errors.mean(-1) / predicted - 1).max()))
     descent, flow = ds.attrs["descent_error"], ds.attrs["flow_error"]
-    where = f"{errors.shape[0]} points of {errors.shape[1]} networks each, d = {ds.attrs['dim']}"
-    return [
-        Check.below(
-            f"eq. (27) with the spike in its bracket: largest |t| {worst:.2f} over {where} (joint 1% limit "
-            f"{limit:.2f}), mean square {square:.2f}; largest relative gap of a mean {gap:.2%}",
-            worst,
-            limit,
-        ),
-        Check.above(
-            f"eq. (27) as printed: largest |t| {wrong:.1f}, mean square {wrong_square:.1f} (must exceed {limit:.2f})",
-            wrong,
-            limit,
-        ),
-        Check(f"risk of the finite spectrum: largest |t| {finite:.2f}, mean square {finite_square:.2f}", finite),
-        Check.below(
-            f"gradient descent on one data set of d = {ds.attrs['descent_dim']}, d/n = {ds.attrs['descent_ratio']:g}: "
-            f"error {descent:.5f}, by gradient flow {flow:.5f} (limit {DESCENT:.0e} of it)",
-            abs(descent / flow - 1),
-            DESCENT,
-        ),
-        Check(
-            f"training ended at {loss:.1e} of its first loss or below, at most {distance:.1e} from the minimum-norm "
-            "solution"
-        ),
-    ]
+    yield printed(
+        "relative distance of gradient descent from the flow on one data set", abs(descent / flow - 1), DESCENT
+    )
+    loss, distance = (max(float(ds[f"{name}_{p}"].max()) for p in panels) for name in ("loss", "distance"))
+    yield fact("largest loss at the end of training, over its first value", loss)
+    yield fact("largest distance from the minimum-norm solution", distance)
 
 
 FIGURE = Figure(

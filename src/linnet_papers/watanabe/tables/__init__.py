@@ -1,1 +1,1 @@
-"""The grids of trained networks behind the claims."""
+"""The tables that a page of the documentation prints."""

@@ -1,0 +1,1 @@
+"""The grids of trained networks behind the claims."""
