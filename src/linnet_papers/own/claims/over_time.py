@@ -180,9 +180,9 @@ CLOCK = above(1.69, "another clock must break the bound at some setting, or the 
 
 @claim(
     "flow-ridge",
-    says="From a large initialization descent is gradient flow on the predictor: for a target that prefers no direction "
-    r"its excess test error at time $\tau$ is at most 1.69 times that of ridge regression with $\lambda = 1/\tau$, as "
-    "Ali, Kolter and Tibshirani (2019) prove. The formulas without data obey this bound.",
+    says="From a large initialization descent is gradient flow on the predictor: for a target that prefers no "
+    r"direction its excess test error at time $\tau$ is at most 1.69 times that of ridge regression with "
+    r"$\lambda = 1/\tau$, as Ali, Kolter and Tibshirani (2019) prove. The formulas without data obey this bound.",
     assumes=r"one output, a threshold of 1000, where $\tau$ is 2000 times the canonical time, equal overlaps of the "
     "target with all eigenvectors, the proportional limit",
     tried=r"60 inputs with eigenvalues $i^{-p}$, $\tau$ from 0.1 to $10^4$",

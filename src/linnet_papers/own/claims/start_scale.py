@@ -127,7 +127,7 @@ MORE = below(0.0, "by the law, each further digit saves the same fraction of its
     r"$M \Sigma$ in the plane of spike and target, $M = I + \frac{q - g}{q + g} \beta \beta^\top/\lvert \beta "
     r"\rvert^2$, $q = \sqrt{g^2 + \lvert \beta \rvert^2}$, at threshold $g$. This is between a half and twice that of "
     r"$\Sigma$, so up to half of the steps are saved, the more the smaller the error; if the target lies along the "
-    "spike, more steps are needed.",
+    "spike, a small initialization needs more steps.",
     assumes=r"population covariance with one spike, a target of unit length, one output, an orthogonal initialization "
     "with a product of zero, steps at which the loss never rises",
     tried=r"descent in the plane of spike and target; large: scale 1000; the law at half of the largest stable step, "
