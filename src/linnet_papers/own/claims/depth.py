@@ -140,7 +140,7 @@ def what_depth_changes(trial: Trial) -> Rows:
     yield fact(outside, buried[3].min() / buried[2].min())
 
 
-def _task(trial: Trial, rank: int, signal: float) -> ln.Problem:
+def _task(trial: Trial, rank: float, signal: float) -> ln.Problem:
     """Return a matrix in unit noise, whose weakest signal is so many times the largest singular value of the noise."""
     spectrum = signal * 2 * 40**-0.5 * np.linspace(2.0, 1.0, int(rank))
     return ln.problems.low_rank_plus_noise(40, rank=int(rank), spectrum=spectrum, key=trial.seed)
