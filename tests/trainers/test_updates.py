@@ -29,13 +29,13 @@ def start_and_problem(depth, *, width=H, in_dim=D, samples=N):
 def train_full(problem, layers, step, steps):
     """Every layer by `step(index, weight, gradient, memory, number of the step)`, in NumPy at full width."""
     X, Y = problem.inputs, problem.outputs
-    layers, memory = [np.array(layer) for layer in layers], {}
+    layers, memory = [np.array(layer) for layer in layers], dict[int, dict]()
     for number in range(steps):
         reached = [np.eye(layers[0].shape[1])]
         for layer in layers:
             reached.append(layer @ reached[-1])
         pull = (Y.T - reached[-1] @ X.T) @ X / len(X)
-        gradients = []
+        gradients = list[np.ndarray]()
         for index in range(len(layers) - 1, -1, -1):
             gradients.insert(0, -pull @ reached[index].T)
             pull = layers[index].T @ pull

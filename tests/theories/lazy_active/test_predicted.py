@@ -176,16 +176,6 @@ def test_the_wide_formula_is_left_where_it_would_be_off():
     assert np.nanmax(found.uncertainty) < 0.03 and told.covered.mean() > 0.9
 
 
-def test_a_run_has_a_band():
-    times = np.linspace(0.01, 0.1, 4)
-    narrow, wide = (lazy_active.predicted_run(TASK, 1e-3, width, times) for width in (8, 4000))
-    assert (narrow.test_scatter > 0).all() and (narrow.loss_scatter > 0).all()
-    assert (
-        np.isnan(wide.test_scatter).all()
-        and np.isnan(lazy_active.predicted_run(TASK, 1e-3, 8, times, draws=1).test_scatter).all()
-    )
-
-
 @pytest.mark.parametrize("shape", [(9, 9), (7, 11)])
 def test_entries_of_the_truth_beside_the_diagonal_count(shape):
     """The distance to the truth of drawn networks, entry by entry; without these entries it is another one."""
