@@ -45,8 +45,8 @@ def test_the_numbers_of_figures_and_claims_are_those_of_the_registry():
     own = len(known) - len(papers)
     text = (ROOT / "README.md").read_text()
     said = re.search(
-        r"Of (\d+) claims in four papers, (\d+) hold, (\d+) hold with a correction, and (\d+) are refuted; (\w+) could only be "
-        r"tried outside.* so is each of the (\d+) figures",
+        r"Of (\d+) claims in four papers, (\d+) hold, (\d+) hold with a correction, and (\d+) are refuted; (\w+) "
+        r"could only be tried outside.* so is each of the (\d+) figures",
         text,
     )
     assert said is not None

@@ -26,7 +26,7 @@ def build_app(only: str | None = None) -> typer.Typer:
     """Build the command line, with all commands or, since importing all takes its time, with the one named `only`."""
     app = typer.Typer(
         name="linnet",
-        help="How linear networks learn: the papers' figures and claims, as commands.",
+        help="Train linear networks, predict how they learn, and check the claims of the papers about them.",
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -175,7 +175,7 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
             "eps over the size of the gradients"
         )
     if adapter.weight_decay_b:
-        conditions.append("the weight decay of B is a group option of its own")
+        conditions.append("the weight decay of B is set in its parameter group")
     if not adapter.second_is_zero:
         conditions.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
     if adapter.dora:
@@ -187,7 +187,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         )
     elif adapter.clip is None:
         conditions.append(
-            f"gradients are not clipped, which nothing here says: transformers.Trainer clips them at {DEFAULT_CLIP:g} "
+            f"gradients are not clipped, which the settings do not contain: transformers.Trainer clips them at "
+            f"{DEFAULT_CLIP:g} "
             "unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):

@@ -94,6 +94,7 @@ def predict(
         if _uncertainty(answers) <= rtol:
             break
     if best is None:
+        failed.reverse()  # the later a formula stands, the more it applies to, and the more its failure says
         nearest = ". ".join(text for _, text in sorted(failed, key=lambda one: one[0])[:NAMED])
         trainer = "`ln.gradient_flow`" if update is None else "`ln.gradient_descent`"
         raise NoFormulaError(

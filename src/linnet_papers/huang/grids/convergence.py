@@ -10,15 +10,16 @@ import linnet as ln
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.training.cells.inside import LAWS, convergence_cells
 from linnet_papers.huang.training.runs import theory_of
-from linnet_papers.reproduction import Numbers, Table, Trial
+from linnet_papers.reproduction import Numbers, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, scalars
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Train over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
     smaller networks."""
     axes = {"law": LAWS, "smaller": SMALLER}
     seeds = 3 if trial.quick else 5
@@ -26,9 +27,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-convergence", convergence_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
-def read(networks: Dataset) -> dict[str, list[Any]]:
+def rows(trial: Trial) -> dict[str, list[Any]]:
     """Return what was measured by its name, an entry for each law, size of the start and draw."""
-    return by_name(_row(cell) for cell in cells_of(networks, "law", "smaller", "seed"))
+    return by_name(_row(cell) for cell in cells_of(cells(trial), "law", "smaller", "seed"))
 
 
 def _row(cell: Dataset) -> Numbers:
@@ -56,27 +57,3 @@ def _row(cell: Dataset) -> Numbers:
         "last": row["last_loss"] / row["first_loss"],
         "first_off": theory.first_time() / rate / row["first_steps"] - 1,  # of `Stages.first_time` from the measured t1
     }
-
-
-TABLE = Table(
-    name="convergence",
-    title="When networks inside Assumption 4.1 reach 4 epsilon, against the time of Theorem 4.1",
-    sweep=sweep,
-    read=read,
-    columns={
-        "inputs": "{[law]}",
-        "start ×": "{[smaller]:g}",
-        "first loss": "{[first_loss]:.3f}",
-        f"steps to {4 * settings.EPSILON:g}": "{[steps]:.0f}",
-        "t1 stated": "{[stated_first]:.0f}",
-        "t2 − t1 stated": "{[stated_second]:.0f}",
-        "constant needed": "{[constant]:.3f}",
-        "with σ_y²": "{[corrected]:.3f}",
-        "last loss/first": "{[last]:.0e}",
-    },
-    note=(
-        "Constant needed: steps over t1 + t2, both as printed with constants 1. Sloped: eigenvalues of Σ fall "
-        "as i^(-1/4). Noisy: labels with noise at the limit of (5), 8n|β|²; with σ_y²: |β|² + σ_y² where |β|² is "
-        "printed."
-    ),
-)

@@ -1,4 +1,4 @@
-"""The tables of Tu et al.: cells against plain NumPy, cells that know nothing of their neighbors, and controls."""
+"""The grids of Tu et al.: cells against plain NumPy, cells that know nothing of their neighbors, and controls."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import reference
 from drawn import drawn_gaussian
 from linnet.theories import lazy_active
 from linnet_papers.reproduction.measurement import Trial
-from linnet_papers.tu.tables import active_region
-from linnet_papers.tu.tables import border as tu_border
-from linnet_papers.tu.tables import regions as tu_regions
-from linnet_papers.tu.tables import timeline as tu_timeline
-from linnet_papers.tu.tables import updates as tu_updates
-from linnet_papers.tu.tables import widths as tu_widths
+from linnet_papers.tu.grids import active_region
+from linnet_papers.tu.grids import border as tu_border
+from linnet_papers.tu.grids import regions as tu_regions
+from linnet_papers.tu.grids import timeline as tu_timeline
+from linnet_papers.tu.grids import widths as tu_widths
 from linnet_papers.tu.training import descents, phase_diagram, widths
 
 QUICK = Trial(quick=True)
@@ -65,7 +64,7 @@ def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.Monke
     right = lazy_active.stopping_time
     monkeypatch.setattr(lazy_active, "stopping_time", lambda *a, **k: 2 * right(*a, **k))
     with pytest.raises(RuntimeError, match="is not reached at d = 30"):
-        active_region.TABLE.rows(QUICK)
+        active_region.errors(QUICK)
 
 
 # The border of the lazy region
@@ -141,25 +140,12 @@ def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbors() -> None:
 
 
 def test_tasks_are_common_to_the_cases() -> None:
-    networks = tu_regions.TABLE.results(QUICK)
+    networks = tu_regions.cells(QUICK)
     assert (networks["signal"].std("case") < 1e-12).all() and (networks["signal"].std("replicate") > 1e-3).all()
     assert (networks["min_test_loss"].std("case") > 1e-3).all()
 
 
-def test_orders_of_update_share_their_starts() -> None:
-    networks = tu_updates.TABLE.results(QUICK).squeeze("dim")
-    apart = (
-        networks["min_test_loss"].sel(update="sequential") / networks["min_test_loss"].sel(update="simultaneous") - 1
-    )
-    assert abs(apart.sel(c=50.0)).max() < 0.01 < abs(apart.sel(c=5.0)).max()
-
-
 def test_blocks_of_several_settings_are_refused() -> None:
-    points = {"dim": np.array([6, 6]), "c": np.array([5.0, 50.0]), "update": np.full(2, "sequential")}
-    with pytest.raises(ValueError, match="`c` must be one for all cells of a block"):
-        phase_diagram.update_cells(
-            {**points, "replicate": np.arange(2)}, np.arange(2), gammas=[-1.85, 2.25], rank=2, seed=0
-        )
     with pytest.raises(ValueError, match="`dim` must be one for all cells of a block"):
         descents.active_cells(
             {"dim": np.array([6, 8]), "spectrum": np.full(2, "(1)")},
@@ -194,7 +180,7 @@ def test_a_flow_does_not_depend_on_its_neighbors() -> None:
 
 
 def test_flows_are_read_against_the_target_they_were_trained_on() -> None:
-    runs = tu_widths.TABLE.rows(QUICK)
+    runs = tu_widths.flows(QUICK)
     assert np.linalg.norm(runs.weights[-1].product - runs.problem.cross, axis=(-2, -1)).max() < 0.1 * runs.threshold
     imbalance = runs.weights.imbalance
     assert runs.weights.first.shape == (25, 7, 3, 24, 12)
@@ -233,6 +219,6 @@ def test_a_crossing_of_a_level_is_found_between_states() -> None:
 
 
 def test_stages_follow_each_other() -> None:
-    stages = tu_timeline.TABLE.rows(QUICK)
+    stages = tu_timeline.stages(QUICK, *tu_timeline.SPECTRA)
     assert stages["stage"].values.tolist() == ["t1", "T1", "T2", "T3", "T5"]
     assert (stages.reached.diff("stage") >= 0).all() and (stages.left < 0.01).all()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import linnet as ln
-from linnet_papers.reproduction import Estimate, Table, Trial
+from linnet_papers.reproduction import Estimate, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.tu.published import phase_diagram_cells
 from linnet_papers.tu.training.phase_diagram import published_cells
 
@@ -24,12 +24,15 @@ def cell_names(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
+    """Return the sweep over the tasks of one cell in a block. Quick mode takes cells of few steps."""
     names = cell_names((7, 5), (12, 3)) if trial.quick else cell_names((5, 3), (2, 1))
     printed = phase_diagram_cells()
     axes = {"cell": names, "replicate": range(4)}
     fixed = {"dim": int(printed.attrs["dim"]), "rank": int(printed.attrs["rank"]), "seed": trial.seed}
     return trial_sweep(trial, "tu-published", published_cells, axes, fixed=fixed, together="replicate")
+
+
+cells = trained(sweep)
 
 
 def read(networks: Dataset) -> dict[str, list[Any]]:
@@ -44,21 +47,3 @@ def read(networks: Dataset) -> dict[str, list[Any]]:
         place = {"gamma_variance": variance, "gamma_width": width, "step": step, "printed": theirs}
         rows.append(place | {"trained": Estimate.of_mean(ours), "share": Estimate.of_mean(ours / theirs)})
     return by_name(rows)
-
-
-TABLE = Table(
-    name="published",
-    title="Test error of cells that the authors printed, and of the same cells trained on other draws of the task",
-    sweep=sweep,
-    read=read,
-    columns={
-        "γ(σ²)": "{[gamma_variance]:.3f}",
-        "γ(w)": "{[gamma_width]:.3f}",
-        "step": "{[step]:.0f}",
-        "printed": "{[printed]:.4f}",
-        "trained, mean": "{[trained].value:.4f}",
-        "standard error": "{[trained].error:.4f}",
-        "trained over printed": "{[share].value:.3f}",
-    },
-    note="d = 200, rank 5; the public loop (second layer sees the new first one) up to the printed step.",
-)

@@ -15,7 +15,7 @@ from linnet_papers.huang.training.runs import theory_of
 from linnet_papers.reproduction import Columns, Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import highest, lowest
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
@@ -26,11 +26,14 @@ SETTINGS = (SECTION_SIX, *INSIDE)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
+    """Train in section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
     3, of smaller networks."""
     cells = {"seeds": 3 if trial.quick else 8, "block": 2, "unbatched_axes": ["setting"], "coords": {"stage": [1, 2]}}
     fixed = settings.size(trial.quick)
     return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, fixed=fixed, **cells)
+
+
+cells = trained(sweep)
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,11 @@ def _format_error(error: float) -> tuple[str, str]:
     if not error < 2:
         return f"{error:.2g}" if error < 100 else f"{error:.0e}", " times"
     return f"{100 * error:.3g}" if error > 0.9 else f"{100 * error:.2g}", "%"
+
+
+def rows(trial: Trial) -> dict[str, list[Neurons]]:
+    """Return the networks of every setting, one for each draw."""
+    return read(cells(trial))
 
 
 TABLE = Table(

@@ -6,16 +6,16 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.tables.neurons import Rows, read_by_start
+from linnet_papers.huang.grids.neurons import Rows, read_by_start
 from linnet_papers.huang.training.cells.inside import region_cells
 from linnet_papers.huang.training.runs import theories_of
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, scalars
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
+    """Train at four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
     networks."""
     axes = {"signal": settings.SIGNALS, "margin": settings.MARGINS}
     seeds = 2 if trial.quick else 4
@@ -23,9 +23,12 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-region", region_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
+cells = trained(sweep)
+
+
 def read(results: Dataset) -> Rows:
     """Return what was measured by its name, as in `_read_corner`, and then by signal and margin."""
-    return read_by_start(results, "signal", "|beta| = {:g}", _read_corner)
+    return read_by_start(results, "signal", r"$\lvert \beta \rvert = {:g}$", _read_corner)
 
 
 def _read_corner(networks: Dataset) -> Numbers:
@@ -53,14 +56,14 @@ def _read_corner(networks: Dataset) -> Numbers:
     }
 
 
-def count_inside(rows: Rows) -> dict[str, int]:
-    """Return how many networks satisfy the printed assumption, and how many there are."""
-    return {name: sum(rows[name].values()) for name in ("inside", "networks")}
-
-
-def where_start_is_small(rows: Rows, name: str) -> list[float]:
+def where_start_is_small(rows: Rows, name: str) -> dict[str, float]:
     """Return the values of that name where v_0^2 is well below sqrt(gamma)/tr: those that the correction speaks of."""
-    return [rows[name][corner] for corner, start in rows["start"].items() if start <= settings.FEATURE_START]
+    return {key: rows[name][key] for key, start in rows["start"].items() if start <= settings.FEATURE_START}
+
+
+def rows(trial: Trial) -> Rows:
+    """Return what was measured by its name, then by signal and margin in words."""
+    return read(cells(trial))
 
 
 TABLE = Table(

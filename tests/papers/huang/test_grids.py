@@ -1,7 +1,8 @@
-"""The tables of the feature-learning paper: cells against plain NumPy, and the same bits in any blocks."""
+"""The grids of the feature-learning paper: cells against plain NumPy, and the same bits in any blocks."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import xarray as xr
 import linnet as ln
 from linnet.sweeps import Sweep
 from linnet.theories.feature_learning import Stages, assumptions
-from linnet_papers.huang.tables import convergence, equations, lemmas, neurons, region, scalings
+from linnet_papers.huang.grids import convergence, equations, lemmas, neurons, region, scalings
 from linnet_papers.huang.training import features
 from linnet_papers.huang.training.cells.equations import equations_cells, train_to_share
 from linnet_papers.huang.training.cells.inside import LAWS, convergence_cells, law_data, neurons_cells
@@ -173,14 +174,14 @@ def test_errors_are_those_of_the_theory_on_every_neuron():
         np.testing.assert_allclose(expected["second"], worst, rtol=1e-9)
 
 
-def test_tables_of_networks_do_not_depend_on_their_blocks(assert_same):
+def test_grids_of_networks_do_not_depend_on_their_blocks(assert_same):
     sweep = neurons.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, ratio=[0.03, 10.0], margin=[10.0]))
     sweep = region.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, signal=[1.0, 0.1], margin=[1.0]))
     sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, setting=["section 6", "1"]))
-    sweep = convergence.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
+    sweep = inspect.unwrap(convergence.cells)(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, law=["normal", "sloped"], smaller=[1.0]))
 
 
@@ -226,7 +227,7 @@ def test_draws_of_the_lemmas_are_those_of_the_shares():
 
 
 def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
-    rows = lemmas.TABLE.rows(QUICK)
+    rows = lemmas.rows(QUICK)
     for case, draws in rows["draws"].items():
         form, law = rows["form"][case], rows["form_law"][case]
         assert abs(form - law) < 4 * lemmas.share_error(law, draws)
@@ -235,7 +236,7 @@ def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
 
 
 def test_the_lemmas_do_not_depend_on_their_blocks(assert_same):
-    sweep = lemmas.sweep(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
+    sweep = inspect.unwrap(lemmas.cells)(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
     assert_same(*regrouped(sweep, n=[10, 40], noise=[8.0, 1e-7]))
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Estimate, Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import DataArray, Dataset, by_label, cells_of, read_cells
+from linnet_papers.reproduction import Estimate, Numbers, Trial
+from linnet_papers.reproduction.datasets import DataArray, Dataset, by_label, read_cells
 from linnet_papers.reproduction.fits import exponent, highest, last_crossing
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.tu.settings import GAMMAS
 from linnet_papers.tu.training.descents import timeline_cells
 from linnet_papers.tu.training.starts import threshold_of
@@ -17,7 +17,7 @@ from linnet_papers.tu.training.starts import threshold_of
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
 STAGES = ("t1", "T1", "T2", "T3", "T5")
-LATER, END = "T1 and later", "the end"  # at which x is read too
+LATER, END = "$T_1$ and later", "the end"  # at which x is read too
 STEPS = 400
 SECOND_POWER = 0.25  # T2: when the leading value is (w/d)^(1/4) times the threshold
 NEAR = 2.0  # a singular value between half the threshold and twice it is at the transition
@@ -25,22 +25,28 @@ SETTLED = 0.02  # singular values so close to those of A* + E have arrived: T5 a
 
 # What several claims try and assume
 TWO = "(1, 1/2)"  # the spectrum of most of them
-EVERYWHERE = f"(gamma_sigma2, gamma_w) = {', '.join(PLACES)}"
-ACTIVE = "active region, d large"
+EVERYWHERE = rf"$(\gamma_{{\sigma^2}}, \gamma_w) = {', '.join(PLACES)}$"
+ACTIVE = "active region, $d$ large"
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of the table: the tasks of one place, dimension and spectrum in a block."""
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Train the tasks of one place, dimension and spectrum in a block."""
     axes = {"place": PLACES, "dim": [30, 90] if trial.quick else [50, 100, 200], "spectrum": SPECTRA}
     fixed = {"places": PLACES, "spectra": SPECTRA, "steps": STEPS}
     return trial_sweep(trial, "tu-timeline", timeline_cells, axes, seeds=3, fixed=fixed, together="seed")
 
 
-def read(networks: Dataset) -> Dataset:
-    """Return the stages of every network, (place, spectrum, dim, seed): what `read_network` returns."""
+def stages(trial: Trial, *spectra: str) -> Dataset:
+    """Return what `read_network` returns of the networks of these spectra, of (1, 1/2) where none is named.
+
+    (place, spectrum, dim, seed), without the spectrum where it is that one.
+    """
     axes = ("place", "spectrum", "dim", "seed")
-    stages = read_cells(networks, axes, read_network, reached=("stage",), defect=("moment",))
-    return stages.assign_coords(stage=list(STAGES), moment=[*STAGES, LATER, END])
+    networks = cells(trial).sel(spectrum=list(spectra) or [TWO])
+    found = read_cells(networks, axes, read_network, reached=("stage",), defect=("moment",))
+    found = found.assign_coords(stage=list(STAGES), moment=[*(f"${name[0]}_{name[1]}$" for name in STAGES), LATER, END])
+    return found if spectra else found.squeeze("spectrum", drop=True)
 
 
 def read_network(network: Dataset) -> Numbers:
@@ -113,41 +119,9 @@ def last_rise_time(times: np.ndarray, values: np.ndarray, level: float) -> float
     return time
 
 
-TABLE = Table(
-    name="timeline",
-    title="Stages of networks of the active region (paper's clock), length of the growth, and alignment",
-    sweep=sweep,
-    read=read,
-    split=lambda stages: cells_of(stages.mean("seed"), "place", "dim", "spectrum"),
-    columns={
-        "γ(σ²), γ(w)": "{.place:s}",
-        "d": "{.dim:d}",
-        "a": "{.spectrum:s}",
-        "T1/d": lambda row: f"{row.reached.sel(stage='T1'):.2f}",
-        "T2/d": lambda row: f"{row.reached.sel(stage='T2'):.2f}",
-        "T3/d": lambda row: f"{row.reached.sel(stage='T3'):.2f}",
-        "T5/d": lambda row: f"{row.reached.sel(stage='T5'):.2f}",
-        "T3 - T1 over printed": "{.printed_share:.2f}",
-        "over its own equation": "{.own_share:.2f}",
-        "x at T1": lambda row: f"{row.defect.sel(moment='T1'):.2f}",
-        "x at T3": lambda row: f"{row.defect.sel(moment='T3'):.3f}",
-        "x later, at most": lambda row: f"{row.defect.sel(moment=LATER):.3f}",
-        "s(K+1) at T3 over its start": "{.noise_grown:.1f}",
-        "s(K+1)/s(K) after T3": "{.noise_later:.2f}",
-    },
-    note="Means over the tasks; times are the paper's, d² times canonical; x is the measure of Lemma A.4, 0 where "
-    "aligned.",
-)
-
-
 def followed(spectra: str = TWO) -> str:
     """Return in words what is tried on the networks of these spectra."""
-    return f"descent at d = 30, 90 (full: 50, 100, 200), 3 tasks each, a = {spectra}, {EVERYWHERE}"
-
-
-def stages(trial: Trial, *spectra: str) -> Dataset:
-    """Return the stages of the networks of these spectra; of (1, 1/2) where none is named."""
-    return TABLE.rows(trial).sel(spectrum=list(spectra) or TWO)
+    return f"descent at $d = 30$, 90 (full: 50, 100, 200), 3 tasks each, $a = {spectra}$, {EVERYWHERE}"
 
 
 def by_place(array: DataArray) -> dict[str, float]:
@@ -156,7 +130,7 @@ def by_place(array: DataArray) -> dict[str, float]:
     The keys have the name of the spectrum in them and follow the order of the array's axes: `claims/growth.py` relies
     on both.
     """
-    words = {"place": "{place}", "spectrum": "a = {spectrum}", "dim": "d = {dim}"}
+    words = {"place": "${place}$", "spectrum": "$a = {spectrum}$", "dim": "$d = {dim}$"}
     return by_label(array, ", ".join(words[str(axis)] for axis in array.dims))
 
 

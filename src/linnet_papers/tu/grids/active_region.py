@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.theories import lazy_active
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import DataArray, Dataset, cells_of, read_cells
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.tu.settings import GAMMAS
 from linnet_papers.tu.training.descents import active_cells
 from linnet_papers.tu.training.starts import threshold_of
@@ -18,11 +18,14 @@ SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in u
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
+    """Return the sweep over three tasks for every dimension and spectrum (two in quick mode), in a block."""
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
     axes = {"dim": dims, "spectrum": SPECTRA}
     fixed = {"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS}
     return trial_sweep(trial, "tu-active-region", active_cells, axes, seeds=seeds, fixed=fixed, together="seed")
+
+
+cells = trained(sweep)
 
 
 def read(networks: Dataset) -> Dataset:
@@ -60,6 +63,11 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     weights = np.cos(angles) ** 2
     learned = lazy_active.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
+
+
+def errors(trial: Trial) -> Dataset:
+    """Return what `read` returns of the networks."""
+    return read(cells(trial))
 
 
 def mean_and_std(errors: DataArray) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang.training.cells.scalings import lemmas_cells
-from linnet_papers.reproduction import Numbers, Table, Trial
+from linnet_papers.reproduction import Numbers, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, fixed_of, scalars
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 SAMPLES = (10, 20, 40)
 NOISES = (8.0, 0.8, 1e-7)  # the variance as a multiple of n |beta|^2: Lemma A.4's limit, a tenth of it, hardly any
@@ -19,8 +19,9 @@ GAMMA = (0.5, 1.5)  # bounds of A.4
 GAMMA_PROOF = (0.125, 2.25)  # bounds that A.4's own proof arrives at
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over numbers of samples and noises, ten times 100 draws of each; in quick mode 3 times."""
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Draw data over numbers of samples and noises, ten times 100 draws of each; in quick mode 3 times."""
     axes = {"n": SAMPLES, "noise": NOISES}
     seeds = 3 if trial.quick else 10
     fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
@@ -37,9 +38,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: Dataset) -> dict[str, dict[tuple[int, float], Any]]:
+def rows(trial: Trial) -> dict[str, dict[tuple[int, float], Any]]:
     """Return what was counted by its name, as in `_shares`, and then by the number of samples and the noise."""
-    return by_name({(int(cell["n"]), float(cell["noise"])): _shares(cell) for cell in cells_of(results, "n", "noise")})
+    return by_name(
+        {(int(cell["n"]), float(cell["noise"])): _shares(cell) for cell in cells_of(cells(trial), "n", "noise")}
+    )
 
 
 def _shares(cell: Dataset) -> Numbers:
@@ -82,24 +85,3 @@ def chi_squared_share(n: int, bounds: tuple[float, float] = GAMMA, variance: flo
     a = 2 * gammaincinv(n / 2, (np.arange(2000) + 0.5) / 2000)  # its quantiles
     low, high = (chdtr(dim - 1, np.maximum(n * dim * bound / a - a, 0)) for bound in bounds)
     return float((high - low).mean())
-
-
-TABLE = Table(
-    name="lemmas",
-    title="How often Lemmas A.3 and A.4 hold, by samples and noise: draws of data and the chi-squared law",
-    sweep=sweep,
-    read=read,
-    columns={
-        "n": "{[n]}",
-        "noise/(n ‖β‖²)": "{[noise]:g}",
-        "draws": "{[draws]}",
-        "A.3 holds": "{[form]:.1%}",
-        "χ² law": "{[form_law]:.1%}",
-        "n² × failures": "{[failures]:.1f}",
-        "A.4 holds": "{[gamma]:.1%}",
-        "χ² law of γ": "{[gamma_law]:.1%}",
-        "with 1/8 and 9/4": "{[proof]:.1%}",
-        "median γ/(tr Σ n ‖β‖²)": "{[median]:.3g}",
-    },
-    note="The χ² law takes γ for tr Σ ‖y‖² where there is noise; without it, it is the law of γ itself.",
-)

@@ -13,19 +13,22 @@ from linnet_papers.huang.training.cells.inside import neurons_cells
 from linnet_papers.huang.training.runs import first_time_errors, theories_of
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 Rows = dict[str, dict[str, Any]]  # what was measured by its name, and then by the kind of network in words
 AT_LIMIT = " at the limit"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over six ratios and two margins, 8 draws of data and start; in quick mode 6, of smaller
+    """Train at six ratios and two margins, 8 draws of data and start; in quick mode 6, of smaller
     networks."""
     axes = {"ratio": settings.RATIOS, "margin": settings.MARGINS}
     seeds = 6 if trial.quick else 8
     fixed = settings.size(trial.quick)
     return trial_sweep(trial, "huang-neurons", neurons_cells, axes, seeds=seeds, fixed=fixed, block=2)
+
+
+cells = trained(sweep)
 
 
 def read(results: Dataset) -> Rows:
@@ -108,6 +111,11 @@ def _row(networks: Dataset) -> Numbers:
         "first_off": first_off,
         "asinh_off": asinh_off,
     }
+
+
+def rows(trial: Trial) -> Rows:
+    """Return what was measured by its name, then by ratio and margin in words."""
+    return read(cells(trial))
 
 
 TABLE = Table(

@@ -8,22 +8,23 @@ import numpy as np
 
 import linnet as ln
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Columns, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction import Trial
+from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.tu.training.widths import Flows, task_and_threshold, width_cells
 
 RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
 
 # What several claims try and assume
 TRIED = (
-    "noisy rank-2 target, d = 12 (full: 40), sigma^2 w = |Y|/10, w/d = 4 .. 16384 by the exact reduction, gradient flow"
+    r"noisy rank-2 target, $d = 12$ (full: 40), $\sigma^2 w = \lvert Y \rvert/10$, $w/d$ from 4 to 16384 by the exact "
+    "reduction, gradient flow"
 )
-GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
+GAUSSIAN = r"iid Gaussian weights of equal variance, gradient flow, $w \gg d$"
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the grid of the table: the networks of one width in a block."""
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Train the networks of one width in a block."""
     dim, seeds = (12, 3) if trial.quick else (40, 6)
     fixed = {"dim": dim, "seed": trial.seed}
     return trial_sweep(trial, "tu-widths", width_cells, {"ratio": RATIOS}, seeds=seeds, fixed=fixed, together="seed")
@@ -49,41 +50,14 @@ class Widths(Flows):
         return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
 
 
-def read(networks: Dataset) -> Widths:
-    """Return the flows of the sweep; the target is drawn again from the sweep's seed.
+def flows(trial: Trial) -> Widths:
+    """Return the flows of all widths; the target is drawn again from the sweep's seed.
 
     The times are those of the first network: `width_cells` saves all of them at the same ones.
     """
+    networks = cells(trial)
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
     problem, threshold = task_and_threshold(networks.sizes["input"], int(networks.attrs["seed"]))
     weights = ln.Weights(ordered["first"].values, ordered["second"].values)
     times = ordered["times"].values[:, 0, 0]
     return Widths(times, weights, threshold, problem, ordered["ratio"].values)
-
-
-def columns(networks: Dataset) -> Columns:
-    """Return distances of the Gram matrices to the self-consistent ones for every width, the largest of its networks.
-
-    The cubic equation's residual is in units of sigma^4 w^2 |C1|.
-    """
-    runs = read(networks)
-    worst = runs.distances.max(axis=2)
-    return {
-        "w/d": [f"{ratio:.0f}" for ratio in runs.ratios],
-        "√(d/w)": [f"{ratio**-0.5:.4f}" for ratio in runs.ratios],
-        "distance over σ²w at the start": [f"{value:.4f}" for value in worst[0]],
-        "at most": [f"{value:.4f}" for value in worst.max(axis=0)],
-        "at the end": [f"{value:.4f}" for value in worst[-1]],
-        "at most, over the minimum of Theorem 1": [f"{constant:.2f}" for constant in runs.theorem_1_constants],
-        "cubic equation missed by, at most": [f"{miss:.4f}" for miss in runs.cubic_misses],
-    }
-
-
-TABLE = Table(
-    name="widths",
-    title="Gram matrices of networks of growing width and their distance to the self-consistent ones (Theorem 1)",
-    sweep=sweep,
-    read=read,
-    columns=columns,
-    note="The largest over the networks; the cubic equation in units of σ⁴w² ‖C1‖.",
-)

@@ -12,7 +12,7 @@ from linnet_papers.huang.training.runs import first_time_errors, theories_of, th
 from linnet_papers.reproduction import Columns, Estimate, Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name, read_cells
 from linnet_papers.reproduction.fits import highest, line
-from linnet_papers.reproduction.table import trial_sweep
+from linnet_papers.reproduction.grids import trained, trial_sweep
 
 AXES: dict[str, tuple[float, ...]] = {
     "m": (64, 128, 256, 512),
@@ -30,13 +30,13 @@ WINDOWS = {"drop": (0.1, 1e-3), "tail": (1e-6, 1e-9), "whole": (1e-2, 1e-9)}  # 
 PRINTED = {"m": 1.0, "n": 0.5, "trace": -0.5, "beta": -1.0, "eta": -1.0, "v0": 1.0}
 WORDS = {"m": "m", "n": "n", "trace": "tr Σ", "beta": "‖β‖", "eta": "η", "v0": "v₀"}
 SETTING = (
-    "n = 10, d = 1000, unit signal, m = 128, sigma_0 = v_0/30, eta = 0.05, v_0 = 3e-4, one of them varied at a time; "
-    "32 data sets (quick: 4, fewer values)"
+    r"$n = 10$, $d = 1000$, unit signal, $m = 128$, $\sigma_0 = v_0/30$, $\eta = 0.05$, $v_0 = 3 \cdot 10^{-4}$, one "
+    "of them varied at a time; 32 data sets (quick: 4, fewer values)"
 )
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Return the sweep over all cases with 32 replicates; in quick mode every second value of each quantity, with 4."""
+    """Train all cases with 32 replicates; in quick mode every second value of each quantity, with 4."""
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = ["base", *(case_name(name, value) for name, values in AXES.items() for value in values[::step])]
     cases += [*(case_name("ratio", ratio) for ratio in RATIOS), case_name(*CORNER)]
@@ -50,6 +50,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         together="replicate",
         coords={"share": list(SHARES)},
     )
+
+
+cells = trained(sweep)
 
 
 def read(networks: Dataset) -> Dataset:
@@ -222,6 +225,11 @@ def _rows_of_t2(read_networks: Dataset) -> list[dict[str, str]]:
         }
         for name, (high, low) in WINDOWS.items()
     ]
+
+
+def rows(trial: Trial) -> Dataset:
+    """Return the networks with what `read` adds."""
+    return read(cells(trial))
 
 
 TABLE = Table(
