@@ -272,38 +272,6 @@ def number(name: str, value: Any) -> float:
     return converted
 
 
-def by_keyword(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Refuses positional arguments in the words of linnet: of functions whose first argument could only be a key."""
-
-    @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        if args:
-            raise TypeError(
-                f"`{function.__name__}` takes its arguments by keyword, `key` too: got {shown(args[0])} without a "
-                f"name. Write {function.__name__}(key={shown(args[0])}, ...)."
-            )
-        return function(*args, **kwargs)
-
-    return called
-
-
-def within_scope(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Refuses a keyword that a trainer does not have (optimizer, nesterov, ...) in words that name the page on it."""
-    known = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        for name in kwargs:
-            if name not in known:
-                raise TypeError(
-                    f"`{function.__name__}` has no argument `{name}`{did_you_mean(name, known)} Which optimizers and "
-                    "losses linnet has, and where: docs/scope.md."
-                )
-        return function(*args, **kwargs)
-
-    return called
-
-
 class OutOfRangeError(ValueError):
     """A result that float64 cannot hold, of arguments that are numbers."""
 

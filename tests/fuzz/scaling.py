@@ -28,7 +28,6 @@ LAWS: dict[str, list[Law]] = {
     "observables.stable_rank": [Law({"matrix": 1}, (0,))],
     "observables.effective_rank": [Law({"matrix": 1}, (0,))],
     "observables.singular_values": [Law({"matrix": 1}, (1,))],
-    "observables.singular_vectors": [Law({"matrix": 1}, (0, 1, 0))],
     "observables.numerical_rank": [Law({"values": 1}, (0,))],
     "observables.crossing_time": [Law({"times": 1}, (1,)), Law({"values": 1, "level": 1}, (0,))],
     "theories.lazy_active.mode_values": [Law({"values": 1, "threshold": 1, "times": -1}, (1,))],

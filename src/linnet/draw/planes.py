@@ -70,8 +70,8 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
             for y, x in np.argwhere(diagram.uncertainty > MAX_UNCERTAINTY)
         ]
         if unsure:
-            look = {"hatch": "////", "facecolor": "none", "edgecolor": "white", "linewidth": 0}
-            axis.add_collection(PolyCollection(unsure, **look))
+            hatched = PolyCollection(unsure, hatch="////", facecolor="none", edgecolor="white", linewidth=0)
+            axis.add_collection(hatched)
         axis.set(
             xscale="log",
             yscale="log",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -120,19 +119,6 @@ class Denoised:
             f"Denoised({rows} x {columns}, rank {self.rank}, noise {self._noise_text}, threshold {self.threshold:.4g}, "
             f"time {self.time:.4g})"
         )
-
-    def _repr_html_(self) -> str:
-        share = self.risk / self.risk_of_data if self.risk_of_data else float("nan")
-        rows = {
-            "matrix": f"{self.matrix.shape[0]} × {self.matrix.shape[1]}",
-            "noise (standard deviation)": f"{self._noise_text} ({'estimated' if self.noise_std_error else 'given'})",
-            "rank": f"{self.rank} (sum of the shares kept: {self.effective_rank:.2f})",
-            "threshold g": f"{self.threshold:.4g}",
-            "stopping time": f"{self.time:.4g}",
-            "estimated squared error": f"{self.risk:.4g}, {share:.1%} of that of the data",
-        }
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>Denoised matrix</caption>{cells}</table>"
 
     def plot(self) -> Figure:
         """Estimated error against time for every threshold, and the singular values before and after."""

@@ -162,9 +162,6 @@ class Forecast:
 
         return picture(self)
 
-    def _repr_html_(self) -> str:
-        return _forecast_summary.html(self)
-
 
 def forecast(
     problem: Problem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,15 +110,26 @@ def largest_stable_rate(
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
-    return _RateSearch(small.problem, small.weights, steps).largest_stable(known, guess)
+
+    def diverges(rates: np.ndarray) -> np.ndarray:
+        copies = Weights.stack([small.weights] * len(rates))
+        run = gradient_descent(
+            small.problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
+        )
+        return np.asarray(run.status.reason) == "diverged"
+
+    return RateSearch(diverges, steps).largest_stable(known, guess)
 
 
 @dataclass(frozen=True)
-class _RateSearch:
-    """The search, by descent from one start, for the boundary between rates that are stable and rates that diverge."""
+class RateSearch:
+    """The search for the boundary between rates that are stable and rates that diverge within some `steps`.
 
-    problem: Problem
-    weights: Weights
+    - `diverges(rates)`: whether training diverges at each of `RATES_PER_BATCH` rates, always, so that a batch is
+      compiled once
+    """
+
+    diverges: Callable[[np.ndarray], np.ndarray]
     steps: int
 
     def largest_stable(self, known: float, guess: float) -> StableRate:
@@ -165,15 +177,6 @@ class _RateSearch:
             return float(rates[-1]), None
         first = int(np.argmax(wrong))
         return (float(rates[first - 1]) if first else low), float(rates[first])
-
-    def diverges(self, rates: np.ndarray) -> np.ndarray:
-        """Return whether descent diverges at each of `rates`: `RATES_PER_BATCH` of them, always, so that the batch is
-        compiled once."""
-        copies = Weights.stack([self.weights] * len(rates))
-        run = gradient_descent(
-            self.problem, copies, learning_rate=rates, steps=self.steps, save_every=last(), keep="losses", throw=False
-        )
-        return np.asarray(run.status.reason) == "diverged"
 
 
 def _first_guess(problem: Problem, weights: Weights) -> float:

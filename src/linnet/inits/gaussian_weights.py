@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, partly_representable, refuse_infinite
+from linnet._arguments import count, partly_representable, refuse_infinite
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits._reduced_deep import draw_reduced_layers
@@ -17,7 +17,6 @@ from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
-@by_keyword
 @partly_representable
 def gaussian(
     *,
@@ -68,7 +67,6 @@ def gaussian(
     return Weights(*layers)
 
 
-@by_keyword
 @partly_representable
 def reduced_gaussian(
     *,

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, non_negative, representable
+from linnet._arguments import count, non_negative, representable
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
-@by_keyword
 def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key) -> Weights:
     r"""The initialization $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of
     zeros.
@@ -107,7 +106,6 @@ def orthogonal_layers(
     return Weights(*layers)
 
 
-@by_keyword
 @representable
 def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: Key) -> Weights:
     r"""A Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.

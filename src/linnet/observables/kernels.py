@@ -96,12 +96,6 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
 
 
-def _unit_scale(kernels: np.ndarray) -> np.ndarray:
-    """Each kernel over its largest entry, so that no square overflows or vanishes."""
-    largest = np.abs(kernels).max(axis=(-2, -1), keepdims=True)
-    return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
-
-
 def _around_each_layer(weights: Weights) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
     """Return the products of the layers above and below each layer; None where there are none."""
     layers = weights.layers

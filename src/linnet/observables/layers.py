@@ -29,9 +29,3 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
         [[3.0]]
     """
     return check_two_layers(weights).imbalance
-
-
-def _unit_columns(vectors: np.ndarray) -> np.ndarray:
-    """Each column over its largest entry, so that no square overflows or vanishes."""
-    largest = np.abs(vectors).max(axis=-2, keepdims=True)
-    return np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)

@@ -31,31 +31,6 @@ def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
 
 
 @representable
-def singular_vectors(
-    matrix: ArrayLike,
-) -> tuple[
-    Float[np.ndarray, "*batch row mode"], Float[np.ndarray, "*batch mode"], Float[np.ndarray, "*batch column mode"]
-]:
-    """The thin singular value decomposition of a matrix.
-
-    **Arguments:**
-
-    - `matrix`: (..., row, column)
-
-    **Returns** `left` (..., row, mode), `values` (..., mode) and `right` (..., column, mode).
-
-    **Example:**
-
-        >>> from linnet.observables import singular_vectors
-        >>> left, values, right = singular_vectors([[0.0, 2.0], [1.0, 0.0]])
-        >>> ((left * values) @ right.T).round(12).tolist()
-        [[0.0, 2.0], [1.0, 0.0]]
-    """
-    left, values, right = np.linalg.svd(_check_matrix(matrix), full_matrices=False)
-    return left, values, np.swapaxes(right, -1, -2)
-
-
-@representable
 def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""The stable rank: squared Frobenius norm over squared operator norm.
 

@@ -80,7 +80,6 @@ class Regression:
         return Problem.from_data(self.inputs, self.outputs, truth=np.atleast_2d(self.teacher))
 
 
-@arguments.by_keyword
 @arguments.representable
 def subgaussian_regression(
     *,
@@ -131,7 +130,6 @@ def subgaussian_regression(
     return Regression(inputs, inputs @ beta.T + noise, beta, values, signal, variance)
 
 
-@arguments.by_keyword
 @arguments.representable
 def gaussian_teacher(
     *,

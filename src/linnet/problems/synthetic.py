@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet._arguments import by_keyword, count
+from linnet._arguments import count
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.problems.problem import Problem
 
 
-@by_keyword
 def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
     """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A.
 
@@ -38,7 +37,6 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-@by_keyword
 def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
     r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
     truth.
@@ -65,7 +63,6 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-@by_keyword
 def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: int = 1) -> Problem:
     """Standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
 

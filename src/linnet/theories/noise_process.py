@@ -113,32 +113,6 @@ def euler_second_moments(
 
 
 @representable
-def scale_drift(in_dim: int) -> float:
-    r"""Drift of the log-scale of a neuron per unit of its own clock: $d - 2$.
-
-    $$ d \ln|w_i|^2 = (d - 2)\,q\,dt + 2\sqrt{q}\,dB, \qquad q = \delta^2 a_i^2/|w_i|^2 $$
-
-    with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth
-    from d = 3 on.
-
-    **Arguments:**
-
-    - `in_dim`: $d$
-
-    **Returns** $d - 2$.
-
-    **Reference:** by Ito's formula from eq. (D.2) of Varre et al. 2023; its Proposition 4.1(b) asks for $d \ge 5$.
-
-    **Example:**
-
-        >>> from linnet.theories.noise_process import scale_drift
-        >>> [scale_drift(dim) for dim in (1, 2, 3)]  # one input collapses, three or more grow
-        [-1.0, 0.0, 1.0]
-    """
-    return float(count("in_dim", in_dim) - 2)
-
-
-@representable
 def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
     r"""Sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
 

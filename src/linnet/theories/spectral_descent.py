@@ -78,7 +78,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -239,7 +239,7 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
         initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(time_of_level(levels[best], g))
+    time = float(_time_of_level(levels[best], g))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
@@ -268,9 +268,16 @@ def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*le
         >>> time_of_level([1.0, 9.0], 0.0).tolist()
         [1.0, 3.0]
     """
+    s = real_array("levels", levels)
+    if (s < 0).any():
+        raise ValueError(f"`levels` must not be negative: the smallest is {s.min():.6g}.")
+    return _time_of_level(s, non_negative("threshold", threshold))
+
+
+def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+    """Return `time_of_level` of checked arguments."""
     from scipy.special import gamma, hyp2f1
 
-    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)

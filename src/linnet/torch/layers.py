@@ -35,7 +35,7 @@ def _matrix(name: str, layer: object) -> Any:
     tensor = getattr(layer, "weight", layer)
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"`{name}` must be a linear layer or a tensor: got {type(layer).__name__}.")
-    if tensor.ndim != 2 or not tensor.is_floating_point():
+    if tensor.ndim != 2 or tensor.numel() == 0 or not tensor.is_floating_point():
         raise ValueError(f"`{name}` must be a matrix of real numbers: got {tuple(tensor.shape)} of {tensor.dtype}.")
     if tensor.is_meta or tensor.layout != torch.strided:
         lacking = "no values yet (the meta device)" if tensor.is_meta else f"the layout {tensor.layout}"

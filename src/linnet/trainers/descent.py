@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import non_negative, shown, within_scope
+from linnet._arguments import non_negative, shown
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
@@ -26,7 +26,6 @@ from linnet.trajectories.trajectory import Trajectory
 SMALLEST_SHARE = 2e-14  # of initial weights over those that are learned: rounding is then a hundredth of what waits
 
 
-@within_scope
 def gradient_descent(
     problem: Problem,
     weights: Weights,
@@ -141,8 +140,7 @@ def _resolve_update(update: str | Update, weights: Weights, *, plain: bool, redu
     if isinstance(update, (str, type)) or not isinstance(update, Update):
         names = ", ".join(sorted(UPDATES))
         raise ValueError(
-            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)} "
-            "(docs/scope.md)."
+            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)}."
         )
     if not plain:
         raise ValueError(

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, non_negative, positive, times_array, within_scope
+from linnet._arguments import count, non_negative, positive, times_array
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -39,7 +39,6 @@ MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to
 SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
 
 
-@within_scope
 def gradient_flow(
     problem: Problem,
     weights: Weights,

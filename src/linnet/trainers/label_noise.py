@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, one_or_each, within_scope
+from linnet._arguments import count, one_or_each
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -23,7 +23,6 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
-@within_scope
 def label_noise_descent(
     problem: Problem,
     weights: Weights,

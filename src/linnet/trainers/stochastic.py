@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, within_scope
+from linnet._arguments import count
 from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -26,7 +26,6 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
-@within_scope
 def stochastic_descent(
     problem: Problem,
     weights: Weights,

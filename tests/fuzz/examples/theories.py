@@ -183,7 +183,6 @@ example(
     out_dim=2,
     noise_std=0.5,
 )
-example(N + "scale_drift", in_dim=3)
 example(N + "exponent_sum", clock=0.5, in_dim=3, columns=2)
 example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
 example(N + "commutator_mean_limit", determinant=2.0)
@@ -258,9 +257,4 @@ example(
     depth=2,
     points=4,
     slow=True,
-)
-instance(
-    D + "DeepDiagram",
-    m.made(lambda: ln.theories.deep.deep_diagram(m.target_problem(), [1e-2], [1000], depth=2)),
-    received=True,
 )

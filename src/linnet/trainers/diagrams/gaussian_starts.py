@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, one_or_each, shown, whole_numbers, within_scope
+from linnet._arguments import count, flag, one_or_each, shown, whole_numbers
 from linnet._randomness import Key, key_data, words
 from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
@@ -30,7 +30,6 @@ MIN_VARIANCE = 1e-100
 MAX_THRESHOLD = 1e100  # variance times width
 
 
-@within_scope
 def gaussian_diagram(
     problems: Sequence[Problem],
     *,
