@@ -33,7 +33,7 @@ problem
 # $$ \dot u = 2u\,(|\Gamma| - \lambda u), \qquad t_{1/2} = \frac{1}{2|\Gamma|}\,\ln\frac{|\Gamma|}{\lambda\,u_0} $$
 #
 # is the time at which $u$ has half of its plateau $|\Gamma|/\lambda$. What grows out of a random start is the part of it in which both layers agree: $u_0 = |W_1\hat\Gamma^T + W_2^T|^2/4$.
-# All times here are canonical: [notation](../notation.md).
+# All times here are canonical: [time](../concepts.md#time).
 
 
 # %%
@@ -173,6 +173,6 @@ picture
 # %% [markdown]
 # ## From here
 #
-# - A formula that is to stay wants the battery of tests of [contributing](../contributing.md): t = 0, t to infinity, an independent check, a wrong formula that must fail.
+# - A formula that is to stay wants the battery of tests of [developing linnet](../developing.md#adding-a-theory-the-checklist): t = 0, t to infinity, an independent check, a wrong formula that must fail.
 # - A figure and a claim that others can run make a [package of their own](new_paper.md).
 # - The theories that are already here, and for which starts: [API reference](../reference/index.md).

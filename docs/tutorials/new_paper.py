@@ -96,5 +96,5 @@ for row in found.rows:
 print(Path("ocean/tests/test_paper.py").read_text())
 
 # %% [markdown]
-# The fifth paper that linnet knows, `examples/saxe` in the repository (Saxe, McClelland and Ganguli 2014), was made this way; [contributing](../contributing.md#adding-a-paper) has the steps
+# The fifth paper that linnet knows, `examples/saxe` in the repository (Saxe, McClelland and Ganguli 2014), was made this way; [developing linnet](../developing.md#adding-a-paper) has the steps
 # for one that is to become a part of linnet.
