@@ -16,7 +16,6 @@ from linnet.sweeps import Sweep
 from linnet.sweeps._blocks import Block
 from linnet.sweeps._store import Job, Store
 from linnet.sweeps.grid import Grid
-from linnet_papers.reproduction.datasets import cells_of
 from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.registry import papers, tables
 from linnet_papers.reproduction.table import Table
@@ -49,9 +48,8 @@ def test_each_is_well_formed(table: Table) -> None:
 
 # The first table of each paper in `make test`, the others in `make test-claims`: each trains whole grids.
 FIRST = [*{table.paper: table.name for table in reversed(TABLES.values())}.values()]
-LONG = ("own-cells",)  # 10 s and more
 TRAINED = [
-    pytest.param(table, marks=[] if table.name in FIRST and table.name not in LONG else pytest.mark.slow, id=table.name)
+    pytest.param(table, marks=[] if table.name in FIRST else pytest.mark.slow, id=table.name)
     for table in TABLES.values()
 ]
 
@@ -96,26 +94,18 @@ def test_it_reads_as_rows(table: Table) -> None:
     assert "nan" not in "".join(lines) and "$" not in lines[0]  # it is read in terminals
 
 
-def test_what_was_trained_is_trained_once_and_the_draws_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def run(sweep: Sweep) -> xr.Dataset:
-        asked.append(sweep.seed)
-        return xr.Dataset({"x": ("row", [1.0, 2.0])})
-
+def test_a_table_has_its_columns() -> None:
     def described(trial: Trial) -> Sweep:
         return Sweep(name="tu-toy", function="toys:cells", axes={"x": [1, 2]}, seed=trial.seed)
 
-    monkeypatch.setattr(ln.sweeps, "run", run)
+    data = xr.Dataset({"x": ("row", [1.0, 2.0])})
     table = Table(
         name="toy", title="A toy", sweep=described, columns=lambda ds: {"x": [f"{x:g}" for x in ds["x"].values]}
     )
-    assert table.results(QUICK) is table.results(QUICK)
-    assert table.results(Trial(seed=1)) is not table.results(QUICK)
-    assert asked == [0, 1]
-    assert table.text(table.results(QUICK)) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
-    by_row = replace(table, read=lambda ds: 2 * ds, split=lambda ds: cells_of(ds, "row"), columns={"2x": "{.x:g}"})
-    assert by_row.entries(xr.Dataset({"x": ("row", [1.0, 2.0])}, {"row": [0, 1]})) == {"2x": ["2", "4"]}
+    assert table.text(data) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
+    assert replace(table, read=lambda ds: 2 * ds["x"].values, columns={"2x": "{:g}"}).entries(data) == {
+        "2x": ["2", "4"]
+    }
 
 
 def test_phase_times_are_those_of_the_full_network() -> None:

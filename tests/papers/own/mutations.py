@@ -11,7 +11,7 @@ from linnet.theories import deep, label_noise, lazy_active, one_output, spectral
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
 from linnet_papers.own.grids import dimensions
 from linnet_papers.reproduction import Trial
-from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
+from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 
 TRIAL = Trial(quick=True, seed=3)
 
