@@ -27,7 +27,10 @@ def weights_of_layers(first: object, second: object) -> Weights:
         >>> pair.product.shape, pair.first.dtype.name
         ((2, 3), 'float64')
     """
-    return Weights(_matrix("first", first), _matrix("second", second))
+    one, two = _matrix("first", first), _matrix("second", second)
+    if one.shape[0] != two.shape[1]:
+        raise ValueError(f"`second` must take what `first` gives: got shapes {one.shape} and {two.shape}.")
+    return Weights(one, two)
 
 
 def _matrix(name: str, layer: object) -> Any:
