@@ -96,7 +96,9 @@ def assumption(
     epsilon: float,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
-    r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
+    r"""Evaluate both sides of the conditions of Assumption 4.1 for given data and initialization.
+
+    `admissible` finds scales that satisfy them.
 
     **Arguments:**
 
@@ -161,7 +163,10 @@ def assumption(
 
 @arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
-    """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
+    """Return scales of the initialization and a canonical step that satisfy the conditions about them, printed and
+    corrected.
+
+    To check scales that you already have, use `assumption`.
 
     Conditions (5) and (6) are about the data: check them with
     `assumption`.
@@ -200,7 +205,10 @@ def _end_square(data: Regression) -> float:
 
 
 def spectrum_gap(data: Regression) -> tuple[float, float]:
-    r"""Both sides of Lemma 5.1 for the constant 1: how far the Gram matrix of many inputs is from a multiple of one.
+    r"""Return both sides of Lemma 5.1 for the constant 1: the distance of the Gram matrix of many inputs from a
+    multiple of one.
+
+    A small gap means that the inputs are nearly orthogonal.
 
     $$ |XX^T - \mathrm{tr}(\Sigma)I| \quad\text{and}\quad n|\Sigma| + \sqrt n|\Sigma|_F $$
 
@@ -226,7 +234,9 @@ def spectrum_gap(data: Regression) -> tuple[float, float]:
 
 @arguments.representable
 def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -> float:
-    r"""The bound of Lemma A.1 on the overlap of every neuron with the feature, $|\langle w_r(0), X^T y\rangle|$.
+    r"""Return the bound of Lemma A.1 on the overlap of every neuron with the feature, $|\langle w_r(0), X^T y\rangle|$.
+
+    Compare it with the overlaps of drawn weights.
 
     $$ \sigma_0\sqrt{2\log(8m/\delta)\,\gamma} $$
 
@@ -256,7 +266,9 @@ def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -
 
 
 def quadratic_share(data: Regression) -> float:
-    r"""How close $|X\beta|^2$ is to its typical size: $\beta^T X^T X\beta/(n|\bar\beta|^2)$.
+    r"""Return $|X\beta|^2$ relative to its typical size, $\beta^T X^T X\beta/(n|\bar\beta|^2)$.
+
+    Near 1 the data are typical in the sense of the paper.
 
     **Arguments:**
 
@@ -277,7 +289,9 @@ def quadratic_share(data: Regression) -> float:
 
 
 def gamma_share(data: Regression) -> float:
-    r"""How close $\gamma = |X^T y|^2$ is to its typical size: $\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$.
+    r"""Return $\gamma = |X^T y|^2$ relative to its typical size, $\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$.
+
+    Near 1 the data are typical in the sense of the paper; `assumption` judges it together with the other conditions.
 
     **Arguments:**
 
