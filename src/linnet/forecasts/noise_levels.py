@@ -82,7 +82,7 @@ def _law(rows: int, columns: int) -> np.ndarray:
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     r"""Estimate the standard deviation of the noise in a matrix of low rank plus noise, with its standard error.
 
-    `ln.denoise` also tries noise that is uneven or correlated. Call this function if you need the level of white noise alone.
+    `ln.denoise` also tries noise that is uneven or correlated. Call this function for the level of white noise.
 
     The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
     follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that
