@@ -235,7 +235,7 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
 
 
 def label_of(name: str, adapter: str) -> str:
-    """What an adapter is called here: its module's name in the adapted model, and its own if it has one."""
+    """Name of an adapter: the name of its module in the adapted model, and its own name if it has one."""
     label = name.removeprefix("base_model.model.")
     return label if adapter == "default" else f"{label}:{adapter}"
 

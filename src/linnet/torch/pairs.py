@@ -205,8 +205,8 @@ def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
 
 
 def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
-    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as can be
-    told, because this part of the model cannot be traced."""
+    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as names
+    suggest, because this part of the model cannot be traced."""
     traced = layer_graph(model).traced
     return [
         (one, other)

@@ -1,4 +1,4 @@
-"""One output, any data, any initialization: the predictor over time, as a spectral filter with a clock of its own."""
+"""One output, any data, any initialization: the predictor over time, as a spectral filter with its own time scale."""
 
 from __future__ import annotations
 
