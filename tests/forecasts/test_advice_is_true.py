@@ -44,6 +44,7 @@ def test_a_difference_that_is_not_significant_is_not_equality():
     assert "The network is as good but not better" in str(clear)
 
 
+@pytest.mark.slow
 def test_the_initial_product_is_tried_too():
     """ "Does the scale matter? Hardly", although the network went from 0.782 to 0.745 with 0.3 of the scale."""
     problem = ln.problems.spiked_covariance(100, spike=20.0, alignment=1.0, samples=200, noise_std=21**0.5, key=0)

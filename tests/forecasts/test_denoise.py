@@ -52,7 +52,10 @@ def test_the_risk_it_reports_is_the_error_it_makes():
     assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / np.sqrt(20) + 0.01  # choosing the least costs a little
 
 
-@pytest.mark.parametrize(("shape", "rank", "size"), [((60, 60), 2, 4.0), ((40, 160), 4, 3.0), ((70, 50), 0, 1.0)])
+@pytest.mark.parametrize(
+    ("shape", "rank", "size"),
+    [pytest.param((60, 60), 2, 4.0, marks=pytest.mark.slow), ((40, 160), 4, 3.0), ((70, 50), 0, 1.0)],
+)
 def test_one_standard_error_of_the_noise_is_one(shape, rank, size):
     """In 200 draws; the control: the standard deviation of the entries."""
     inside, plain = [], []

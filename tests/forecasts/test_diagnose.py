@@ -183,6 +183,7 @@ def test_modes_that_one_step_learns_are_timed_finer():
     assert re.search(r"is half learned after .* steps \(time 0\.0", str(diagnosis))
 
 
+@pytest.mark.slow
 def test_both_tiles_are_of_folds_that_took_no_part_in_the_choice(linnerud, tmp_path):
     text = linnerud.write(tmp_path / "out").read_text()
     tile = re.search(r"<dt>held-out error</dt><dd>([0-9.]+)</dd>", text).group(1)

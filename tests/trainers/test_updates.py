@@ -94,7 +94,7 @@ MUONS = [
 ]
 
 
-@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize("reduce", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("settings", MUONS, ids=["original", "match_rms_adamw", "exact"])
 def test_muon_is_pytorchs_algorithm_at_full_width(settings, depth, reduce):
@@ -230,7 +230,9 @@ def test_a_rate_by_layer_does_not_go_with_decay_in_reduced_coordinates_of_deep_n
         )
 
 
-@pytest.mark.parametrize("update", [NormalizedDescent(), SpectralDescent(), "sequential"], ids=str)
+@pytest.mark.parametrize(
+    "update", [pytest.param(NormalizedDescent(), marks=pytest.mark.slow), SpectralDescent(), "sequential"], ids=str
+)
 def test_the_error_of_a_deep_reduction_is_that_of_the_update_that_runs(update):
     """With normalized gradients and large steps plain descent would be reduced to 5e-11, this run to 2e-5."""
     problem = ln.Problem.from_target(np.diag([2.0, 1.0, 0.5]))

@@ -37,7 +37,7 @@ class Adapter:
     - `frozen`: factors that are not trained, among "a" and "b". `weights`: current matrices A and B.
 
     **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
-    derived in docs/adapters.md.
+    derived on the page on adapters of the documentation.
 
     **Example:**
 

@@ -95,8 +95,8 @@ def equivalent(
     labeled a scaling rule; if the adapter does not know whether gradients are clipped (`clip` None), "not clipped" is
     one of the conditions. DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
-    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
-    present it as a separate method).
+    **Reference:** own result, derived on the page on adapters of the documentation. LoRA+ with ratio q under Adam is
+    plain LoRA with alpha times q (Hayou et al. 2024 present it as a separate method).
 
     **Example:**
 

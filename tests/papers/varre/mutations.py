@@ -8,8 +8,8 @@ import linnet as ln
 from linnet.theories import noise_process as noise_theory
 from linnet.theories import spectral_bias as theory
 from linnet_papers.reproduction import Estimate, Trial
+from linnet_papers.testing import Mutation, always, argument, result, scaled, wrong
 from linnet_papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, rank, relu, starts, whitened
-from mutations import Mutation, always, argument, result, scaled, wrong
 
 TRIAL = Trial(quick=True)
 

@@ -76,6 +76,7 @@ def test_each_task_and_width_has_draws_of_its_own():
     assert one.min_test_loss == again.min_test_loss != other.min_test_loss
 
 
+@pytest.mark.slow
 def test_rows_between_others_are_within_their_bars_of_rows_that_are_followed(monkeypatch):
     """Of a task that nothing was chosen on, and other starts. Bars ten times shorter would not hold."""
     draw = np.random.default_rng([55, 0])

@@ -70,6 +70,7 @@ def test_a_network_wide_enough_forgets_its_draw():
     assert gaps[0] < 0.05 and gaps[1] < 0.02
 
 
+@pytest.mark.slow
 def test_groups_of_the_bulk_and_no_svd_at_all():
     widths, variances = [1, 3, 30, 300, 30_000], np.geomspace(1e-5, 1e-1, 4)
     full = lazy_active.predicted_diagram(TASK, variances, widths)

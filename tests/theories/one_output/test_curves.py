@@ -35,7 +35,7 @@ def trained(X, y, first_power, second_power, times):
     return np.array([state[: width * d].reshape(width, d).T @ state[width * d :] for state in run.y.T])
 
 
-@pytest.mark.parametrize("samples", [4, 6, 20])
+@pytest.mark.parametrize("samples", [4, pytest.param(6, marks=pytest.mark.slow), 20])
 @pytest.mark.parametrize(("p", "m"), [(0.3, 0.5), (0.01, 2.0), (1.0, 0.0), (1e-4, 1e-4), (20.0, 20.0)])
 def test_it_is_the_flow_of_a_full_network(samples, p, m):
     X, y = data(samples)
