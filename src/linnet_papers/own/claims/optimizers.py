@@ -67,7 +67,7 @@ def clips(trial: Trial) -> Rows:
         half = products[len(products) // 2]
         flow = ln.theories.lazy_active.mode_values(values, threshold, np.geomspace(1e-3, 10, 200))
         selected = min(float(np.linalg.norm((left * modes) @ right - half)) for modes in flow)
-        return float(beyond / size), selected / size
+        return float(beyond / size), float(selected / size)
 
     found = {label: distances(**setting) for label, setting in trial.region(2).items()}
     clipping = {label: one[0] for label, one in found.items()}

@@ -135,7 +135,8 @@ def plot(data: Dataset) -> style.Picture:
 def check(data: Dataset) -> Rows:
     for number, name in enumerate(UPDATES[:2]):
         formula, bar = data["nearby"].isel(formula=number), data["nearby_uncertainty"].isel(formula=number)
-        apart = np.abs(formula / data["trained"].isel(update=number) - 1).values[(bar < COVERED).values]
+        ratio = formula / data["trained"].isel(update=number)
+        apart = np.abs(ratio.values - 1)[bar.values < COVERED]
         yield printed(f"median relative difference of formula and trained network, {name}", np.median(apart), NEAR)
         yield fact(f"largest of these differences, {name}", apart.max())
         yield fact(f"number of cells compared, {name}", apart.size)

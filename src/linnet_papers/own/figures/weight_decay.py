@@ -99,7 +99,7 @@ def plot(data: Dataset) -> style.Picture:
 
 
 def check(data: Dataset) -> Rows:
-    apart = np.abs(data["nearby"] / data["trained"] - 1).values
+    apart = np.abs((data["nearby"] / data["trained"]).values - 1)
     yield printed("largest relative difference of the least test error, formula and trained", apart.max(), NEAR)
     best = data["decay"].values[np.argmin(data["stopped"].values, axis=0)]
     yield fact("best decay at the smallest and at the largest threshold, over the noise's edge", best[[0, -1]])
