@@ -43,7 +43,10 @@ def cross_validate(
     max_steps: int = MAX_STEPS,
     min_time: float = 0.0,
 ) -> CrossValidationCurves:
-    """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
+    """Compute held-out errors along gradient descent for all folds and initializations, in one batch.
+
+    `ln.diagnose` calls this function and explains the result. Call it yourself if you need the errors of every fold and
+    initialization.
 
     **Arguments:**
 

@@ -174,7 +174,10 @@ def forecast(
     momentum: float = 0.0,
     dtype: Any = None,
 ) -> Forecast:
-    r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
+    r"""Compute a run of gradient descent in advance: losses, modes, and when to stop.
+
+    The run is exact. If you have a table rather than a problem and weights, `ln.diagnose` also cross-validates; for
+    gradient flow without training, use `ln.predict`.
 
     The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
     (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of

@@ -35,7 +35,9 @@ def read(
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
-    r"""The adapters of a model or of a saved configuration, by the name of the module they sit on.
+    r"""Read the adapters of a model or of a saved configuration, by the names of their modules.
+
+    To check a single setting by hand, make an `Adapter` directly.
 
     **Arguments:**
 

@@ -111,7 +111,9 @@ def real_movement(movement: ArrayLike) -> np.ndarray:
 
 @representable
 def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "... mode"]:
-    r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
+    r"""Return the tangent kernel along each mode, the rate at which the residual of the mode is learned.
+
+    `regimes` turns it into the labels lazy and active.
 
     $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
@@ -141,7 +143,10 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
 
 
 def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = None) -> Regimes:
-    r"""Which modes train lazily and which actively from `weights`, and at which threshold.
+    r"""Label each mode as lazy or active for these initial weights, and return the thresholds.
+
+    The labels refer to the end of training. To see what a run has done so far, use `Regimes.measured`, or
+    `ln.forecast`.
 
     With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
 

@@ -214,7 +214,9 @@ def reduce(
     learning_rate: float | None = None,
     optimizer: str = "descent",
 ) -> Reduction:
-    r"""The smallest network with the same dynamics as `weights` on `problem`, at every step.
+    r"""Return the smallest network with the same dynamics as these weights on a problem, at every step.
+
+    The trainers reduce automatically. Call it to look at the reduction, or to choose the tolerance of a deep one.
 
     Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above

@@ -200,7 +200,10 @@ class Sweep(Model):
 
 
 def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
-    r"""The sweep that a TOML file describes, with the fields of `Sweep`.
+    r"""Read the sweep that a TOML file describes, with the fields of `Sweep`.
+
+    In Python, make a `Sweep` directly; a file from somebody else is safer to read with this function, which restricts
+    the code it may call.
 
     To run a sweep is to import and call the functions that it names. A file may name `linnet.sweeps.cells:train` and
     the generators of `linnet.problems`; others only if the modules that define them are in `code`: read them before.

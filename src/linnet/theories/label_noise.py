@@ -14,7 +14,10 @@ from linnet.problems import Problem
 def decay_rates(
     problem: Problem, *, learning_rate: float, noise_std: float, order: int = 1
 ) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which label noise makes the small singular values of the first layer fall, $\sigma_i \sim e^{-r_i t}$.
+    r"""Return the rates at which label noise shrinks the small singular values of the first layer, $\sigma_i \sim
+    e^{-r_i t}$.
+
+    Check `expansion_parameters` first: the rates are accurate only if both are small.
 
     $$ r_i = \frac{k\, \eta \delta^2}{2}\, \mu_i, \qquad \mu_1 \le \dots \le \mu_{d-k} \text{ the smallest eigenvalues
     of } \Sigma + \frac{\mathrm{tr}\,\Sigma}{k}\, \Pi, $$
@@ -101,7 +104,9 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""The two numbers that must be small for `decay_rates`: noise x and step y.
+    r"""Return the two numbers that must be small for `decay_rates`: noise x and step y.
+
+    If one of them is 1 or more, train with `label_noise_descent` instead.
 
     $$ x = \frac{\eta\delta^2\, \mathrm{tr}\,\Sigma}{2 s_{\min}}, \qquad
        y = \frac{\eta\, s_{\max}}{2} \left(\lambda_{\max}(\Sigma) + \frac{\mathrm{tr}\,\Sigma}{k}\right), $$

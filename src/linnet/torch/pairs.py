@@ -74,7 +74,9 @@ def find_pairs(
     heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     max_width: int = 512,
 ) -> tuple[list[Pair], dict[str, str]]:
-    """The pairs of a model, and by name those it cannot see, each with the reason.
+    """Find the pairs of linear layers of a model, and name the pairs that cannot be read, each with the reason.
+
+    `PairMonitor` calls it; call it first to see what will be watched.
 
     **Arguments:**
 

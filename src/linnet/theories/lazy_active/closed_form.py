@@ -70,7 +70,9 @@ class Solution:
 def self_consistent_layers(
     initial_product: np.ndarray, threshold: float
 ) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
-    r"""The network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+    r"""Return a network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+
+    Gradient flow of this network is exactly `self_consistent`, so it is useful for checks.
 
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
     ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
@@ -144,7 +146,10 @@ def self_consistent(
     weight_decay: float = 0.0,
     throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
+    r"""Return the product of a wide network over time, in closed form.
+
+    It takes no time steps, so a late time costs as much as an early one. If you have weights and do not want to think
+    about the threshold, `ln.predict` calls this function when it applies.
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
@@ -203,7 +208,10 @@ def self_consistent(
 def self_consistent_solution(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Solution:
-    r"""`self_consistent` with its status: the products, which of them are determined in floating point, and why not.
+    r"""Compute `self_consistent` with its status: the products, which of them float64 determines, and the reason if
+    not.
+
+    Choose it in loops, where an exception would be in the way.
 
     **Arguments:**
 

@@ -99,7 +99,9 @@ class TaskSpectrum:
 
 
 def task_spectrum(problem: Problem) -> TaskSpectrum:
-    r"""The spectrum of a problem with whitened inputs, by one SVD of its target.
+    r"""Compute the spectrum of a problem with whitened inputs, by one SVD of its target.
+
+    Make it once and pass it to `predicted_diagram` if you compute several diagrams of one task.
 
     **Arguments:**
 

@@ -37,7 +37,9 @@ def asymptotic(
     noise_variance: float = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> ErrorOverTime:
-    r"""Training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+    r"""Compute training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+
+    For a given data set, use `error_over_time`.
 
     The flow of `error_over_time` is a spectral filter of the sample covariance whose clock needs only
     $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
