@@ -11,7 +11,9 @@ from linnet.inits.weights import Weights
 
 
 def weights_of_layers(first: object, second: object) -> Weights:
-    """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
+    """Return the weights of two linear layers in float64 on the CPU; the second layer follows the first.
+
+    With them every function of linnet can continue from a PyTorch model.
 
     **Arguments:**
 

@@ -95,7 +95,9 @@ def assumption(
     epsilon: float,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
-    r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
+    r"""Evaluate both sides of the conditions of Assumption 4.1 for given data and initialization.
+
+    `admissible` finds scales that satisfy them.
 
     **Arguments:**
 
@@ -160,7 +162,10 @@ def assumption(
 
 @arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
-    """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
+    """Return scales of the initialization and a canonical step that satisfy the conditions about them, printed and
+    corrected.
+
+    To check scales that you already have, use `assumption`.
 
     Conditions (5) and (6) are about the data: check them with
     `assumption`.
