@@ -79,7 +79,6 @@ LAWS: dict[str, list[Law]] = {
     "theories.noise_process.commutator_mean_limit": [Law({"determinant": 1}, (1,))],
     "theories.noise_process.second_moments": [Law({"first_square": 1, "second_square": 1}, (1, 1))],
     "theories.feature_learning.target_aligned_kernel": [Law({"gram": 1}, (1,)), Law({"outputs": 1}, (0,))],
-    "theories.feature_learning.overlap_bound": [Law({"gamma": 2}, (1,)), Law({"first_std": 1}, (1,))],
     "forecasts.noise_level": [Law({"values": 1}, (1, 1))],
     "forecasts.scaler": [Law({"values": 1}, (1, 1))],
     "inits.balanced": [Law({"product": 2, "imbalance": 2}, (1, 1), SMALL)],

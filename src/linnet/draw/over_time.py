@@ -130,6 +130,8 @@ def overview(run: OverTime, prediction: OverTime | None = None) -> Figure:
 def animate(run: OverTime, *, ax: Axes | None = None, interval: float = 50) -> FuncAnimation:
     """Animate the product over time, as a map of its entries.
 
+    It needs Pillow for a GIF. For a static picture use `overview`.
+
     **Arguments:**
 
     - `run`: a single run or prediction

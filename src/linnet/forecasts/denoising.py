@@ -148,7 +148,11 @@ class Denoised:
 
 
 def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
-    r"""The estimate of a low-rank matrix seen through noise that a linear network gives, stopped when it is best.
+    r"""Estimate a low-rank matrix from a noisy one, as a linear network that stops at the best time.
+
+    We recommend `denoise` for noise that is uneven or correlated along rows, and for a rank that is not small. If the
+    rank is small and the noise is white, optimal shrinkage (Gavish and Donoho 2017) is better by 1 to 9%. Give
+    `noise_std` if you know it.
 
     Trained on $Y = A^* + E$ from a negligible start of threshold $g$, a network is at time $t$ the filter
     $U f(S) V^\top$ with $f$ of `theories.lazy_active.mode_values`. Stein's unbiased estimate of $|f(Y) - A^*|_F^2$

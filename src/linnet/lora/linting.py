@@ -54,6 +54,8 @@ def lint(
 ) -> list[Finding]:
     """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
 
+    Run it before training. During training, `ln.torch.PairMonitor` measures what settings cannot determine.
+
     **Arguments:**
 
     - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them

@@ -35,7 +35,9 @@ def read(
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
-    r"""The adapters of a model or of a saved configuration, by the name of the module they sit on.
+    r"""Read the adapters of a model or of a saved configuration, by the names of their modules.
+
+    To check a single setting by hand, make an `Adapter` directly.
 
     **Arguments:**
 
@@ -233,7 +235,7 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
 
 
 def label_of(name: str, adapter: str) -> str:
-    """What an adapter is called here: its module's name in the adapted model, and its own if it has one."""
+    """Name of an adapter: the name of its module in the adapted model, and its own name if it has one."""
     label = name.removeprefix("base_model.model.")
     return label if adapter == "default" else f"{label}:{adapter}"
 

@@ -18,7 +18,10 @@ MAX_DENSE = 400  # weights, up to which the Hessian is formed
 
 @representable
 def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.ndarray, "*batch eigenvalue"]:
-    r"""The largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+    r"""Return the largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+
+    Two divided by the largest one is the largest stable learning rate near a minimum. For a safe rate over a whole run,
+    use `trainers.stable_learning_rate`.
 
     Gradient descent with a constant step $\eta$ is stable at a minimum while the largest one is below $2/\eta$. Along a
     run with a large step it tends to rise to that value (the edge of stability).

@@ -99,6 +99,9 @@ def phase_diagram(
 ) -> PhaseDiagram:
     r"""Return the minimum test loss of every cell of the plane of variance and width, by formula or by training.
 
+    The formula is the right choice unless you want to check it: training takes minutes to hours. For `covered` cells,
+    `scatter` and training losses, call `theories.lazy_active.predicted_diagram`.
+
     **Arguments:**
 
     - `problem`: whitened inputs (`Problem.from_target`), with a `truth`

@@ -34,6 +34,8 @@ _folder: ContextVar[Path | None] = ContextVar("folder where sweeps without a sto
 def keeping(folder: str | Path) -> Iterator[Path]:
     """Store all sweeps without a store in a folder, and resume them from there, inside a `with` block.
 
+    It is for scripts that call functions with sweeps inside. Otherwise give `run` a `store`.
+
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
     one starts anew, next to the old one. Cells that failed are tried again.
 
@@ -63,7 +65,9 @@ def keeping(folder: str | Path) -> Iterator[Path]:
 
 
 def open(store: str | Path, **options: Any) -> xr.Dataset:
-    """The results in a folder, finished or not, as a labeled dataset that reads blocks when they are asked for.
+    """Open the results in a folder, finished or not, as a labeled dataset that reads blocks when they are needed.
+
+    To compute missing cells as well, call `run` with the sweep and the folder.
 
     `.load()` brings all into memory, `.to_netcdf(path)` and `.to_zarr(path)` convert it.
 
@@ -95,7 +99,9 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
 
 
 def status(store: str | Path) -> Status:
-    """How far the sweep in a folder is, by its files alone: each is read and checked.
+    """Return the progress of the sweep in a folder, from its files alone; each is read and checked.
+
+    For the results themselves, use `open`.
 
     **Arguments:**
 
@@ -129,7 +135,10 @@ def run(
     executor: Executor | None = None,
     throw: bool = True,
 ) -> xr.Dataset:
-    """Computes the cells of `sweep` that are not done yet, and returns all of them.
+    """Compute the missing cells of a sweep, and return all cells.
+
+    We recommend a `store` for every sweep that takes longer than a minute, because an interrupted sweep then continues
+    where it stopped.
 
     **Arguments:**
 

@@ -154,7 +154,9 @@ def forecast(
     loss: object = None,
     validation: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> ModelForecast:
-    """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
+    """Compute the run of full-batch SGD for a model that is two linear layers, without training it.
+
+    For a table without a PyTorch model use `ln.diagnose`, and for a problem with weights `ln.forecast`.
 
     **Arguments:**
 

@@ -186,7 +186,7 @@ class PairMonitor:
         return dataset(self.pairs, self.readings, self.unseen)
 
     def plot(self, pairs: Iterable[str] | None = None) -> Figure:
-        """A picture of what was read: singular values, imbalance, shares, effective rank and alignment by step."""
+        """A picture of the readings: singular values, imbalance, shares, effective rank and alignment by step."""
         from linnet.torch._watched import picture
 
         return picture(self.to_dataset(), pairs)

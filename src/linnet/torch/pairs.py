@@ -74,7 +74,9 @@ def find_pairs(
     heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     max_width: int = 512,
 ) -> tuple[list[Pair], dict[str, str]]:
-    """The pairs of a model, and by name those it cannot see, each with the reason.
+    """Find the pairs of linear layers of a model, and name the pairs that cannot be read, each with the reason.
+
+    `PairMonitor` calls it; call it first to see what will be watched.
 
     **Arguments:**
 
@@ -203,8 +205,8 @@ def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
 
 
 def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
-    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as can be
-    told, because this part of the model cannot be traced."""
+    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as names
+    suggest, because this part of the model cannot be traced."""
     traced = layer_graph(model).traced
     return [
         (one, other)

@@ -44,7 +44,11 @@ def gradient_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent on all layers at once.
+    r"""Train all layers by full-batch gradient descent.
+
+    With this function you follow a run step by step: with its step size, momentum and weight decay, or with Muon. We
+    recommend `stable_learning_rate(problem, weights)` to choose the learning rate. To compare with a theory,
+    `gradient_flow` has no step size.
 
     $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), $$
 

@@ -53,7 +53,10 @@ def gradient_flow(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Gradient flow of all layers on the canonical clock, to ten digits.
+    r"""Integrate gradient flow of all layers and return the network at the given times, to ten digits.
+
+    Gradient flow is the limit of gradient descent for small steps. It is the right choice for comparing training with a
+    theory, because there is no learning rate to choose. To follow a run with a given step size, use `gradient_descent`.
 
     $$ \dot W_1 = W_2^T R - \lambda W_1, \qquad \dot W_2 = R W_1^T - \lambda W_2, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
 

@@ -249,7 +249,9 @@ class Never:
 
 
 def rule_of(stop: Rule | float | None) -> Rule:
-    """A stopping rule from what users pass as `stop`.
+    """Return the stopping rule for the value that a user passes as `stop`.
+
+    The trainers call it; you need it only in a custom trainer.
 
     **Arguments:**
 
@@ -272,6 +274,8 @@ def rule_of(stop: Rule | float | None) -> Rule:
 
 def first_of(*rules: Rule) -> FirstOf:
     """Stop at the first of several rules.
+
+    Use it to combine a loss threshold with a limit on the rise of the test loss.
 
     **Arguments:**
 

@@ -164,9 +164,6 @@ example(
     epsilon=0.25,
     constants={"width": 2.0},
 )
-for name in ("gamma_share", "quadratic_share", "spectrum_gap"):
-    example(F + name, data=m.regression)
-example(F + "overlap_bound", gamma=2.0, first_std=0.25, width=8, delta=0.5)
 example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
 instance(F + "FinalState", m.made(lambda: f.final_state(m.COV, [1.0, -0.5, 0.25])), received=True)
 example(F + "final_state", gram=m.COV, outputs=[1.0, -0.5, 0.25])

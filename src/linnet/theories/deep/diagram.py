@@ -35,7 +35,10 @@ def deep_diagram(
     points: int = BULK_GROUPS,
     limit: float = MAX_COVERED_ERROR,
 ) -> PredictedDiagram:
-    r"""All wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+    r"""Compute all wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+
+    `ln.phase_diagram(..., depth=)` calls it. Two layers have a more accurate diagram, with narrow cells, in
+    `lazy_active.predicted_diagram`.
 
     A cell is described by $c = \sqrt{\sigma^2 w}$ alone: every singular value of the target follows `gaussian_modes`.
 

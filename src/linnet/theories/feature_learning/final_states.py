@@ -46,7 +46,9 @@ class FinalState:
 
 @arguments.representable
 def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
-    r"""Where gradient flow from a vanishing start ends: exact for any inputs.
+    r"""Return the end of gradient flow from a vanishing initialization, exact for any inputs.
+
+    The way there is described by `Stages`.
 
     $$ \overline{v^2} = \sqrt{y^T K^{-1} y}, \quad \frac{\rho_r}{v_r} = \frac{|y|^2}{\sqrt{y^T K^{-1} y}}, \quad
        \overline{\rho^2} = \frac{|y|^4}{\sqrt{y^T K^{-1} y}}, \quad
@@ -96,7 +98,10 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
 @arguments.representable
 def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.ndarray, " ..."]:
-    r"""How far a network has left lazy training for feature learning when a `share` of its loss is left.
+    r"""Return how far a network has moved from lazy training to feature learning when a given fraction of its loss is
+    left.
+
+    For modes of a general network, `observables.regimes` gives labels.
 
     $$ \frac{\rho}{v\sqrt\gamma} = \tanh\Bigl(\tfrac12\,\mathrm{asinh}
        \frac{2(1 - \sqrt{L/L_0})}{v_0^2/v_\infty^2}\Bigr),

@@ -112,7 +112,9 @@ def predicted_diagram(
     update: Any = None,
     weight_decay: float = 0.0,
 ) -> PredictedDiagram:
-    r"""All cells of the phase diagram of variance and width, from one SVD of the target.
+    r"""Compute the phase diagram of width and initial variance without training.
+
+    `ln.phase_diagram` is the short form. To train the networks of the diagram instead, use `trainers.gaussian_diagram`.
 
     Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
     (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random

@@ -57,6 +57,8 @@ def predicted_run(
 ) -> PredictedRun:
     r"""Train error, test error, stable rank and modes of one Gaussian start, at any times.
 
+    For the minimum over time of a whole plane, `predicted_diagram` is faster.
+
     **Arguments:**
 
     - `problem`: whitened (`Problem.from_target`, `problems.low_rank_plus_noise`), or a `TaskSpectrum`
