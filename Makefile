@@ -38,7 +38,7 @@ help:
 	@echo "make site            the documentation site, tutorials executed, in site/ (about a minute)"
 	@echo "make test-site       builds it and looks at every page in a browser"
 	@echo "make lint            formatting, lint and types (make style, make types: a part of it)"
-	@echo "make bench           benchmarks: ratios against a baseline in the same run"
+	@echo "make bench           benchmarks: ratios in one run, kept in a history, with what moved"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
 	@echo "make PYTHON=python3.13 ...  with another Python (3.11 or newer)"
 
@@ -98,8 +98,8 @@ test-release: $(READY)
 # The lowest declared versions of everything, in an environment of their own; the tests of what computes.
 test-lowest:
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
-	.venv-lowest/bin/python tests/release/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --upgrade pip uv
+	.venv-lowest/bin/uv pip compile --quiet --resolution lowest-direct --extra all --group test --group data --output-file .venv-lowest/constraints.txt pyproject.toml
 	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' --group test
 	$(SINGLE) .venv-lowest/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES)
 
@@ -147,7 +147,7 @@ docs: $(READY)
 	$(BIN)/linnet docs
 
 bench: $(READY) $(READY)-torch
-	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-3.1? .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

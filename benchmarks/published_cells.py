@@ -14,7 +14,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Trial
-from linnet_papers.tu.tables import published
+from linnet_papers.tu.grids import published
 
 
 def main(draws: int = 16) -> None:

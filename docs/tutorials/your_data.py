@@ -31,7 +31,7 @@ print(subprocess.run(command, capture_output=True, text=True, check=True).stdout
 #
 # ## The same in Python
 #
-# `ln.diagnose` returns the numbers behind the sentences. One start (`seeds=1`) in place of the command's three is faster, and finds another step of that range.
+# `ln.diagnose` returns the numbers behind the sentences. One initialization (`seeds=1`) instead of three is faster, and finds another step of that range.
 
 # %%
 import linnet as ln
@@ -46,17 +46,17 @@ for name, errors in found.comparison.baselines.items():
 found.forecast.plot()
 
 # %% [markdown]
-# ## What a smaller start changes
+# ## What a smaller initialization changes
 #
-# From PyTorch's start a network of width 512 learns this table lazily: its kernel hardly moves. What decides is the threshold, the scale of the start squared times the width, against the size of what is
-# learned. Here two Gaussian starts of a million hidden units (width is free) whose scales differ by a factor of a hundred:
+# From PyTorch's initialization a network of width 512 learns this table lazily: its kernel hardly moves. The threshold decides, which is the scale of the initialization squared times the width, compared with the strength of what is
+# learned. Here are two Gaussian initializations of a million hidden units (width is free) whose scales differ by a factor of a hundred:
 
 # %%
 problem = found.forecast.problem
 for scale in (1.0, 0.01):
     std = scale / np.sqrt(10**6)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
-    run = ln.forecast(problem, start, steps=3000)
+    weights = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
+    run = ln.forecast(problem, weights, steps=3000)
     print(f"scale {scale:g}: threshold {run.regimes.thresholds.mean():.1e}, learned {run.learned}")
 
 # %% [markdown]
@@ -77,7 +77,7 @@ print("R2 in five folds:", cross_val_score(model, X, Y.ravel(), cv=5).round(3))
 #
 # ## A noisy matrix, and no rows to hold out
 #
-# Where the data are one matrix, a low-rank truth under noise, Stein's estimate of the risk says from the matrix alone when to stop.
+# If the data are one matrix, a low-rank signal in noise, SURE (Stein's unbiased risk estimate) finds the stopping time from the matrix alone.
 
 # %% The estimated risk along the path of training, and what was chosen
 random = np.random.default_rng(0)
@@ -91,4 +91,4 @@ print(
 clean.plot()
 
 # %% [markdown]
-# More: [the guide](../own_data.md) has every option and what the words mean, [denoising](../denoising.md) says where this wins and loses against other shrinkage.
+# More: [the guide](../own_data.md) explains every option and every line. [Denoising](../denoising.md) compares this method with other shrinkage, with the cases in which it loses.

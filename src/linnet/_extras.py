@@ -32,7 +32,7 @@ def need(module: str, what: str = "this") -> Any:
     """Import a module of an extra, or say in one line what is missing and how to install it.
 
     - `module`: its name, `"sklearn.datasets"`.
-    - `what`: what needs it, as the subject of a sentence.
+    - `what`: object that needs it, as the subject of a sentence.
 
     Returns the module. Raises `ModuleNotFoundError` when its package is not installed; an installed package that fails
     to import shows its own error.

@@ -23,7 +23,7 @@ class Model(BaseModel):
 
 
 def sentence(problem: ErrorDetails, model: type[BaseModel], before: str = "") -> str:
-    """What is wrong with one field, whose name stands behind `before`."""
+    """The fault of one field, whose name follows `before`."""
     where = before + ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = model.model_fields

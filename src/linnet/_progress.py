@@ -22,7 +22,7 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = 
     Inside another bar nothing is drawn, unless that one `hosts`: then one more is drawn below it.
 
     - `done`: part of `total` that was finished before
-    - `unit`: of the rate, which is shown if there is one
+    - `unit`: unit of the rate; an empty one hides the rate
     """
     screen = _screen.get()
     if total <= 0 or not sys.stderr.isatty() or (screen and not screen[1]):

@@ -75,7 +75,7 @@ def computing(
     **Arguments:**
 
     - `dtype`: float64 by default, or `"float32"`
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
     - `tf32`: whether accelerators that can may shorten the factors of float32 products to 10 bits of mantissa, which is
       several times as fast
 
@@ -117,7 +117,7 @@ def compilation_cache(folder: str | Path) -> AbstractContextManager[Path]:
 
     **Arguments:**
 
-    - `folder`: where compiled programs are kept; it is made if it does not exist
+    - `folder`: folder of the compiled programs; it is made if it does not exist
 
     **Returns** a context manager, whose value is the folder.
 

@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linnet.estimators import LowRankDenoiser
 
 
-@pytest.mark.filterwarnings("ignore:the noise cannot be told:UserWarning")
+@pytest.mark.filterwarnings("ignore:the noise cannot be estimated:UserWarning")
+@pytest.mark.filterwarnings("ignore:noise and signal cannot be separated:UserWarning")
 @parametrize_with_checks([LowRankDenoiser()])
 def test_it_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
@@ -38,7 +39,7 @@ def test_of_its_own_matrix_it_is_denoise():
 
 def test_too_few_singular_values_are_left_as_they_are():
     Y = np.random.default_rng(0).standard_normal((9, 3))
-    with pytest.warns(UserWarning, match="cannot be told from 3 singular values: nothing is filtered"):
+    with pytest.warns(UserWarning, match="cannot be estimated from 3 singular values: nothing is filtered"):
         model = LowRankDenoiser().fit(Y)
     assert_allclose(model.transform(Y), Y, atol=1e-12)
 

@@ -91,7 +91,7 @@ def test_what_is_refused(options, message):
     X, Y = regression()
     with pytest.raises(ValueError, match=message):
         LinearNetworkRegressor(**options).fit(X, Y)
-    with pytest.raises(ValueError, match="must be a number for so few rows"):
+    with pytest.raises(ValueError, match="must be a number for fewer than 4 rows"):
         LinearNetworkRegressor().fit(X[:3], Y[:3])
 
 

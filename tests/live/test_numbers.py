@@ -13,6 +13,7 @@ from linnet.theories.lazy_active import mode_values, predicted_diagram, self_con
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("live")]
 
+FLOW = {"how": "flow", "decay": 0}
 TRAIN = {
     "target": "values",
     "values": [8, 4, 2, 1],
@@ -199,7 +200,7 @@ def test_spectral_descent_is_that_of_python(numbers):
     ("dim", "rank", "noise", "key"), [(20, 1, 0.3, 3), (45, 10, 2.5, 17), (100, 5, 1.0, 0), (150, 4, 0.05, 8)]
 )
 def test_the_map_is_the_formula_of_python(numbers, dim, rank, noise, key):
-    found = numbers("numbers/phase.js", "map", {"dim": dim, "rank": rank, "noise": noise, "key": key})
+    found = numbers("numbers/phase.js", "map", {"dim": dim, "rank": rank, "noise": noise, "key": key, **FLOW})
     task = task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=noise, key=key))
     assert np.allclose(found["values"], task.values, rtol=0, atol=1e-11 * task.values[0])
     assert np.allclose(found["overlaps"], task.overlaps, rtol=0, atol=1e-11 * task.values[0])
@@ -216,7 +217,7 @@ def test_the_map_is_the_formula_of_python(numbers, dim, rank, noise, key):
 
 def test_cells_that_are_not_hatched_are_those_of_drawn_networks(numbers):
     """Python's default draws networks where the formula is not sure: the page hatches those cells."""
-    found = numbers("numbers/phase.js", "map", {"dim": 60, "rank": 4, "noise": 1.0, "key": 5})
+    found = numbers("numbers/phase.js", "map", {"dim": 60, "rank": 4, "noise": 1.0, "key": 5, **FLOW})
     task = task_spectrum(ln.problems.low_rank_plus_noise(60, rank=4, noise_std=1.0, key=5))
     shape = (len(found["widths"]), len(found["variances"]))
     rows = slice(0, None, 4)
@@ -227,9 +228,50 @@ def test_cells_that_are_not_hatched_are_those_of_drawn_networks(numbers):
     assert off[~sure].max() > 0.05  # or hatching would be needless
 
 
+@pytest.mark.parametrize(("dim", "noise", "key"), [(20, 0.3, 3), (60, 1.0, 5), (120, 2.0, 1)])
+def test_the_map_under_spectral_descent_is_that_of_python(numbers, dim, noise, key):
+    settings = {"dim": dim, "rank": 3, "noise": noise, "key": key, "how": "spectral", "decay": 0}
+    found = numbers("numbers/phase.js", "map", settings)
+    task = task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=3, noise_std=noise, key=key))
+    update = ln.trainers.updates.SpectralDescent()
+    formula = predicted_diagram(task, found["variances"], found["widths"], update=update)
+    shape = formula.min_test_loss.shape
+    known = np.isfinite(formula.min_test_loss)
+    assert known.any() and (np.isfinite(array(found["test"]).reshape(shape)) == known).all()
+    for name, theirs in (("test", 2 * formula.min_test_loss), ("rank", formula.stable_rank)):
+        assert np.abs(array(found[name]).reshape(shape)[known] / theirs[known] - 1).max() < 1e-9, name
+    assert np.abs(array(found["uncertainty"]).reshape(shape)[known] / formula.uncertainty[known] - 1).max() < 1e-7
+
+
+@pytest.mark.parametrize(("dim", "noise", "key", "decay"), [(30, 1.0, 3, 4.0), (60, 0.5, 5, 12.0), (60, 1.5, 6, 0.3)])
+def test_the_map_under_weight_decay_is_that_of_python(numbers, dim, noise, key, decay):
+    """The page looks at fewer times and modes, and interpolates between thresholds."""
+    settings = {"dim": dim, "rank": 3, "noise": noise, "key": key, "how": "flow", "decay": decay}
+    found = numbers("numbers/phase.js", "map", settings)
+    task = task_spectrum(ln.problems.low_rank_plus_noise(dim, rank=3, noise_std=noise, key=key))
+    rows, columns = slice(2, None, 6), slice(0, None, 6)
+    formula = predicted_diagram(task, found["variances"][columns], found["widths"][rows], weight_decay=decay)
+    shape = (len(found["widths"]), len(found["variances"]))
+    test, uncertainty = (array(found[name]).reshape(shape)[rows, columns] for name in ("test", "uncertainty"))
+    sure = uncertainty <= 0.01
+    assert sure.sum() > 3 and np.isfinite(formula.min_test_loss[sure]).all()
+    assert np.abs(test[sure] / (2 * formula.min_test_loss[sure]) - 1).max() < 0.01
+
+
+@pytest.mark.parametrize("more", [{"how": "spectral", "decay": 0}, {"how": "flow", "decay": 3.0}])
+def test_a_touched_cell_is_trained_by_other_means(numbers, more):
+    """The curve by formula is beside that of the network, which was trained in the page."""
+    settings = {"dim": 24, "rank": 3, "noise": 0.6, "key": 2, "cell": [-2.4, 2.6], **more}
+    found = numbers("numbers/phase.js", "cell", settings)
+    trained, formula = array(found["test"]), np.interp(found["trainedTime"], found["time"], found["predictedTest"])
+    assert found["done"] and found["wide"] and len(trained) > 50
+    assert np.abs(trained - formula).max() < 0.05
+    assert abs(found["predictedLeast"] / found["least"] - 1) < 0.06
+
+
 @pytest.mark.parametrize("cell", [[-2.2, 2.0], [-1.3, 2.2], [-2.0, 0.5]])
 def test_a_touched_cell_is_trained_as_in_python(numbers, cell):
-    found = numbers("numbers/phase.js", "cell", {"dim": 24, "rank": 3, "noise": 1.0, "key": 2, "cell": cell})
+    found = numbers("numbers/phase.js", "cell", {"dim": 24, "rank": 3, "noise": 1.0, "key": 2, "cell": cell, **FLOW})
     problem = ln.problems.low_rank_plus_noise(24, rank=3, noise_std=1.0, key=2)
     std = found["variance"] ** 0.5
     start = ln.inits.reduced_gaussian(key=[2, 1], in_dim=24, out_dim=24, width=found["width"], stds=std)

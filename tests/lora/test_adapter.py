@@ -171,7 +171,7 @@ def test_what_is_not_known_is_asked_for():
     gaussian = Adapter(rank=2, alpha=4, init="gaussian")
     with pytest.raises(ValueError, match="`in_dim` is needed"):
         _ = gaussian.imbalance
-    with pytest.raises(ValueError, match="no law of its own"):
+    with pytest.raises(ValueError, match="its distribution is not known in advance"):
         _ = gaussian.with_(init="olora").imbalance
     with pytest.raises(ValueError, match="`learning_rate_a` is needed"):
         _ = gaussian.time_per_step

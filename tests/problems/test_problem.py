@@ -108,7 +108,7 @@ NAN = np.full((4, 3), np.nan)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ln.Problem.from_data(np.ones((4, 3)), np.ones(5)), "as many samples"),
+        (lambda: ln.Problem.from_data(np.ones((4, 3)), np.ones(5)), "the same number of samples"),
         (lambda: ln.Problem.from_data(np.ones((0, 3)), np.ones(0)), "`X` is empty"),
         (lambda: ln.Problem.from_data(NAN, np.ones(4)), "`X` must be finite: 12 of 12"),
         (lambda: ln.Problem.from_data(np.ones((4, 3)), np.full(4, np.inf)), "`Y` must be finite"),

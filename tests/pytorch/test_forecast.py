@@ -250,7 +250,7 @@ def test_what_cannot_be_forecast_is_said():
     assert_refused("got Adam, whose steps are not linear", optimizer=lambda p: torch.optim.Adam(p))
     assert_refused("without nesterov", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
     assert_refused("without dampening", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1))
-    assert_refused("it lacks that of the second", optimizer=lambda p: torch.optim.SGD(list(p)[:2], lr=0.1))
+    assert_refused("it lacks the parameter of the second", optimizer=lambda p: torch.optim.SGD(list(p)[:2], lr=0.1))
     assert_refused("got CrossEntropyLoss", loss=nn.CrossEntropyLoss())
     assert_refused("got l1_loss", loss=nn.functional.l1_loss)
     assert_refused("by 'mean' or 'sum'", loss=nn.MSELoss(reduction="none"))

@@ -33,7 +33,7 @@ def test_a_forecast_of_tied_weights_is_refused(make):
     """It was that of another model: a loss of 2.382 where PyTorch has 3.197."""
     model, X = make(), torch.randn(20, 4, dtype=torch.float64)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    with pytest.raises(ValueError, match=r"two weights of their own: 0.weight and 1.weight are tied"):
+    with pytest.raises(ValueError, match=r"two separate weights: 0.weight and 1.weight are tied"):
         forecast(model, X, X, optimizer, steps=3)
 
 

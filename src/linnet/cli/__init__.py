@@ -1,1 +1,2 @@
-"""The command line: a file for each command, and beside them what commands share, such as `terminal` and `failures`."""
+"""The command line: a file for each command, and next to them what commands share, such as `terminal` and
+`failures`."""

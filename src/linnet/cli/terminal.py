@@ -1,4 +1,4 @@
-"""What the commands say: color and lines as wide as the window on a terminal, plain lines everywhere else."""
+"""Output of the commands: color and lines as wide as the window on a terminal, plain lines everywhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import typer
 
-MIN_COLUMNS = 24  # for a text beside the cells of a row
+MIN_COLUMNS = 24  # for a text next to the cells of a row
 NAME_WIDTH = 26  # of a name in a list: nearly all of them fit
 GOOD, BAD, SOFT = "green", "red", "bright_black"
 

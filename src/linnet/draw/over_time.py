@@ -19,7 +19,7 @@ HELD_OUT = ("validation_loss", "held out", style.ORANGE)
 
 
 class OverTime(Protocol):
-    """What is drawn over time: a `Trajectory` or a `Prediction`."""
+    """A run to draw over time: a `Trajectory` or a `Prediction`."""
 
     @property
     def times(self) -> np.ndarray: ...
@@ -129,6 +129,8 @@ def overview(run: OverTime, prediction: OverTime | None = None) -> Figure:
 
 def animate(run: OverTime, *, ax: Axes | None = None, interval: float = 50) -> FuncAnimation:
     """Animate the product over time, as a map of its entries.
+
+    It needs Pillow for a GIF. For a static picture use `overview`.
 
     **Arguments:**
 

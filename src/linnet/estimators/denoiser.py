@@ -27,11 +27,11 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     **Arguments:**
 
-    - `noise_std`: the standard deviation of the noise; None estimates it from the matrix, for which at least four rows
-      and four columns are needed: of fewer nothing is filtered, and a warning says so
+    - `noise_std`: standard deviation of the noise; None estimates it from the matrix, which needs at least four rows
+      and four columns. A smaller matrix is returned unfiltered, with a warning
 
-    **After `fit`:** `components_` (mode, feature) are the directions that are kept at all and `shares_` (mode,) how
-    much of each; `rank_`, `threshold_`, `time_`, `risk_` and `noise_std_` are those of `linnet.denoise`, `path_` all
+    **After `fit`:** `components_` (mode, feature) are the directions that are kept and `shares_` (mode,) how much of
+    each; `rank_`, `threshold_`, `time_`, `risk_` and `noise_std_` are the attributes of `linnet.denoise`, `path_` all
     that was looked at.
 
     **Example:**
@@ -57,7 +57,8 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if level is None and min(X.shape) < MIN_SINGULAR_VALUES:
             level = 0.0
             warnings.warn(
-                f"the noise cannot be told from {min(X.shape)} singular values: nothing is filtered; give `noise_std`.",
+                f"the noise cannot be estimated from {min(X.shape)} singular values: nothing is filtered. Give "
+                f"`noise_std`.",
                 stacklevel=2,
             )
         denoised = denoise(X, noise_std=level)

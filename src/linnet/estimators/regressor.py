@@ -48,8 +48,8 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     - `preprocess`: "standardize", "center" or "whiten", done to the columns before training and undone in `coef_`;
     - `fit_intercept`: whether there is an intercept;
     - `cv`: the number of folds, or a splitter of scikit-learn, or pairs of training and held-out rows;
-    - `max_steps`: at most, where `steps` is "cv"; a warning says when the error still falls there;
-    - `random_state`: the seed of the start and of the folds; None draws one.
+    - `max_steps`: maximum number of steps if `steps` is "cv"; a warning is issued if the error still falls there;
+    - `random_state`: seed of the initialization and of the folds; None draws one.
 
     **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps
     taken; `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the
@@ -172,7 +172,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             folds = min(cv, len(X) // 2)
             if folds < 2:
                 raise ValueError(
-                    f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
+                    f"`steps` must be a number for fewer than 4 rows: cross-validation needs 4, got {len(X)}."
                 )
             pairs = [(None, held) for held in split_rows(len(X), folds, key)]
         else:
@@ -183,7 +183,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return [make_fold(X, Y, held, self.preprocess, training=training, **options) for training, held in pairs]
 
     def _cross_validated_scale(self, parts: list[Fold], weights: Weights) -> float:
-        """Return the factor of the start of least held-out error by the exact flow, for one target."""
+        """Return the initialization factor with the smallest held-out error of the exact flow, for one target."""
         if self.init_scale != "cv":
             raise ValueError(f"`init_scale` must be 'cv' or a number: got {self.init_scale!r}.")
         if weights.out_dim != 1:
@@ -217,7 +217,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return curves.learning_rate, max(1, curves.step)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The settings that differ from the defaults and, after `fit`, what was found."""
+        """The settings that differ from the defaults and, after `fit`, the results."""
         settings = str(super().__repr__(N_CHAR_MAX))
         if not hasattr(self, "coef_"):
             return settings

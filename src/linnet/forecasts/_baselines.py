@@ -18,7 +18,7 @@ def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
 
     Ridge chooses its penalty by leave-one-out within the training rows; the components of partial least squares and the
     rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
-    as the mean. The names of the methods are those of variables in `Diagnosis.to_dataset` too (docs/schema.md).
+    as the mean. The methods have the names of the variables in `Diagnosis.to_dataset` too (docs/schema.md).
     """
     ridge, partial, reduced = [], [], []
     for fold in folds:
@@ -35,7 +35,8 @@ def baseline_errors(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
 
 
 def ridge_by_leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
-    r"""Return the penalty per row of least leave-one-out error, and the coefficients of ridge regression at it.
+    r"""Return the penalty per row with the smallest leave-one-out error, and the coefficients of ridge regression at
+    it.
 
     The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.
     """
@@ -78,7 +79,7 @@ def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output in
 
 def _reduced_rank_ridge(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
     """Return the coefficients of reduced-rank ridge regression, of rank 1, 2, ...: ridge (`penalty` per row), cut to
-    the leading directions of its own fit."""
+    the leading directions of the fit."""
     X, Y, penalty = rows.inputs, rows.outputs, penalty * len(rows.inputs)
     gram = X.T @ X + penalty * np.eye(X.shape[1])
     full = np.linalg.solve(gram, X.T @ Y)  # (input, output)

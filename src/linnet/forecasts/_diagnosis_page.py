@@ -13,7 +13,7 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import pluralize
-from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences
+from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences, verdict
 from linnet.forecasts._forecast_figure import COLOR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
@@ -42,8 +42,9 @@ def page_html(diagnosis: Diagnosis) -> str:
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
         f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {pluralize(s['targets'], 'target')} ({names[1]}). "
-        "Errors are shares of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
+        "Errors are fractions of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
+        f"<p><strong>{escape(' '.join(verdict(diagnosis)))}</strong></p>\n"
         f"{page.tiles(headline(diagnosis.to_dataset()))}\n<ul>{listed}</ul>"
     )
     one_target = diagnosis.comparison.thresholds is not None
@@ -53,7 +54,7 @@ def page_html(diagnosis: Diagnosis) -> str:
     tables = f"<article><h3>Learning rates</h3>{page.table(rate_table(diagnosis))}</article>\n"
     tables += f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
     version = escape(str(provenance()["linnet_version"]))
-    footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> beside this page.</p>"
+    footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> next to this page.</p>"
     return page.document("linnet: a diagnosis", header=header, main=pictures + tables, footer=footer)
 
 
@@ -90,7 +91,7 @@ class Section(NamedTuple):
 
 
 def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:
-    """Draw the variance of the inputs, and every mode's size beside its threshold."""
+    """Draw the variance of the inputs, and every mode's size next to its threshold."""
     r, adverbs = diagnosis.regimes.regimes, np.array(regime_adverbs(diagnosis))
     variances = diagnosis.forecast.problem.factor.scales**2
     axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
@@ -117,7 +118,7 @@ def draw_inputs(axes: np.ndarray, diagnosis: Diagnosis) -> None:
 
 
 def draw_regime_map(axes: Axes, diagnosis: Diagnosis) -> None:
-    """Draw the number of active modes over width and scale of the start."""
+    """Draw the number of active modes over width and scale of the initialization."""
     width, modes = diagnosis.settings["width"], len(diagnosis.regimes.labels)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
     active = count_active_modes(diagnosis, widths, scales)
@@ -125,7 +126,7 @@ def draw_regime_map(axes: Axes, diagnosis: Diagnosis) -> None:
     axes.plot([width], [1.0], marker="x", color="white", markersize=8, markeredgewidth=2.4)
     axes.plot([width], [1.0], marker="x", color=style.ORANGE, markersize=7, markeredgewidth=1.6)
     axes.set(xscale="log", yscale="log", xlabel="width", title="modes learned actively")
-    axes.set_ylabel("scale of the start, times the chosen one")
+    axes.set_ylabel("scale of the initialization, times the chosen one")
     axes.figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, modes, 6).round().astype(int)))
     narrow = diagnosis.forecast.problem.in_dim + diagnosis.forecast.problem.out_dim
     axes.axvspan(widths[0], narrow, facecolor="white", alpha=0.45, linewidth=0)
@@ -149,7 +150,7 @@ def draw_training(axes: Axes, diagnosis: Diagnosis) -> None:
     axes.plot([stop], [least], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
     if diagnosis.stein is not None:
         axes.axvline(diagnosis.stein.step, **style.GUIDELINE, label=f"Stein: step {diagnosis.stein.step}")
-    axes.set(xscale="log", yscale="log", xlabel="step", title="share of the variance not explained")
+    axes.set(xscale="log", yscale="log", xlabel="step", title="fraction of the variance not explained")
     axes.legend()
 
 
@@ -166,7 +167,7 @@ def draw_baselines(axes: Axes, diagnosis: Diagnosis) -> None:
         color = style.ACTIVE if name == "network" else style.GRAY
         axes.plot(errors, np.full(len(errors), row), color=color, **style.MARKS)
         axes.plot([errors.mean()] * 2, [row - 0.3, row + 0.3], color=color, linewidth=2)
-    axes.set(yticks=range(len(methods)), yticklabels=list(methods), xlabel="held-out error, share of the variance")
+    axes.set(yticks=range(len(methods)), yticklabels=list(methods), xlabel="held-out error, fraction of the variance")
     axes.invert_yaxis()
 
 
@@ -177,12 +178,14 @@ def draw_learning_curve(axes: Axes, diagnosis: Diagnosis) -> None:
     axes.errorbar(c.samples, c.measured, yerr=spread, color=style.BLUE, label="measured", capsize=2, **style.MARKS)
     if not np.isnan(c.gap):
         axes.plot(c.samples, c.predicted, color=style.BLUE, label="predicted", **style.THEORY)
-    axes.set(xscale="log", yscale="log", xlabel="rows to train on", title="test error of ridge, share of the variance")
+    axes.set(
+        xscale="log", yscale="log", xlabel="rows to train on", title="test error of ridge, fraction of the variance"
+    )
     axes.legend()
 
 
 def draw_start_scale(axes: Axes, diagnosis: Diagnosis) -> None:
-    """Draw the least held-out error against the threshold of the start."""
+    """Draw the smallest held-out error against the threshold of the initialization."""
     curve = diagnosis.comparison.thresholds
     assert curve is not None
     spread = standard_error(curve.errors)
@@ -191,7 +194,9 @@ def draw_start_scale(axes: Axes, diagnosis: Diagnosis) -> None:
     now = float(diagnosis.forecast.regimes.thresholds.mean())
     if now > 0:
         axes.axvline(now, **style.GUIDELINE, label="this start")
-    axes.set(xscale="log", xlabel="threshold of the start", title="least held-out error, share of the variance")
+    axes.set(
+        xscale="log", xlabel="threshold of the initialization", title="minimum held-out error, fraction of the variance"
+    )
     axes.legend()
 
 
@@ -207,9 +212,9 @@ SECTIONS = (
     ),
     Section(
         "Lazy or active",
-        "How many modes would be learned actively at other widths and scales of the start, for what ridge learns from "
-        "this table: the measure of the sentences above. In the paler part, narrower than inputs and outputs together, "
-        "thresholds are not certain. The cross is width {width} at the chosen scale.",
+        "Number of modes learned actively at other widths and scales of the initialization, for the map that ridge "
+        "learns from this table: the measure of the sentences above. In the paler part, narrower than inputs and "
+        "outputs together, thresholds are not certain. The cross is width {width} at the chosen scale.",
         draw_regime_map,
         size=style.column(1.25, ratio=0.66),
     ),
@@ -222,8 +227,8 @@ SECTIONS = (
     ),
     Section(
         "When each mode is learned",
-        "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel along "
-        "each mode over its start, measured; the dotted line is the threshold.",
+        "Left: fraction of each mode's residual that is gone, in the run on all rows. Right: tangent kernel along each "
+        "mode relative to its initial value, measured; the dotted line is the threshold.",
         draw_modes,
         size=style.column(2, ratio=0.38),
         panels=2,
@@ -244,9 +249,9 @@ SECTIONS = (
     ),
 )
 START_SCALE_SECTION = Section(  # for tables of one target
-    "Does the scale of the start matter",
-    "The least held-out error of the exact flow of one target against the threshold of the start, which a factor of "
-    "both layers multiplies by its square; the dotted line is this start. Band: one standard error over folds.",
+    "Does the scale of the initialization matter",
+    "Minimum held-out error of the exact flow of one target against the threshold of the initialization. A factor "
+    "of both layers multiplies the threshold by its square. Dotted: this initialization. Band: one standard error.",
     draw_start_scale,
     size=style.column(1.25, ratio=0.6),
 )

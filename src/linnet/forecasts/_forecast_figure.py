@@ -57,20 +57,20 @@ def draw_mode_shares(axes: Axes, forecast: Forecast, adverbs: list[str] | None =
             axes.plot(steps, forecast.predicted_shares[:, mode], color=COLOR_OF_ADVERB[adverb], **style.THEORY)
     axes.axhline(0.5, **style.GUIDELINE)
     low = float(np.min(forecast.shares[:, :MAX_MODES_DRAWN]))
-    axes.set(xscale="log", xlabel="step", title="share of each mode learned", ylim=(max(low, -0.5) - 0.05, 1.1))
+    axes.set(xscale="log", xlabel="step", title="fraction of each mode learned", ylim=(max(low, -0.5) - 0.05, 1.1))
     axes.legend()
 
 
 def draw_kernels(axes: Axes, forecast: Forecast, adverbs: list[str] | None = None) -> None:
-    """Draw the tangent kernel along each mode, over its start, in the same colors."""
+    """Draw the tangent kernel along each mode, relative to its initial value, in the same colors."""
     steps = steps_for_log_axis(forecast.steps)
     for mode, adverb in enumerate((adverbs or forecast.learned)[:MAX_MODES_DRAWN]):
         axes.plot(steps, forecast.kernel[:, mode], color=COLOR_OF_ADVERB[adverb], **style.ALONE)
     axes.axhline(ACTIVE_MOVEMENT, **style.GUIDELINE)
     axes.text(steps[0], ACTIVE_MOVEMENT, " threshold", va="bottom", fontsize=7, color=style.GUIDE)
-    axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel over its start")
+    axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel / its initial value")
 
 
 def steps_for_log_axis(steps: np.ndarray) -> np.ndarray:
-    """Return steps for a logarithmic axis, which has no place for step 0: it stands at one half."""
+    """Return steps for a logarithmic axis, which has no place for step 0: it is drawn at one half."""
     return np.maximum(steps, 0.5)

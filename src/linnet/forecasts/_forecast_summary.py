@@ -1,13 +1,11 @@
-"""A forecast in lines for a terminal, in HTML for notebooks and as a dataset."""
+"""A forecast in lines for a terminal and as a dataset."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet import _page as page
 from linnet.trajectories.datasets import provenance
 
 if TYPE_CHECKING:
@@ -16,20 +14,11 @@ if TYPE_CHECKING:
     from linnet.forecasts.forecasting import Forecast
 
 MAX_MODES_LISTED = 12  # one by one; weaker ones are counted
-NEVER = "-"  # in place of a step: the mode is not half learned in this run
 
 
 def findings(forecast: Forecast) -> list[str]:
     """Return the lines that are printed: the run and its regimes, each mode, when to stop."""
     return [*_run_sentences(forecast), *_mode_lines(forecast), *_stopping_sentences(forecast)]
-
-
-def html(forecast: Forecast) -> str:
-    """Write the sentences about the run, and the modes as a table, in HTML for notebooks."""
-    sentences = [*_run_sentences(forecast), *_stopping_sentences(forecast)]
-    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    modes = _mode_rows(forecast)
-    return f"<div>{paragraphs}{page.table([list(modes[0]), *(mode.values() for mode in modes)])}</div>"
 
 
 def _run_sentences(forecast: Forecast) -> list[str]:
@@ -48,14 +37,15 @@ def _run_sentences(forecast: Forecast) -> list[str]:
 
 def _mode_lines(forecast: Forecast) -> list[str]:
     """Describe each of the strongest modes in a line, and count the others."""
-    lines = []
-    for mode in _mode_rows(forecast):
-        when = f"half learned at step {mode['half learned']}"
+    r, lines = forecast.regimes, []
+    for mode, adverb in enumerate(forecast.learned[:MAX_MODES_LISTED]):
+        half = forecast.half_steps[mode]
+        when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
+        threshold = f"{r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}"
         lines.append(
-            f"  mode {mode['mode']}: strength {mode['strength']}, "
-            f"{'not half learned in this run' if mode['half learned'] == NEVER else when}, {mode['at the end']} at the "
-            f"end, {mode['learned']} (size {mode['size']}, threshold {mode['threshold'].replace('±', '+-')}, kernel x "
-            f"{mode['kernel moved by']})."
+            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {forecast.shares[-1, mode]:.0%} at the "
+            f"end, {adverb} (size {r.sizes[mode]:.2g}, threshold {threshold}, kernel x "
+            f"{forecast.kernel[-1, mode]:.3g})."
         )
     weaker = len(forecast.half_steps) - len(lines)
     return [*lines, f"  and {weaker} weaker modes."] if weaker else lines
@@ -100,8 +90,12 @@ def dataset(forecast: Forecast) -> xr.Dataset:
         variables["predicted_share"] = (("time", "mode"), forecast.predicted_shares)
     both = ("time", "mode")
     variables |= {
-        "share": (both, forecast.shares, {"long_name": "share of the mode's residual that is gone"}),
-        "kernel": (both, forecast.kernel, {"long_name": "tangent kernel along the mode, over its start"}),
+        "share": (both, forecast.shares, {"long_name": "fraction of the mode's residual that is gone"}),
+        "kernel": (
+            both,
+            forecast.kernel,
+            {"long_name": "tangent kernel along the mode, relative to its initial value"},
+        ),
         "strength": ("mode", r.strengths, {"long_name": "singular value of the cross-covariance"}),
         "size": (
             "mode",
@@ -110,7 +104,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
         ),
         "threshold": ("mode", r.thresholds, {"long_name": "size at which the mode turns active"}),
         "uncertainty": ("mode", r.uncertainties, {"long_name": "uncertainty of the threshold"}),
-        "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end over its start"}),
+        "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end, relative to its initial value"}),
         "half_step": ("mode", forecast.half_steps, {"long_name": "step at which the mode is half learned"}),
         "learned": ("mode", np.array(forecast.learned)),
         "output_direction": (("output", "mode"), r.left),
@@ -126,25 +120,3 @@ def dataset(forecast: Forecast) -> xr.Dataset:
     if forecast.best_step is not None:
         about["best_step"] = forecast.best_step
     return xr.Dataset(variables, coordinates, attrs={**provenance(), **about})
-
-
-def _mode_rows(forecast: Forecast) -> list[dict[str, str]]:
-    """Return a row of text for each of the strongest modes, by the names of the columns, as `html` prints them.
-
-    `_mode_lines` makes its sentences of the same rows: it reads these names, `NEVER`, and the "±" of the threshold.
-    """
-    r = forecast.regimes
-    return [
-        {
-            "mode": f"{mode + 1}",
-            "strength": f"{r.strengths[mode]:.3g}",
-            "half learned": NEVER if np.isnan(half) else f"{half:.0f}",
-            "at the end": f"{forecast.shares[-1, mode]:.0%}",
-            "learned": adverb,
-            "size": f"{r.sizes[mode]:.2g}",
-            "threshold": f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
-            "kernel moved by": f"{forecast.kernel[-1, mode]:.3g}",
-        }
-        for mode, (adverb, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True))
-        if mode < MAX_MODES_LISTED
-    ]

@@ -12,10 +12,10 @@ MIN_SIDE = 40  # of a matrix whose noise may be uneven or correlated
 MIN_KURTOSIS = 2.5  # excess of the residuals, from which outliers are looked for; uneven rows have up to 2
 CLIP = 3.0  # residuals beyond so many standard deviations (from the median absolute deviation) are drawn in
 CLIP_TURNS = 12
-# Another model of the noise is taken if it leaves at most this share of the signals of the simple one, and two fewer:
-# the fine structure of a photograph can pass for uneven noise, too.
+# Another model of the noise is taken if it leaves at most this fraction of the signals of the simple one, and two
+# fewer: the fine structure of a photograph can pass for uneven noise, too.
 FEWER_IF_EVENED, FEWER_IF_CLIPPED, FEWER_BY = 0.25, 0.8, 2
-# The least noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
+# The smallest noise of a row or column over their median: where signals fill a third of the spectrum, the directions of
 # the profile can take all of a row, and its noise falls to nothing turn by turn.
 MIN_PROFILE = 0.01
 UNEVEN = 2.0  # variance of the rows' or columns' noise over that of even noise
@@ -26,9 +26,9 @@ _CANDIDATES = (2, 3, 4, 6, 8, 11, 16, 23, 32)  # directions left aside while the
 class NoiseModel:
     """The noise of a matrix, and the matrix to be filtered.
 
-    - `data`: the matrix, outliers drawn in; `clipped`: the share of its entries that were
+    - `data`: the matrix, outliers drawn in; `clipped`: the fraction of its entries that were
     - `tail`: the noise of `data` over `rows` and `columns`, which are None where the noise is even
-    - `warning`: what should be known about it
+    - `warning`: text of a warning about it
     """
 
     data: np.ndarray
@@ -69,8 +69,8 @@ def noise_model(data: np.ndarray) -> NoiseModel:
 
 
 _UNKNOWN = (
-    "the noise cannot be told from the signal: no part of the singular values follows the law of noise. The matrix is "
-    "returned as it is; give `noise_std` if you know it."
+    "noise and signal cannot be separated: no part of the singular values follows the distribution of noise. The "
+    "matrix is returned as it is; give `noise_std` if you know it."
 )
 _CORRELATED = (
     "the noise does not look independent: below a wide gap the singular values do not follow the law of such noise. "
@@ -89,7 +89,7 @@ def _fewer_signals(simple: NoiseModel, other: NoiseModel | None, share: float) -
 
 
 def _is_uneven(residual: np.ndarray) -> bool:
-    """Tell whether rows or columns differ in their noise by more than chance explains."""
+    """Return whether rows or columns differ in their noise by more than chance explains."""
     for axis in (0, 1):
         sizes = (residual**2).mean(axis=axis)
         if sizes.var() > UNEVEN * 2 / residual.shape[axis] * sizes.mean() ** 2:
@@ -98,13 +98,13 @@ def _is_uneven(residual: np.ndarray) -> bool:
 
 
 def _has_outliers(residual: np.ndarray) -> bool:
-    """Tell whether the residuals have heavier tails than Gaussian ones."""
+    """Return whether the residuals have heavier tails than Gaussian ones."""
     squares = residual**2
     return float((squares**2).mean()) > (3 + MIN_KURTOSIS) * float(squares.mean()) ** 2
 
 
 def _evened(model: NoiseModel) -> NoiseModel | None:
-    """Divide rows and columns by their noise; None if no profile leaves noise that can be told."""
+    """Divide rows and columns by their noise; None if no profile leaves noise that can be identified."""
     best, data = None, model.data
     for outside in _CANDIDATES:
         if outside > min(data.shape) // 3:

@@ -1,4 +1,4 @@
-"""How many modes are learned actively at other widths and scales of the start."""
+"""How many modes are learned actively at other widths and scales of the initialization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def critical_thresholds(diagnosis: Diagnosis) -> np.ndarray:
-    """Return for each mode the threshold of the start, by its two standard deviations, below which it is active."""
+    """Return for each mode the threshold of the initialization, by its two standard deviations, below which it is
+    active."""
     first, second = diagnosis.stds
     now = (first**2 + second**2) * diagnosis.settings["width"] / 2
     return now * diagnosis.regimes.critical_factors**2
@@ -23,9 +24,11 @@ def critical_thresholds(diagnosis: Diagnosis) -> np.ndarray:
 def count_active_modes(
     diagnosis: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
 ) -> Int[np.ndarray, "scale width"]:
-    """Count the modes that would be active at other `widths` and `scales` (times the chosen one) of the start."""
+    """Count the modes that would be active at other `widths` and `scales` (times the chosen one) of the
+    initialization."""
     critical, (first, second) = critical_thresholds(diagnosis), diagnosis.stds
-    # the second layer of a start by name shrinks as the width grows (`layer_stds`); given standard deviations stay
+    # the second layer of an initialization by name shrinks as the width grows (`layer_stds`); given standard deviations
+    # stay
     shrinks = diagnosis.settings["init"] in INIT_NAMES
     seconds = second * np.sqrt(diagnosis.settings["width"] / widths) if shrinks else np.full_like(widths, second)
     threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2

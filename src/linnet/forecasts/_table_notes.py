@@ -34,7 +34,7 @@ def table_notes(table: DataTable, index: RowLabels, drop_too: Callable[[list[str
     rows, targets = outputs.shape
     lists = {
         "Constant targets, which the intercept alone fits": names_where(output_names, constant_targets),
-        "Constant inputs, which say nothing beside the intercept and are kept at zero": names_where(
+        "Constant inputs, which say nothing next to the intercept and are kept at zero": names_where(
             input_names, constant
         ),
         "Equal inputs, between which the solution is split evenly": equal,

@@ -1,4 +1,5 @@
-"""What a table says whatever network is trained on it: other methods, fewer rows, other scales of the start."""
+"""Properties of a table that do not depend on the network: other methods, fewer rows, other scales of the
+initialization."""
 
 from __future__ import annotations
 
@@ -17,14 +18,15 @@ from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a table says whatever network is trained on it.
+    """Properties of a table that do not depend on the network.
 
     **Attributes:**
 
     - `baselines`: held-out errors of ridge, partial least squares and reduced-rank regression, by name, each (fold,)
     - `learning_curve`: test error of ridge against the number of rows, predicted and measured
-    - `thresholds`: with one target, the held-out error against the scale of the start; otherwise None
-    - `mean_error`: of predicting the mean of the training rows, (fold,); about 1, more where rows are few
+    - `thresholds`: held-out error against the scale of the initialization, for one target; otherwise None
+    - `mean_error`: held-out error of predicting the mean of the training rows, (fold,); about 1, and more if rows are
+      few
 
     **Example:**
 

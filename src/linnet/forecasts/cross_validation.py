@@ -27,7 +27,9 @@ RATE_STEPS = 500  # for which learning rates are tried; this and the next also i
 FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
 MAX_HALVINGS = 20  # of the rate, at most
 # Training without a number of steps ends when one of these says so, looked at after each stretch (`_is_finished`).
-MIN_RISE = 0.02  # of the mean held-out error over its least, relative: less may be noise, and the error may fall again
+MIN_RISE = (
+    0.02  # of the mean held-out error over its minimum, relative: less may be noise, and the error may fall again
+)
 MIN_LEARNED_SHARE = 2e-3  # of all that was learned, in the last half of the steps: less, and nothing moves any more
 
 
@@ -41,15 +43,18 @@ def cross_validate(
     max_steps: int = MAX_STEPS,
     min_time: float = 0.0,
 ) -> CrossValidationCurves:
-    """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
+    """Compute held-out errors along gradient descent for all folds and initializations, in one batch.
+
+    `ln.diagnose` calls this function and explains the result. Call it yourself if you need the errors of every fold and
+    initialization.
 
     **Arguments:**
 
-    - `folds`: of `all_folds`
-    - `starts`: `Weights` for as many inputs as the scaled table has, or more
-    - `learning_rate`: by default a quarter of the largest stable one
-    - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
-      moves any more
+    - `folds`: result of `all_folds`
+    - `starts`: `Weights` with at least the number of inputs of the scaled table
+    - `learning_rate`: learning rate; by default a quarter of the largest stable one
+    - `steps`: number of steps; by default training goes on, in stretches that double, until the error is past its
+      minimum or constant
     - `max_steps`: the maximum number of steps
     - `min_time`: training without `steps` does not end before this time, in units of steps times rate
 
@@ -90,7 +95,7 @@ def cross_validate(
 
 def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
     """Refuse to train more folds from more starts than fit into memory: the rows of each fold and their SVD, and for
-    each start the condensed rows."""
+    each initialization the condensed rows."""
     check_fits(
         COPIES * 8 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
         f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
@@ -100,8 +105,8 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
 
 @dataclass(frozen=True)
 class _Training:
-    """Descent of every fold from every start, for `max_steps` steps or, if it `may_end_early`, until the held-out error
-    has had its minimum, but not before `min_time`."""
+    """Descent of every fold from every initialization, for `max_steps` steps or, if it `may_end_early`, until the
+    held-out error has had its minimum, but not before `min_time`."""
 
     folds: list[Fold]
     starts: list[Weights]
@@ -163,7 +168,7 @@ class _Training:
         return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
 
     def _steps_to_save(self, done: int, until: int, weights: Weights) -> np.ndarray:
-        """Return the steps to save from `done` to `until`, counted from `done`: as many as memory has room for."""
+        """Return the steps to save from `done` to `until`, counted from `done`: the number that fits into memory."""
         sides = self.batch.factor.rank + self.batch.out_dim
         state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
         number = int(np.clip(STRETCH_BYTES / state, 6, SAVES_PER_STRETCH if done else 3 * SAVES_PER_STRETCH))

@@ -1,4 +1,4 @@
-"""What a cross-validation measures: errors along descent in every fold, and the step that they choose."""
+"""Results of a cross-validation: errors along descent in every fold, and the step that they choose."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MAX_RISE = 1e-6  # of a training loss from one saved state to the next, relative
 class CrossValidationCurves:
     """Training losses and held-out errors along descent.
 
-    Held-out errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as
-    the mean.
+    Held-out errors are fractions of the targets' variance that are not explained, averaged over targets: 1 is as good
+    as the mean.
 
     **Attributes:**
 
     - `steps`: (time,)
     - `training`: losses on the scaled training rows, half the squared error, (time, fold, seed)
     - `errors`: errors on the held-out rows, (time, fold, seed)
-    - `learning_rate`: of the descent
+    - `learning_rate`: learning rate of the descent
 
     **Example:**
 
@@ -52,12 +52,12 @@ class CrossValidationCurves:
 
     @property
     def best(self) -> int:
-        """The index of the least mean error."""
+        """The index of the smallest mean error."""
         return int(np.argmin(self.mean))
 
     @property
     def step(self) -> int:
-        """The step of the least mean error: where to stop."""
+        """The step of the smallest mean error: where to stop."""
         return int(self.steps[self.best])
 
     @property
@@ -77,7 +77,7 @@ class CrossValidationCurves:
 
     @property
     def flat_from(self) -> int | None:
-        """The step from which the mean error stays within 0.1% of its least until the end; None where it rises again
+        """The step from which the mean error stays within 0.1% of its minimum until the end; None where it rises again
         or has been there for less than half of the run."""
         away = np.flatnonzero(self.mean > (1 + FLAT_CHANGE) * self.mean[self.best])
         first = int(away[-1]) + 1 if away.size else 0
@@ -87,7 +87,7 @@ class CrossValidationCurves:
 
     @property
     def still_falling(self) -> bool:
-        """Whether the error is least at the last step, and was more than 0.1% higher half as many steps before."""
+        """Whether the error is smallest at the last step, and was more than 0.1% higher half as many steps before."""
         return self.best == len(self.steps) - 1 and self.flat_from is None
 
     @property

@@ -1,4 +1,5 @@
-"""Diagnosing a table: folds, other methods, cross-validation, another scale of the start, the run on all rows."""
+"""Diagnosing a table: folds, other methods, cross-validation, another scale of the initialization, the run on all
+rows."""
 
 from __future__ import annotations
 
@@ -44,21 +45,25 @@ def diagnose(
     missing: str = "error",
     key: object = Settings.key,
 ) -> Diagnosis:
-    """What a two-layer linear network of this width learns from a table, when to stop it, and how it compares.
+    """Recommend when to stop training a linear network on a table, and compare it with ridge regression.
+
+    Do not expect to beat ridge regression: this function is for data on which you train a linear network anyway. For a
+    table from a file, use `forecasts.diagnose_table`; for one run without cross-validation, `ln.forecast`.
 
     **Arguments:**
 
     - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
     - `Y`: (sample, output) or (sample,)
-    - `width`: of the hidden layer, which costs nothing
+    - `width`: number of hidden units; does not affect the cost
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
     - `learning_rate`: for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of the largest at
       which no run diverges, or a number
-    - `steps`: at most; by default until the held-out error is past its minimum or flat, at most 16 000
-    - `folds`: of the cross-validation
-    - `seeds`: of the start; all folds and seeds are trained in one batch
-    - `preprocess`: what is done to columns, `"standardize"` (centered, unit variance: inputs and targets), `"center"`
+    - `steps`: maximum number of gradient steps; by default training ends when the held-out error is past its minimum or
+      flat, after 16 000 steps at the latest
+    - `folds`: number of folds of the cross-validation
+    - `seeds`: number of random initializations in each fold; all folds and seeds are trained in one batch
+    - `preprocess`: treatment of the columns: `"standardize"` (centered, unit variance: inputs and targets), `"center"`
       (centered only) or `"whiten"` (inputs uncorrelated), learned from training rows alone
     - `drop`: the columns of `X` to leave out, text and dates too
     - `missing`: `"error"`, `"drop"` rows, or fill with the `"mean"`
@@ -97,13 +102,16 @@ def diagnose_table(
     *,
     comparing: Callable[[Rows, list[Fold], Settings], Comparison] = compare,
 ) -> Diagnosis:
-    """What a two-layer linear network learns from a table that was read from a file: `diagnose` for `forecasts.read`.
+    """Diagnose a table that was read from a file: `diagnose` for `forecasts.read`.
+
+    Prefer `ln.diagnose` for arrays and data frames. `forecasts.read` reads the table, with notes on unusual columns.
 
     **Arguments:**
 
     - `data`: a `DataTable`
-    - `settings`: `forecasts.Settings`; by default those of `diagnose`
-    - `comparing`: what compares the table with other methods; pass one to diagnose many networks with one comparison
+    - `settings`: `forecasts.Settings`; by default the settings of `diagnose`
+    - `comparing`: comparison of the table with other methods; pass one to diagnose many networks with the same
+      comparison
 
     **Returns** a `Diagnosis`.
 
@@ -188,7 +196,7 @@ def _draw_starts(settings: Settings, whole: Rows) -> list[Weights]:
 def _try_scale(
     factor: float, whole: Rows, folds: list[Fold], settings: Settings, curves: CrossValidationCurves
 ) -> ScaleTrial:
-    """Train from the start times `factor` in the same folds, and measure the gain over `curves`."""
+    """Train from the initialization times `factor` in the same folds, and measure the gain over `curves`."""
     scale = float(f"{factor * settings.init_scale:.2g}")  # the digits that are printed are those that were tried
     starts = _draw_starts(replace(settings, init_scale=scale), whole)
     longest = min(settings.max_steps, MAX_STEPS_FACTOR * int(curves.steps[-1]))

@@ -1,4 +1,4 @@
-"""A diagnosis of one's own table: what was found of a two-layer linear network on it, in numbers and in sentences."""
+"""Results of diagnosing a table: numbers and sentences about a two-layer linear network trained on it."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ FINE_STEPS_PER_STEP = 32  # in place of one step then, so that their times are n
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` returns.
+    """Result of `diagnose`.
 
-    `findings()` are sentences, at most 24; `write(folder)` makes the page.
+    `print` shows the findings, with the verdict first, and `write(folder)` makes a page with plots.
 
     **Attributes:**
 
-    - `table`: the data as read, with notes on what was found in it
-    - `forecast`: the run on all rows (see `forecast`)
+    - `table`: data as read, with notes on unusual columns
+    - `forecast`: run on all rows (see `forecast`)
     - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.CrossValidationCurves`)
-    - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
-    - `regimes`: which modes the start learns lazily or actively, judged by what ridge regression learns from the table,
-      and which scale of the start changes that (see `forecasts.StartRegimes`)
-    - `trial`: another scale of the start in the same folds (see `forecasts.ScaleTrial`); None where none was tried
-    - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
-    - `stds`: the standard deviations of the two layers at the start
+    - `comparison`: other methods, numbers of rows and scales of the initialization (see `forecasts.Comparison`)
+    - `regimes`: modes that are learned lazily or actively, judged by the solution of ridge regression, and the scale of
+      the initialization that changes this (see `forecasts.StartRegimes`)
+    - `trial`: another scale of the initialization in the same folds (see `forecasts.ScaleTrial`);
+      None if none was tried
+    - `stein`: stopping step by SURE, Stein's unbiased risk estimate, for whitened inputs; otherwise None
+    - `stds`: initial standard deviations of the two layers
     - `settings`: width, init, preprocess, folds, seeds and the rest, as used
 
     `advised_scale` is the `init_scale` at which all modes are learned the other way, `helpful_scale` one that lowers
@@ -55,8 +56,8 @@ class Diagnosis:
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
         >>> diagnosis = diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
-        >>> len(diagnosis.findings()) <= 24, diagnosis.curves.errors.shape[1:]
-        (True, (5, 1))
+        >>> diagnosis.stop, diagnosis.curves.errors.shape[1:]
+        (12, (5, 1))
     """
 
     table: DataTable
@@ -88,7 +89,7 @@ class Diagnosis:
 
     @property
     def gain_over_mean(self) -> tuple[float, float]:
-        """By how much the network's held-out error is lower than that of the mean of the training rows, with its
+        """Return the decrease of the held-out error compared with predicting the mean of the training rows, and its
         standard error over folds."""
         return mean_and_standard_error(self.comparison.mean_error - self.curves.out_of_fold_error())
 
@@ -107,7 +108,7 @@ class Diagnosis:
         return np.where(np.isfinite(fine_times), fine_times, times)
 
     def findings(self) -> list[str]:
-        """What was found, in at most 24 lines: sentences, and below them the learning rates as a table."""
+        """Return the findings in lines: the verdict, then errors, stopping, learning, data and learning rates."""
         from linnet.forecasts._diagnosis_sentences import findings
 
         return findings(self)
@@ -116,7 +117,7 @@ class Diagnosis:
         return "\n".join(self.findings())
 
     def write(self, out: object) -> Path:
-        """Write a page and the numbers beside it (netCDF) into the folder `out`; return the path of the page."""
+        """Write a page and the numbers next to it (netCDF) into the folder `out`; return the path of the page."""
         from linnet.forecasts._diagnosis_page import write
 
         return write(self, path_of("out", out))
@@ -148,7 +149,7 @@ class Diagnosis:
 
 
 def training_shares(diagnosis: Diagnosis) -> Float[np.ndarray, "time fold seed"]:
-    """Return training losses as shares of the targets' variance: twice the loss, half the squared error, over it."""
+    """Return training losses as fractions of the targets' variance: twice the loss, half the squared error, over it."""
     outputs = diagnosis.forecast.problem.outputs
     assert outputs is not None
     return 2 / float(outputs.var(axis=0).sum()) * diagnosis.curves.training

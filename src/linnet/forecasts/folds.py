@@ -18,7 +18,7 @@ from linnet.forecasts.scaling import check_preprocess, scaler, target_scaler
 class Fold(Rows):
     """One split: scaled training rows, and the held-out rows, scaled alike.
 
-    `units` (output,) takes squared errors of scaled targets to shares of their variance in the whole table; a target
+    `units` (output,) takes squared errors of scaled targets to fractions of their variance in the whole table; a target
     that is constant there counts nothing.
     """
 
@@ -27,7 +27,7 @@ class Fold(Rows):
     units: Float[np.ndarray, " output"]
 
     def error(self, products: Float[np.ndarray, "time output input"]) -> Float[np.ndarray, " time"]:
-        """Return the share of the targets' variance that is not explained on the held-out rows, at every time.
+        """Return the fraction of the targets' variance that is not explained on the held-out rows, at every time.
 
         Whitening may leave a fold fewer inputs than the whole table: the others are zero in it.
         """
@@ -96,13 +96,15 @@ def folds_list(folds: object) -> list[Fold]:
 def all_folds(
     X: np.ndarray, Y: np.ndarray, *, folds: int = 5, preprocess: str = "standardize", center: bool = True, key: Key = 0
 ) -> list[Fold]:
-    """Every fold of a random split, each scaled by its own training rows.
+    """Split a table at random into folds, each scaled by its own training rows.
+
+    The result is the input of `cross_validate` and `threshold_curve`.
 
     **Arguments:**
 
     - `X`: (sample, input)
     - `Y`: (sample, output)
-    - `folds`: how many
+    - `folds`: number of folds
     - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `center`: whether columns are centered
     - `key`: the seed of the split

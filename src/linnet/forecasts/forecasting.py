@@ -1,4 +1,4 @@
-"""What a network will learn on a problem, when, how far, and when to stop: the exact run, and what it means."""
+"""Forecast of a training run: the exact run, when each mode is learned, and when to stop."""
 
 from __future__ import annotations
 
@@ -36,26 +36,27 @@ RATE_STEPS = 2000  # for which learning rates are tried
 
 @dataclass(frozen=True)
 class Forecast:
-    """What `forecast` returns: the exact run, and what it means.
+    """Result of `forecast`: the exact run, when each mode is learned, and when to stop.
 
     A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began,
     *actively* if it had left that range when the mode was half learned, *crossing* if it left it later.
 
     **Attributes:**
 
-    - `problem`: what is to be learned
-    - `weights`: the start
+    - `problem`: learning problem
+    - `weights`: initial weights
     - `trajectory`: the exact run at full width
-    - `learning_rate`: of that run
+    - `learning_rate`: learning rate of the run
     - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
-    - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (time, mode)
-    - `kernel`: the tangent kernel along each mode over its start, measured, (time, mode)
-    - `prediction`: where the inputs are whitened and there is no momentum, that of `ln.predict`; else None
+    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
+      (time, mode)
+    - `kernel`: tangent kernel along each mode, relative to its initial value, measured, (time, mode)
+    - `prediction`: prediction of `ln.predict`, for whitened inputs without momentum; otherwise None
 
     On demand: `loss`, `test_loss` and `validation_loss` at the saved `steps` (None where the problem has none);
     `half_steps`, at which half of a mode is learned (NaN where this run does not get there); `learned`, "lazily",
     "crossing" or "actively", mode by mode; `best_step` and `best_loss`, where the held-out loss (or else the test loss)
-    is least; `largest_stable_rate`, found by training.
+    is smallest; `largest_stable_rate`, found by training.
 
     **Example:**
 
@@ -107,17 +108,17 @@ class Forecast:
 
     @property
     def held_out(self) -> Float[np.ndarray, " time"] | None:
-        """What tells when to stop: the validation loss, else the test loss, else None."""
+        """The loss that determines when to stop: the validation loss, otherwise the test loss, otherwise None."""
         return self.test_loss if self.validation_loss is None else self.validation_loss
 
     @property
     def best_step(self) -> int | None:
-        """The step of least held-out loss."""
+        """The step with the smallest held-out loss."""
         return None if self.held_out is None else int(self.steps[np.argmin(self.held_out)])
 
     @property
     def best_loss(self) -> float | None:
-        """The least held-out loss."""
+        """The smallest held-out loss."""
         return None if self.held_out is None else float(self.held_out.min())
 
     @cached_property
@@ -138,14 +139,14 @@ class Forecast:
 
     @cached_property
     def largest_stable_rate(self) -> StableRate:
-        """The largest learning rate that does not diverge, tried for as many steps as the run has, at most 2000."""
+        """The largest learning rate that does not diverge, tried for the number of steps of the run, at most 2000."""
         steps = int(min(self.steps[-1], RATE_STEPS)) or 1
         known = stable_learning_rate(self.problem, self.weights)  # none for a general cost
         first = self.learning_rate if known is None else known
         return largest_stable_rate(self.problem, self.weights, steps=steps, first=first)
 
     def findings(self) -> list[str]:
-        """What the forecast says, in lines: sentences about the run, and one line for each of the strongest modes."""
+        """Return the forecast in lines: sentences about the run, and one line for each of the strongest modes."""
         return _forecast_summary.findings(self)
 
     def __str__(self) -> str:
@@ -161,9 +162,6 @@ class Forecast:
 
         return picture(self)
 
-    def _repr_html_(self) -> str:
-        return _forecast_summary.html(self)
-
 
 def forecast(
     problem: Problem,
@@ -176,22 +174,26 @@ def forecast(
     momentum: float = 0.0,
     dtype: Any = None,
 ) -> Forecast:
-    r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
+    r"""Compute a run of gradient descent in advance: losses, modes, and when to stop.
 
-    The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It
-    is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
-    r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
-    $|W_2^T u_i|^2 + |W_1 v_i|^2$.
+    The run is exact. If you have a table rather than a problem and weights, `ln.diagnose` also cross-validates; for
+    gradient flow without training, use `ln.predict`.
+
+    The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
+    (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of
+    mode i the share $1 - r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the
+    tangent kernel along it, $|W_2^T u_i|^2 + |W_1 v_i|^2$.
 
     **Arguments:**
 
-    - `problem`: what is to be learned;
-    - `weights`: the start;
-    - `learning_rate`: by default `stable_learning_rate(problem, weights)`, at which descent certainly does not diverge;
-    - `steps`: by default until 0.1% of what the loss can lose is left, and at most 10 000;
+    - `problem`: learning problem;
+    - `weights`: initial weights;
+    - `learning_rate`: learning rate; by default `stable_learning_rate(problem, weights)`, at which descent cannot
+      diverge;
+    - `steps`: number of steps; by default until 0.1% of the possible decrease of the loss is left, and at most 10 000;
     - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in
       logarithmic order, fewer where they would take more than 200 MB;
-    - `weight_decay`, `momentum`, `dtype`: those of `gradient_descent`.
+    - `weight_decay`, `momentum`, `dtype`: options of `gradient_descent`.
 
     **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
     whitened, `.prediction` is that of `ln.predict` for the same times, with its uncertainty.
@@ -244,7 +246,7 @@ def _stopping_loss(problem: Problem, weights: Weights) -> float | None:
 
 
 def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
-    """Return which steps to keep: all, or as many as memory has room for, evenly in their logarithm."""
+    """Return the steps to keep: all, or the number that fits into memory, evenly spaced in their logarithm."""
     rank = problem.in_dim if problem.cost is not None else problem.factor.rank
     width = min(weights.width, rank + problem.out_dim)
     states = int(np.clip(MAX_STATE_BYTES / (8 * width * (rank + problem.out_dim)), MIN_STATES, MAX_STATES))
@@ -254,8 +256,8 @@ def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
 def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
-    A mode without a residual at the start counts as learned from the start, with a share of 1; a residual that it gets
-    later is taken off that in its own units, as there is none to divide by.
+    A mode without a residual at initialization counts as learned from the initialization, with a fraction of 1; a
+    residual that it gets later is subtracted in absolute units, because there is no initial one to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

@@ -18,7 +18,7 @@ EXACT = 1e-13  # of the largest singular value: a tail below is rounding
 MIN_TAIL_SHARE, MIN_TAIL = 1 / 3, 12  # of all singular values; shorter tails of smooth spectra look like noise
 # Of correlated noise: its largest value over the median; the gap above it, relative and over all gaps within (of smooth
 # spectra and photographs at most 4.2, of correlated noise at least 5.3); values
-# between gap and tail, as a share of all.
+# between gap and tail, as a fraction of all.
 MAX_BULK_WIDTH, MIN_GAP, MIN_GAP_RATIO, MIN_BETWEEN = 8.0, 0.3, 5.0, 0.1
 MIN_FREE = 0.1  # of a row or column: what the signal's directions leave of its noise, at least
 PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
@@ -28,10 +28,11 @@ PROFILE_TURNS = 8  # between noise and directions (`noise_profile`)
 class NoiseTail:
     """The noise that the smallest singular values of a matrix show.
 
-    - `noise_std`: of the entries; where `found` is False, no more than an upper limit
-    - `standard_error`: of `noise_std`
+    - `noise_std`: standard deviation of the noise in an entry; only an upper limit if `found` is False
+    - `standard_error`: standard error of `noise_std`
     - `removed`: the number of singular values above the tail
-    - `misfit`: how far the tail is from the law of noise, over what 95 of 100 matrices of noise stay below
+    - `misfit`: distance of the tail from the distribution of noise, relative to the distance that 95 of 100 noise
+      matrices stay below
     - `found`: whether it is noise
     """
 
@@ -43,7 +44,7 @@ class NoiseTail:
 
 
 def noise_tail(values: np.ndarray, shape: tuple[int, int]) -> NoiseTail:
-    """Find the noise: remove as few large singular values as leave a tail that follows the law of noise."""
+    """Estimate the noise from the tail of the singular values that follows the distribution of noise."""
     s = np.sort(values)[::-1]
     shortest = max(MIN_SINGULAR_VALUES, min(MIN_TAIL, s.size // 2), int(np.ceil(MIN_TAIL_SHARE * s.size)))
     if s[s.size - shortest] <= EXACT * s[0]:
@@ -79,20 +80,22 @@ def _law(rows: int, columns: int) -> np.ndarray:
 
 @representable
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
-    r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
+    r"""Estimate the standard deviation of the noise in a matrix of low rank plus noise, with its standard error.
 
-    The smallest singular values of such a matrix are those of a smaller matrix of noise, which follow the law of
-    Marchenko and Pastur closely. As few of the largest are removed as leave a tail that does; a least-squares factor
-    between tail and law is the noise $s$. Its standard error is $s/\sqrt{2 m' n'}$ with $m' \times n'$ the size of the
-    smaller matrix.
+    `ln.denoise` also tries noise that is uneven or correlated. Call this function for the level of white noise.
+
+    The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
+    follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that
+    the tail follows it; a least-squares factor between tail and law is the noise $s$. Its standard error is $s/\sqrt{2
+    m' n'}$ with $m' \times n'$ the size of the smaller matrix.
 
     **Arguments:**
 
     - `values`: all singular values, (mode,)
-    - `shape`: of the matrix
+    - `shape`: shape of the matrix
 
-    **Returns** the noise and its standard error. Where no tail follows the law, the noise cannot be told from the
-    signal: then an upper limit is returned, with a standard error as large as itself.
+    **Returns** the noise and its standard error. If no tail follows it, noise and signal cannot be separated. An upper
+    limit is then returned, with a standard error as large as the limit.
 
     **Valid when** the noise is independent, of one variance, and the rank below two thirds of the smaller side.
 
@@ -114,8 +117,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         )
     if s.size < MIN_SINGULAR_VALUES:
         raise ValueError(
-            f"the noise cannot be told from {s.size} singular values: at least {MIN_SINGULAR_VALUES} are needed. "
-            "Give `noise_std`."
+            f"`values` must have at least {MIN_SINGULAR_VALUES} singular values to estimate the noise: got {s.size}. "
+            "Give `noise_std` instead."
         )
     tail = noise_tail(s, (rows, columns))
     return tail.noise_std, tail.standard_error

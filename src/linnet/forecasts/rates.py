@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +18,10 @@ from linnet.trajectories.saving import last
 RATES_PER_BATCH = 12  # rates trained together, as many as in RATES_AROUND_BORDER
 RATE_GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
 MAX_OVER_GUESS = 100.0  # times the first guess: beyond it the search gives up
-MARGIN = 0.05  # by which a rate beyond the border is tried, relative
+MARGIN = 0.05  # by which a rate beyond the boundary is tried, relative
 MAX_BORDERS = 4  # looked at: where rates above one are stable again, the next one is looked for
-BORDER_ACCURACY = 0.004  # to which a border is known, relative
-# Times a border, tried together: chaotic runs diverge at rates below others that do not. The last one must diverge.
+BORDER_ACCURACY = 0.004  # to which a boundary is known, relative
+# Times a boundary, tried together: chaotic runs diverge at rates below others that do not. The last one must diverge.
 RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.965, 0.98, 1 + MARGIN])
 
 
@@ -28,9 +29,9 @@ RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95,
 class StableRate:
     """The largest learning rate at which a network trains without diverging, and how surely it is known.
 
-    The border between stable and diverging rates is not always sharp: where none was found at which `below` and `above`
-    both hold, `rate` is a border all the same, and they say which side fails. Where no rate that was tried diverges,
-    it is the largest of them.
+    The boundary between stable and diverging rates is not always sharp: where none was found at which `below` and
+    `above` both hold, `rate` is a boundary all the same, and they say which side fails. Where no rate that was tried
+    diverges, it is the largest of them.
 
     **Attributes:**
 
@@ -53,7 +54,7 @@ class StableRate:
 
     @property
     def checked(self) -> bool:
-        """Whether the border is sharp: `below` and `above` both hold."""
+        """Whether the boundary is sharp: `below` and `above` both hold."""
         return self.below and self.above
 
 
@@ -70,17 +71,20 @@ def rate_or_none(learning_rate: object) -> float | None:
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
 ) -> StableRate:
-    """The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
+    """Find the largest learning rate at which descent from these weights does not diverge within a number of steps.
+
+    It trains networks, so it takes time. If a safe rate is enough, `trainers.stable_learning_rate` computes one without
+    training.
 
     The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
     several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
-    rates are tried, a dozen networks at a time, and the border is refined until it is known to 0.4%. Between the two
+    rates are tried, a dozen networks at a time, and the boundary is refined until it is known to 0.4%. Between the two
     the loss may oscillate for long: half of the largest rate is a sensible choice.
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: the start
+    - `problem`: learning problem
+    - `weights`: initial weights
     - `steps`: for how long each rate is tried
     - `first`: a rate to begin from that is stable; for a general cost it must be given
 
@@ -109,19 +113,31 @@ def largest_stable_rate(
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
-    return _RateSearch(small.problem, small.weights, steps).largest_stable(known, guess)
+
+    def diverges(rates: np.ndarray) -> np.ndarray:
+        copies = Weights.stack([small.weights] * len(rates))
+        run = gradient_descent(
+            small.problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
+        )
+        return np.asarray(run.status.reason) == "diverged"
+
+    return RateSearch(diverges, steps).largest_stable(known, guess)
 
 
 @dataclass(frozen=True)
-class _RateSearch:
-    """The search, by descent from one start, for the border between rates that are stable and rates that diverge."""
+class RateSearch:
+    """The search for the boundary between rates that are stable and rates that diverge within some `steps`.
 
-    problem: Problem
-    weights: Weights
+    - `diverges(rates)`: whether training diverges at each of `RATES_PER_BATCH` rates, always, so that a batch is
+      compiled once
+    """
+
+    diverges: Callable[[np.ndarray], np.ndarray]
     steps: int
 
     def largest_stable(self, known: float, guess: float) -> StableRate:
-        """Find the border and try both its sides, from a rate that is known to be stable and a guess of the border."""
+        """Find the boundary and try both its sides, from a rate that is known to be stable and a guess of the
+        boundary."""
         low, first_border = known, None
         for _ in range(MAX_BORDERS):
             low, high = self.find_border(low, guess)
@@ -141,7 +157,7 @@ class _RateSearch:
         return first_border or StableRate(float(low), self.steps, True, False)
 
     def find_border(self, low: float, guess: float) -> tuple[float, float | None]:
-        """Return the border from `low` up, to 0.4%, and a rate above it that diverges: None where none was found."""
+        """Return the boundary from `low` up, to 0.4%, and a rate above it that diverges: None where none was found."""
         high, top = None, max(guess, low * RATE_GROWTH**RATES_PER_BATCH)
         while high is None:
             if low > MAX_OVER_GUESS * guess:
@@ -165,18 +181,10 @@ class _RateSearch:
         first = int(np.argmax(wrong))
         return (float(rates[first - 1]) if first else low), float(rates[first])
 
-    def diverges(self, rates: np.ndarray) -> np.ndarray:
-        """Return whether descent diverges at each of `rates`: `RATES_PER_BATCH` of them, always, so that the batch is
-        compiled once."""
-        copies = Weights.stack([self.weights] * len(rates))
-        run = gradient_descent(
-            self.problem, copies, learning_rate=rates, steps=self.steps, save_every=last(), keep="losses", throw=False
-        )
-        return np.asarray(run.status.reason) == "diverged"
-
 
 def _first_guess(problem: Problem, weights: Weights) -> float:
-    """Return twice the rate at which the start itself is unstable, near or above the border; 0 for a general cost."""
+    """Return twice the rate at which the initialization itself is unstable, near or above the boundary; 0 for a general
+    cost."""
     if problem.cost is not None:
         return 0.0
     f = problem.factor
@@ -188,7 +196,9 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
 
 @representable
 def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
-    r"""The learning rates at which PyTorch's losses take the same steps as ours, half the squared error.
+    r"""Convert a learning rate for half the squared error to PyTorch's losses, which then take the same steps.
+
+    You need it whenever you train with `MSELoss` at a rate that linnet recommends.
 
     Ours is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets; `MSELoss()` is $\frac{1}{nk}\sum e_{ij}^2$,
     whose gradient is 2/k times as large, and with `reduction="sum"` it is 2n times as large.

@@ -1,4 +1,4 @@
-"""Lazy or active on a table: one definition, that of `observables.regimes`, for the label, the advice and the map."""
+"""Lazy or active on a table: one definition, `observables.regimes`, for the label, the advice and the map."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, LARGEST_PRODUCT, Re
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
-FACTOR_RANGE = (1e-8, 1e8)  # of the start, between which the borders are looked for
+FACTOR_RANGE = (1e-8, 1e8)  # of the initialization, between which the boundaries are looked for
 BISECTIONS = 60  # of that range in its logarithm: to all digits
-BORDER_MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
+BORDER_MARGIN = 1.02  # beyond the boundary, so that the printed digits do not fall back
 
 
 @dataclass(frozen=True)
 class StartRegimes:
-    """Which modes of a table a start learns lazily or actively, and which scale of the start changes that.
+    """Modes that an initialization learns lazily or actively from a table, and the scale that changes this.
 
-    The product that is learned is that of ridge regression: what the table has to tell, whichever start is chosen. So
-    a start that is scaled as advised is judged by the same measure.
+    The learned product is the solution of ridge regression, which does not depend on the initialization. So
+    an initialization that is scaled as advised is judged by the same measure.
 
     **Attributes:**
 
     - `regimes`: the modes, thresholds and predicted movement of the kernels (`observables.regimes`)
     - `learned`: the product of ridge regression, (output, input)
-    - `untouched`: what the start keeps on directions without data, (output, input)
+    - `untouched`: part of the initial product on directions without data, (output, input)
 
     **Example:**
 
@@ -61,8 +61,8 @@ class StartRegimes:
 
     @partly_representable
     def movement(self, factor: float) -> Float[np.ndarray, " mode"]:
-        """The kernel at the end over its start, by mode, from the start times `factor`: thresholds and the start's own
-        product and kernel are multiplied by its square."""
+        """Return the final kernel of each mode relative to its initial value, from the initialization times `factor`:
+        thresholds and the initialization's own product and kernel are multiplied by its square."""
         r, square = self.regimes, positive("factor", factor) ** 2
         refuse_infinite(1 / square)
         end = tied_kernel(square * r.thresholds, self.learned + square * self.untouched, r.left, r.right)
@@ -73,17 +73,17 @@ class StartRegimes:
 
     @partly_representable
     def labels_at(self, factor: float) -> list[str]:
-        """ "lazy" or "active", mode by mode, from the start times `factor`."""
+        """ "lazy" or "active", mode by mode, from the initialization times `factor`."""
         return labels(self.movement(factor))
 
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
-        """The factor of the start below which each mode is active."""
+        """The factor of the initialization below which each mode is active."""
         return self._factors_of_movement(np.full(len(self.labels), ACTIVE_MOVEMENT))
 
     @property
     def advised_factor(self) -> float | None:
-        """The factor of the start at which all modes are certainly active (`Regimes.certain`) or, where they are
+        """The initialization factor at which all modes are certainly active (`Regimes.certain`) or, where they are
         active already, certainly lazy; None where no factor does it."""
         share = self.regimes.uncertain_share
         if self.active < len(self.labels):
@@ -100,9 +100,9 @@ class StartRegimes:
         return factor if set(self.labels_at(factor)) == {wanted} else None
 
     def _factors_of_movement(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
-        """Find for each mode the factor of the start below which its kernel moves by more than `moved`.
+        """Find for each mode the factor of the initialization below which its kernel moves by more than `moved`.
 
-        It bisects, as kernels move less from larger starts; where there is no border, it ends near an end of
+        It bisects, as kernels move less from larger starts; where there is no boundary, it ends near an end of
         `FACTOR_RANGE`.
         """
         low, high = np.full(len(moved), FACTOR_RANGE[0]), np.full(len(moved), FACTOR_RANGE[1])
@@ -115,12 +115,14 @@ class StartRegimes:
 
 @partly_representable
 def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartRegimes:
-    r"""Which modes of a table a start learns lazily or actively, judged by the solution of ridge regression.
+    r"""Judge which modes of a table an initialization learns lazily or actively, by the solution of ridge regression.
+
+    If the learned product is known, for example from a run, `observables.regimes` is the general function.
 
     **Arguments:**
 
     - `problem`: made from data
-    - `weights`: the start
+    - `weights`: initial weights
     - `ridge`: the penalty $\lambda$ per row, of $(X^T X + \lambda n I)^{-1} X^T Y$
 
     **Returns** a `StartRegimes`.
@@ -153,8 +155,8 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
     modes = regimes(problem, weights, product=end)
     if (np.isinf(modes.movement) & (modes.kernel == 0)).any():
         raise ValueError(
-            "`weights` must not be zero along a mode of `problem`: no factor moves such a start, from which gradient "
-            "descent learns nothing of that mode. Start both layers, or one of them, from random weights."
+            "`weights` must not be zero along a mode of `problem`: no factor moves such an initialization, from "
+            "which gradient descent never learns that mode. Start both layers, or one of them, from random weights."
         )
     refuse_infinite(modes.movement)
     return StartRegimes(modes, learned, untouched)

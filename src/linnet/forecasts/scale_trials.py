@@ -1,4 +1,4 @@
-"""Another scale of the start, tried in the same folds before it is advised."""
+"""Another scale of the initialization, tried in the same folds before it is advised."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from linnet.forecasts.regimes_of_starts import StartRegimes
 
 SIGNIFICANT_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
 MIN_GAIN = 0.01  # of the error: less is no gain worth advice
-MAX_COST_OF_START = 0.05  # of the variance: what a start may cost before another is tried
-COST_AT_TRIAL = 0.02  # of the variance: what the start costs at the scale that is tried then
+MAX_COST_OF_START = 0.05  # of the variance: what an initialization may cost before another is tried
+COST_AT_TRIAL = 0.02  # of the variance: what the initialization costs at the scale that is tried then
 SMALLER_PRODUCT = 0.3  # times the layers: a tenth of the initial product
 MAX_STEPS_FACTOR = 4  # times the steps of the first cross-validation are allowed to another scale
 
 
 @dataclass(frozen=True)
 class ScaleTrial:
-    """The network from another scale of its start, trained in the same folds.
+    """The network from another scale of its initialization, trained in the same folds.
 
     **Attributes:**
 
-    - `init_scale`: that was tried
+    - `init_scale`: scale that was tried
     - `curves`: training losses and held-out errors from there (see `forecasts.CrossValidationCurves`)
-    - `gain`: by how much the held-out error is lower than from the scale asked for; negative where it is higher
+    - `gain`: decrease of the held-out error compared with the requested scale; negative if the error is larger
     - `gain_error`: its standard error, of the differences within folds
 
     **Example:**
@@ -60,7 +60,7 @@ def is_significant(gain: float, standard_error: float, level: float) -> bool:
 
 
 def factor_to_try(comparison: Comparison, curves: CrossValidationCurves, regimes: StartRegimes) -> float | None:
-    """Choose the factor of the start to try in the same folds; None where nothing speaks for another one.
+    """Choose the factor of the initialization to try in the same folds; None where nothing speaks for another one.
 
     Where this start hurts, one that does not; otherwise, with one target the best of the exact flow, if it promises a
     gain, or a smaller one if the network is worse than that flow, which has no initial product; with several targets
@@ -82,11 +82,12 @@ def factor_to_try(comparison: Comparison, curves: CrossValidationCurves, regimes
 
 
 def smaller_start_factor(curves: CrossValidationCurves, mean_error: np.ndarray) -> float | None:
-    """Return the factor by which to shrink a start that hurts, to one that costs 2% of the variance; else None.
+    """Return the factor by which to shrink an initialization that hurts, to one that costs 2% of the variance; else
+    None.
 
-    The cost of a start is its error before training beyond that of the mean; it falls at least with the square of the
-    factor. A start hurts if it certainly costs more than 5%, unless training beyond one step makes it better than the
-    mean.
+    The cost of an initialization is its error before training beyond that of the mean; it falls at least with the
+    square of the factor. A start hurts if it certainly costs more than 5%, unless training beyond one step makes it
+    better than the mean.
     """
     excess, spread = mean_and_standard_error(curves.errors[0].mean(axis=1) - mean_error)
     if excess <= max(MAX_COST_OF_START, SIGNIFICANT_STANDARD_ERRORS * spread) or (

@@ -14,13 +14,13 @@ PREPROCESS_CHOICES = ("center", "standardize", "whiten")
 
 @dataclass(frozen=True)
 class Scaler:
-    """What is done to the columns of a table: minus a mean, then divided by a scale or whitened.
+    """Preprocessing of the columns of a table: a mean is subtracted, then columns are divided by a scale or whitened.
 
     **Attributes:**
 
     - `mean`: (column,)
     - `scale`: (column,)
-    - `matrix`: of the whitening, (column, direction); None without
+    - `matrix`: whitening matrix, (column, direction); None without whitening
 
     **Example:**
 
@@ -42,7 +42,8 @@ class Scaler:
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
-        """Columns in their own units again; whitened ones are refused, as directions may have been left out."""
+        """Return columns in their original units; whitened columns raise `ValueError`, because directions may be
+        missing."""
         if self.matrix is not None:
             raise ValueError("`undo` needs columns that were scaled one by one: these were whitened.")
         return self._columns_array(values) * self.scale + self.mean
@@ -59,13 +60,15 @@ class Scaler:
 def scaler(values: np.ndarray, preprocess: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
     """Return the scaling of columns that `preprocess` names, learned from the rows given.
 
+    Fit it on training rows only, and apply it to held-out rows.
+
     **Arguments:**
 
     - `values`: (sample, column)
     - `preprocess`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"`
-      turns them into uncorrelated directions of unit variance, as many as the rows show
+      turns them into uncorrelated directions of unit variance, one for each direction with variance in the rows
     - `center`: whether to subtract the mean
-    - `weights`: of the rows in means and variances, (sample,); by default all alike
+    - `weights`: weights of the rows in means and variances, (sample,); equal by default
 
     **Returns** a `Scaler`. Constant columns are centered and left there.
 
@@ -110,7 +113,7 @@ def target_scaler(Y: np.ndarray, preprocess: str, *, center: bool = True, weight
 
 
 def _row_shares(weights: object, rows: int) -> np.ndarray:
-    """Return weights of rows as shares of their sum; refuse negative ones."""
+    """Return weights of rows as fractions of their sum; refuse negative ones."""
     array = real_array("weights", weights, ndim=1)
     if array.shape != (rows,) or (array < 0).any() or not array.any():
         raise ValueError(

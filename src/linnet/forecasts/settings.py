@@ -14,17 +14,17 @@ from linnet.forecasts.rates import rate_or_none
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `diagnose` trains: the network, its start, its steps and the cross-validation.
+    """What `diagnose` trains: the network, its initialization, its steps and the cross-validation.
 
     **Attributes:**
 
-    - `width`: of the hidden layer, which costs nothing
+    - `width`: number of hidden units; does not affect the cost
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
     - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
-    - `steps`: at most; None trains until the held-out error is past its minimum or flat
-    - `folds`: of the cross-validation
-    - `seeds`: of the start
+    - `steps`: maximum number of gradient steps; None trains until the held-out error is past its minimum or flat
+    - `folds`: number of folds of the cross-validation
+    - `seeds`: number of random initializations in each fold
     - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `key`: the seed of splits and starts
     - `max_steps`: the maximum number of steps where `steps` is None

@@ -1,4 +1,4 @@
-"""Starts by name: how a layer of PyTorch begins, Gaussian layers, or weights of one's own."""
+"""Starts by name: how a layer of PyTorch begins, Gaussian layers, or given weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from linnet.inits.weights import Weights, check_two_layers
 
 INIT_NAMES = ("pytorch", "gaussian")
 MAX_WEIGHTS = 5_000_000  # of a network that is drawn as it is; beyond, its reduced Gaussian law is
-LARGEST_SCALE = 1e30  # training raises a start to the eighth power
+LARGEST_SCALE = 1e30  # training raises an initialization to the eighth power
 LEAST_SCALE = 1e-100  # the square of a smaller start is lost beside anything: its regime could not be told
 
 
 def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
-    """Return the standard deviations of both layers' weights at the start.
+    """Return the standard deviations of both layers' weights at initialization.
 
     "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
     "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves; of given
@@ -44,7 +44,9 @@ def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tup
 
 
 def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
-    """Weights to start from, at any width.
+    """Draw initial weights by name, at any width.
+
+    It exists for settings such as `init="pytorch"`. In a program, `inits.gaussian` and `inits.scaling` are clearer.
 
     Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same
     variances: of uniform ones that law differs by terms of order 1/width.
@@ -89,7 +91,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
 
 
 def _valid_scale(scale: float) -> float:
-    """Return the scale of a start as a number; refuse one at which training cannot begin."""
+    """Return the scale of an initialization as a number; refuse one at which training cannot begin."""
     number = positive("init_scale", scale)
     if not LEAST_SCALE <= number <= LARGEST_SCALE:
         bound = f"at least {LEAST_SCALE:g}" if number < LEAST_SCALE else f"at most {LARGEST_SCALE:g}"

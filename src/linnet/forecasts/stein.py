@@ -17,13 +17,13 @@ from linnet.theories.lazy_active import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is least.
+    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is smallest.
 
     **Attributes:**
 
     - `steps`: (time,)
     - `risk`: the estimate of $|A(t) - A^*|_F^2$, (time,)
-    - `noise_variance`: of the labels
+    - `noise_variance`: variance of the noise on the labels
 
     **Example:**
 
@@ -39,15 +39,18 @@ class SteinStop:
 
     @property
     def step(self) -> int:
-        """The step of the least estimated risk."""
+        """The step of the smallest estimated risk."""
         return int(self.steps[np.argmin(self.risk)])
 
 
 @partly_representable
 def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinStop | None:
-    """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
+    """Recommend a stopping step by SURE, Stein's unbiased risk estimate, from the training data alone.
 
-    With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
+    Choose this if you have whitened inputs and no held-out rows. With held-out rows, cross-validation (`ln.diagnose`)
+    needs fewer assumptions.
+
+    With whitened inputs the least-squares solution is the signal plus noise of variance $s^2/n$ on each entry, $s^2$
     that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
     self-consistent dynamics at the mean threshold of the modes, from a negligible start; the labels' noise as equal and
     independent between targets.
@@ -56,7 +59,7 @@ def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinSt
 
     - `problem`: made from data
     - `forecast`: its `Forecast`
-    - `preprocess`: how the inputs were scaled
+    - `preprocess`: preprocessing of the inputs
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
 

@@ -49,8 +49,8 @@ class DataTable:
 
     - `inputs`: (sample, input)
     - `outputs`: (sample, output)
-    - `input_names`: of the columns
-    - `output_names`: of the targets
+    - `input_names`: names of the input columns
+    - `output_names`: names of the targets
     - `notes`: on what was found and done
 
     **Example:**
@@ -82,13 +82,15 @@ def read(
     rows: int | None = None,
     key: object = 0,
 ) -> DataTable:
-    r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
+    r"""Read a table from a CSV, TSV, Parquet, NPY or NPZ file.
+
+    Unusual columns are reported in the notes of the table. Pass the result to `diagnose_table`.
 
     **Arguments:**
 
-    - `path`: of the file; the encoding (UTF-8, UTF-16, Latin-1), the separator and a decimal comma of text are
-      recognized, and said in the notes; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like
-      that of an NPY file
+    - `path`: path of the file. In text files, encoding (UTF-8, UTF-16, Latin-1), separator and decimal comma are
+      recognized and reported in the notes. An NPZ file may hold arrays `X` and `Y`; otherwise its only array is read
+      like an NPY file
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out, before anything is asked of them: text and dates too
     - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
@@ -133,11 +135,13 @@ def read(
 
 
 def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from one data frame of inputs and targets.
+    """Make a table from one data frame of inputs and targets.
+
+    If inputs and targets are separate, use `data_table`.
 
     **Arguments:**
 
-    - `frame`: of pandas
+    - `frame`: data frame of pandas
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out
     - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
@@ -171,10 +175,12 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
 
 
 def data_table(X: object, Y: object, *, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from arrays or data frames.
+    """Make a table from arrays or data frames.
 
-    Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
-    columns, and keeps them.
+    For one data frame that holds inputs and targets use `from_frame`, and for a file `read`.
+
+    Text raises `ValueError` and, by default, so do missing values; the message names the columns. Constant and equal
+    columns are reported and kept.
 
     **Arguments:**
 
@@ -189,7 +195,7 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "err
 
         >>> from linnet.forecasts import data_table
         >>> data_table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
-        ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
+        ['Constant inputs, which say nothing next to the intercept and are kept at zero: x1.']
     """
     X, names = columns_and_names("X", X, "x")
     Y, output_names = columns_and_names("Y", Y, "y")
@@ -250,7 +256,8 @@ def read_frame(place: Path) -> pd.DataFrame:
         if ragged:
             expected, line, fields = ragged.groups()
             raise ValueError(
-                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have as many. "
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have "
+                f"one field for each name. "
                 "Correct the line, or put text that holds the separator into quotes."
             ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None

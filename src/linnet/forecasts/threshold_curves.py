@@ -1,4 +1,5 @@
-"""Does the scale of the start matter for this table? With one target, the exact flow answers for all scales."""
+"""Does the scale of the initialization matter for this table? With one target, the exact flow answers for all
+scales."""
 
 from __future__ import annotations
 
@@ -14,23 +15,23 @@ from linnet.inits.weights import Weights
 from linnet.theories.one_output import product_over_time
 
 RELATIVE_THRESHOLDS = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
-# a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
+# a small initialization learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
 TIMES_PER_THRESHOLD = 96
 
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """The least held-out error of a network with one output against the scale of its start.
+    """The smallest held-out error of a network with one output against the scale of its initialization.
 
-    The scale enters through the threshold $g = (p + m)/2$ of `theories.one_output` alone, which a factor of the start
-    multiplies by its square. Errors are shares of the target's variance, each fold's at the time that the others
-    choose.
+    The scale enters through the threshold $g = (p + m)/2$ of `theories.one_output` alone, which a factor of the
+    initialization multiplies by its square. Errors are fractions of the target's variance, each fold's at the time that
+    the others choose.
 
     **Attributes:**
 
     - `thresholds`: (threshold,)
     - `errors`: (threshold, fold)
-    - `best_times`: of the least mean error, canonical, (threshold,)
+    - `best_times`: canonical times of the minimum mean error, (threshold,)
 
     **Example:**
 
@@ -54,7 +55,7 @@ class ThresholdCurve:
 
     @property
     def best(self) -> float:
-        """The threshold of the least error."""
+        """The threshold of the smallest error."""
         return float(self.thresholds[np.argmin(self.mean)])
 
     @partly_representable
@@ -82,16 +83,20 @@ def start_threshold(weights: Weights) -> float:
 
 
 def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
-    """The least held-out error of one target against the threshold of the start, from one SVD for each fold.
+    """Compute the minimum held-out error of one target for every threshold of the initialization, from one SVD of each
+    fold.
+
+    A flat curve means that the scale of the initialization does not matter. For several targets there is no such curve;
+    `ln.diagnose` tries one other scale.
 
     **Arguments:**
 
-    - `folds`: of `all_folds`, with one target
+    - `folds`: result of `all_folds`, with one target
 
     **Returns** a `ThresholdCurve`, over thresholds from a hundredth to a hundred times the length of the solution.
 
-    **Valid when** the start's product is negligible and the network much wider than its inputs (`theories.one_output`);
-    what is reported as the stopping step always comes from exact descent.
+    **Valid when** the initialization's product is negligible and the network much wider than its inputs
+    (`theories.one_output`); the reported stopping step always comes from exact descent.
 
     **Example:**
 

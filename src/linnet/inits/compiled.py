@@ -30,7 +30,7 @@ def padded_gaussian(
     shape, so that they are drawn and trained in one batch.
 
     - `key`: a typed JAX key; it fixes the draw on every device, up to rounding, whatever `rows` is
-    - `roots`: of `diagonal_roots`, (input + output)
+    - `roots`: result of `diagonal_roots`, (input + output)
     - `rows`: at least the reduced width, min(width, d + k)
     - `width`: $h$, a float (exact up to $2^{53}$)
     """

@@ -36,9 +36,12 @@ class Scaling:
 def scaling(
     name: str, *, in_dim: int, out_dim: int, width: int | Sequence[int], depth: int, output_factor: float = 1.0
 ) -> Scaling:
-    r"""One of the standard scalings, for layers that are multiplied as they are: $f(x) = W_L \cdots W_1 x$.
+    r"""Return a standard scaling (NTK, muP or PyTorch's) for layers that are multiplied as they are: $f(x) = W_L \cdots
+    W_1 x$.
 
-    With $n$ the number of inputs of a layer and $m$ that of its outputs:
+    Give its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`.
+
+    With $n$ the number of inputs of a layer and $m$ the number of its outputs:
 
     | name | standard deviations | rates | in its usual form |
     |---|---|---|---|
@@ -54,7 +57,7 @@ def scaling(
     - `name`: `"ntk"`, `"mup"` or `"pytorch"`
     - `in_dim`: inputs
     - `out_dim`: outputs
-    - `width`: of the hidden layers, one number or `depth - 1` of them
+    - `width`: width of the hidden layers, one number or `depth - 1` of them
     - `depth`: the number of layers $L$
     - `output_factor`: $\alpha$
 
@@ -110,5 +113,5 @@ def layer_sizes(name: str, value: object, *, sizes: list[int]) -> np.ndarray:
         return scaling(value, in_dim=sizes[0], out_dim=sizes[-1], width=sizes[1:-1], depth=depth).stds
     array = one_or_each(name, value, depth, f"{depth} layers")
     if (array < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the least is {array.min():g}.")
+        raise ValueError(f"`{name}` must not be negative: the smallest is {array.min():g}.")
     return np.broadcast_to(array, (depth,)).copy()

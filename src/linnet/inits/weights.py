@@ -21,7 +21,7 @@ class Weights:
     **Arguments:**
 
     - `layers`: the matrices $W_1, \dots, W_L$ in the order in which they act; $W_1$ is (..., hidden, input), $W_L$
-      (..., output, hidden), and each has one column for each row of the one before; leading axes are a batch
+      (..., output, hidden), and each has one column for each row of the previous matrix; leading axes are a batch
     - `full_width`: hidden width of the network that they represent; their own width, unless drawn in reduced form
 
     `.layers` holds the matrices, `.first` and `.last` the two at the ends. `.product` is $W_L \cdots W_1$, `.depth` is

@@ -1,4 +1,4 @@
-"""The live pages: linear networks that are trained in a browser, beside the formulas that predict them.
+"""The live pages: linear networks that are trained in a browser, next to the formulas that predict them.
 
 `app/` holds HTML, CSS and ES modules, `data/` what Python computed for them (`python -m website.live_data`). `page`
 joins all of it into one file that asks for nothing else: browsers load neither modules nor workers from a folder.
@@ -54,7 +54,7 @@ def script() -> str:
 
 
 def _joined(names: list[str], start: str = "{}") -> str:
-    """Return modules one after the other, each a function of its own that keeps what it exports in `modules`."""
+    """Return modules one after the other, each a function that keeps what it exports in `modules`."""
     return f"const modules = {start};\n" + "".join(_as_function(name) for name in names)
 
 

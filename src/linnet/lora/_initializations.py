@@ -40,12 +40,12 @@ def initialization_name(name: object) -> str:
 
 
 def second_is_zero(name: str) -> bool:
-    """Whether B is zero at the start."""
+    """Whether B is zero at initialization."""
     return name in SECOND_IS_ZERO
 
 
 def is_balanced(name: str) -> bool:
-    """Whether A A^T equals B^T B at the start, whatever the matrix it is made from."""
+    """Whether A A^T equals B^T B at initialization, whatever the matrix it is made from."""
     return name == "pissa"
 
 
@@ -66,7 +66,8 @@ def grams(name: str, rank: int, in_dim: int | None, out_dim: int | None) -> tupl
             "out_dim", out_dim, name
         ) / 100
     raise ValueError(
-        f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the adapter "
+        f"`init` {name!r} is made from the frozen matrix or from gradients: its distribution is not known in "
+        f"advance. Read the adapter "
         "from the model, or from a folder with its weights."
     )
 

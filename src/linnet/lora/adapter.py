@@ -1,4 +1,4 @@
-"""An adapter as two linear layers, A then B, beside a frozen matrix, and what its settings mean for them."""
+"""An adapter as two linear layers, A then B, next to a frozen matrix, and what its settings mean for them."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ class Adapter:
     - `rank`, `alpha`: r and $\alpha$; `in_dim`, `out_dim`: the size of the frozen matrix, where it is known.
     - `init`: a name of peft's `init_lora_weights`; "default" is its `True`, "random" its `False`.
     - `optimizer`: "sgd", "adam", "adamw" or "muon"; any other name is kept, and no equivalence is claimed for it.
-    - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's unless told otherwise (LoRA+ sets their
-      ratio).
+    - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's by default (LoRA+ sets their ratio).
     - `weight_decay_a`, `weight_decay_b`, `eps_a`, `eps_b`: the same for the decays and for the $\epsilon$ of Adam or
       Muon (whose default is 1e-7 in PyTorch).
     - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters; 0 if gradients are not clipped, None
       if that is not known. `dora`: with magnitudes.
-    - `frozen`: which of "a", "b" is not trained. `weights`: A and B themselves, as they are now.
+    - `frozen`: factors that are not trained, among "a" and "b". `weights`: current matrices A and B.
 
     **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
-    derived in docs/adapters.md.
+    derived on the page on adapters of the documentation.
 
     **Example:**
 
@@ -126,7 +125,7 @@ class Adapter:
 
     @property
     def second_is_zero(self) -> bool:
-        """Whether B is zero: now where the weights are known, otherwise at the start."""
+        """Whether B is zero: now where the weights are known, otherwise at initialization."""
         if self.weights is not None:
             return not self.weights.second.any()
         return initializations.second_is_zero(self.init)
@@ -152,7 +151,7 @@ class Adapter:
 
     @property
     def imbalance(self) -> Float[np.ndarray, " mode"]:
-        r"""Eigenvalues, largest first, of what the gradient flow of the pair conserves,
+        r"""Eigenvalues, largest first, of the matrix that the gradient flow of the pair conserves,
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
@@ -236,7 +235,7 @@ class Adapter:
         - `gradient`: the largest singular value of the loss's gradient in the adapted matrix, which adds to the
           curvature.
 
-        **Valid** for SGD, at the start; a bound from below where directions are not aligned (exact at B = 0 with
+        **Valid** for SGD, at initialization; a bound from below where directions are not aligned (exact at B = 0 with
         `gradient` 0 and a covariance). Training may well move to sharper places later.
         """
         self._only_sgd("stable_learning_rate")
@@ -258,13 +257,13 @@ class Adapter:
         return float(2 * (1 + self.momentum) / (kappa * s * np.sqrt(ratio)))
 
     def _curvature_eigenvalues(self, cov: np.ndarray, first: np.ndarray) -> tuple[float, float]:
-        """The covariance's largest eigenvalue, and that of A Sigma A^T."""
+        """The largest eigenvalues of the covariance and of A Sigma A^T."""
         if cov.shape[0] != cov.shape[1] or (self.in_dim is not None and cov.shape[0] != self.in_dim):
             raise ValueError(f"`curvature` must be a number or ({self.in_dim}, {self.in_dim}): got {cov.shape}.")
         cov = symmetric("curvature", cov)
         spectrum = np.linalg.eigvalsh(cov)
         if spectrum[0] < -1e-10 * np.abs(spectrum).max():
-            raise ValueError(f"`curvature` must be a covariance: its least eigenvalue is {spectrum[0]:.3g}.")
+            raise ValueError(f"`curvature` must be a covariance: its minimum eigenvalue is {spectrum[0]:.3g}.")
         top = float(spectrum[-1])
         if self.weights is not None:
             return top, float(np.linalg.eigvalsh(self.weights.first @ cov @ self.weights.first.T)[-1])

@@ -43,7 +43,7 @@ class Equivalence:
 
     @property
     def groups(self) -> dict[str, dict[str, float]]:
-        """Options of the optimizer's parameter group of A and of that of B, in PyTorch's names."""
+        """Options of the optimizer's parameter groups of A and of B, in PyTorch's names."""
         a = self.adapter
         groups: dict[str, dict[str, float]] = {}
         for name, rate, decay, eps in (
@@ -65,7 +65,9 @@ def equivalent(
     rank: int | None = None,
     rescale_init: bool = False,
 ) -> Equivalence:
-    r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
+    r"""Return the learning rates and decays with which another alpha, scaling or LoRA+ ratio trains identically.
+
+    There is no equivalent for another rank; `matched_alpha` then keeps one quantity the same.
 
     With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimized. For the
     change $s \to s'$, $c = s/s'$:
@@ -85,18 +87,18 @@ def equivalent(
     - `alpha`: wanted, to which rates are found
     - `scaling`: wanted, `"standard"` or `"rslora"`, to which rates are found
     - `plus_ratio`: the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule)
-    - `rank`: only to be refused: nothing equals another rank
-    - `rescale_init`: a promise that B(0), where it is not zero, is scaled along
+    - `rank`: another rank, which raises `ValueError`: it has no equivalent
+    - `rescale_init`: promise that B(0), if it is not zero, is scaled too
 
     **Returns** an `Equivalence`.
 
-    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is labeled a scaling
-    rule; where the adapter does not know of any (`clip` None), that there is none is among the conditions.
-    DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
+    **Not supported**, because there is no equivalent: another `rank`, an initialization with B(0) not zero that is not
+    scaled too, and optimizers other than SGD, Adam, AdamW and Muon. With clipping by the global norm the result is
+    labeled a scaling rule; if the adapter does not know whether gradients are clipped (`clip` None), "not clipped" is
+    one of the conditions. DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
-    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
-    present it as a method of its own).
+    **Reference:** own result, derived on the page on adapters of the documentation. LoRA+ with ratio q under Adam is
+    plain LoRA with alpha times q (Hayou et al. 2024 present it as a separate method).
 
     **Example:**
 
@@ -175,7 +177,7 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
             "eps over the size of the gradients"
         )
     if adapter.weight_decay_b:
-        conditions.append("the weight decay of B is a group option of its own")
+        conditions.append("the weight decay of B is set in its parameter group")
     if not adapter.second_is_zero:
         conditions.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
     if adapter.dora:
@@ -187,7 +189,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         )
     elif adapter.clip is None:
         conditions.append(
-            f"gradients are not clipped, which nothing here says: transformers.Trainer clips them at {DEFAULT_CLIP:g} "
+            f"gradients are not clipped, which the settings do not contain: transformers.Trainer clips them at "
+            f"{DEFAULT_CLIP:g} "
             "unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):

@@ -1,4 +1,4 @@
-"""What is worth knowing about an adapter's settings before it is trained: findings, each one sentence with a number."""
+"""Findings about an adapter's settings before it is trained: each one sentence with a number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linnet.lora.adapter import OPTIMIZERS, Adapter
 from linnet.lora.training_arguments import DEFAULT_CLIP
 
 SEVERITIES = ("error", "warning", "note")
-_ALGEBRA = "docs/adapters.md"
+_ALGEBRA = "help(linnet.lora.equivalent)"
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Finding:
 
     - `rule`: the rule that found it
     - `severity`: `"error"`, `"warning"` or `"note"`
-    - `sentence`: what there is to know
+    - `sentence`: text of the finding
     - `number`: the number that it rests on
-    - `reference`: where it is derived
+    - `reference`: source of the derivation
     - `where`: the adapters it is about
 
     **Example:**
@@ -52,11 +52,13 @@ class Finding:
 def lint(
     adapters: Adapter | Mapping[str, Adapter], *, curvature: ArrayLike | None = None, gradient: float = 0.0
 ) -> list[Finding]:
-    """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
+    """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
+
+    Run it before training. During training, `ln.torch.PairMonitor` measures what settings cannot determine.
 
     **Arguments:**
 
-    - `adapters`: one `Adapter`, or those of a model by name, as `lora.read` returns them
+    - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
     - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
     - `gradient`: the norm of the gradient, likewise
 
@@ -103,9 +105,8 @@ def _lint_scale(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "scale",
             "note",
-            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it acts as B's "
-            "learning rate "
-            f"times {words} = {factor:.4g}, and not on A's: alpha and the learning rate are not one knob.",
+            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it multiplies the "
+            f"learning rate of B by {words} = {factor:.4g}, and not the rate of A.",
             factor,
             _ALGEBRA,
         )
@@ -125,14 +126,14 @@ def _lint_merged(a: Adapter) -> Iterator[Finding]:
 
 
 def _lint_initialization(a: Adapter) -> Iterator[Finding]:
-    """Compare the start's imbalance with the default's."""
+    """Compare the initialization's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
         ratio = 3 * a.in_dim / a.rank**2
         yield Finding(
             "initialization",
             "warning" if max(ratio, 1 / ratio) > 10 else "note",
-            f"gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first steps "
-            f"move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
+            f"init gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first "
+            f"steps move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
             ratio,
             "peft's init_lora_weights; " + _ALGEBRA,
         )
@@ -189,7 +190,7 @@ def _lint_clipping(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "clipping",
             "note",
-            "no clipping is assumed, since nothing here says whether gradients are clipped: transformers.Trainer clips "
+            "no clipping is assumed, because the settings do not contain it: transformers.Trainer clips "
             f"them at {DEFAULT_CLIP:g} unless `max_grad_norm` is 0.",
             DEFAULT_CLIP,
             "transformers.TrainingArguments",
@@ -198,8 +199,8 @@ def _lint_clipping(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "clipping",
             "warning",
-            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the "
-            "norm contains B's gradient, which alpha rescales.",
+            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, because "
+            "the norm contains B's gradient, which alpha rescales.",
             a.clip,
             _ALGEBRA,
         )
@@ -226,8 +227,9 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             name.lower(),
             "note",
-            f"{name} does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told "
-            "from its start; measure it along the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance, so the initialization does not determine whether this "
+            f"adapter learns "
+            "lazily or actively: measure it during the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )
@@ -235,7 +237,7 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "optimizer",
             "warning",
-            f"nothing exact is known here for the optimizer {a.optimizer!r}: equivalences hold for "
+            f"no exact result is known for the optimizer {a.optimizer!r}: equivalences hold for "
             f"{', '.join(OPTIMIZERS)}.",
             float("nan"),
             _ALGEBRA,
@@ -243,7 +245,7 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
 
 
 def _imbalance_is_known(a: Adapter) -> bool:
-    """Return whether the imbalance of the start is known."""
+    """Return whether the imbalance of the initialization is known."""
     try:
         return bool(a.imbalance.size)
     except ValueError:
@@ -251,7 +253,7 @@ def _imbalance_is_known(a: Adapter) -> bool:
 
 
 def _lint_rank(a: Adapter) -> Iterator[Finding]:
-    """Warn of a rank above the matrix's smaller side; refuse an odd one where the start needs an even one."""
+    """Warn of a rank above the matrix's smaller side; refuse an odd one where the initialization needs an even one."""
     least = min((dim for dim in (a.in_dim, a.out_dim) if dim is not None), default=None)
     if least is not None and a.rank > least:
         yield Finding(
@@ -293,7 +295,7 @@ def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[F
         Finding(
             "stability",
             "error" if share > 1 else "warning",
-            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable one at the start, {limit:.4g}.",
+            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable rate at first, {limit:.4g}.",
             share,
             _ALGEBRA,
         )

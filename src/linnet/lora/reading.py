@@ -35,7 +35,9 @@ def read(
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
-    r"""The adapters of a model or of a saved configuration, by the name of the module they sit on.
+    r"""Read the adapters of a model or of a saved configuration, by the names of their modules.
+
+    To check a single setting by hand, make an `Adapter` directly.
 
     **Arguments:**
 
@@ -43,14 +45,14 @@ def read(
       `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
     - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, `"sgd"`, `"adam"`,
       `"adamw"`, to which the following belong
-    - `learning_rate`: of A
+    - `learning_rate`: learning rate of A
     - `plus_ratio`: $\eta_B/\eta_A$
     - `weight_decay`, `momentum`, `eps`: as the optimizer takes them
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
-    - `training`: the arguments of a `transformers.Trainer`, from which all of these are read (beside an optimizer, only
-      `clip`): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a pickle
-      and is never read.
-    - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell
+    - `training`: arguments of a `transformers.Trainer`, from which all of these are read (only `clip` if an optimizer
+      is given): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a
+      pickle and is never read.
+    - `in_dim`, `out_dim`: size of the frozen matrices, which a configuration without weights does not contain
 
     **Returns** `Adapter`s by the name of their module.
 
@@ -233,7 +235,7 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
 
 
 def label_of(name: str, adapter: str) -> str:
-    """What an adapter is called here: its module's name in the adapted model, and its own if it has one."""
+    """Name of an adapter: the name of its module in the adapted model, and its own name if it has one."""
     label = name.removeprefix("base_model.model.")
     return label if adapter == "default" else f"{label}:{adapter}"
 

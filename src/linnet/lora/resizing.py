@@ -17,7 +17,7 @@ from linnet.lora._safetensors import read_tensors, write_tensors
 from linnet.lora.adapter import Adapter
 from linnet.lora.reading import CONFIG, TENSORS, configuration, read
 
-# What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at the start: s^a r^b g^c.
+# What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at initialization: s^a r^b g^c.
 MATCHES = {
     "kernel": (2.0, 1.0, 1.0),
     "time_per_step": (1.0, 0.0, 0.0),
@@ -30,9 +30,12 @@ STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's 
 
 @representable
 def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
-    r"""The alpha with which an adapter of another rank begins like this one, in one respect; nothing makes them equal.
+    r"""Return the alpha with which an adapter of another rank keeps one quantity of this one, such as its first steps.
 
-    With $g$ the eigenvalue of $AA^T$ at the start (1/3 by default, $d/r^2$ for "gaussian") these stay the same:
+    Adapters of different rank are different models, so nothing makes them equal. We recommend `"adam"` under Adam and
+    `"kernel"` under SGD.
+
+    With $g$ the eigenvalue of $AA^T$ at initialization (1/3 by default, $d/r^2$ for "gaussian") these stay the same:
 
     | `what` | | by default, alpha in proportion to |
     |---|---|---|
@@ -43,7 +46,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
 
     **Arguments:**
 
-    - `adapter`: of which rank, alpha, scaling and init are used; B must start at zero
+    - `adapter`: adapter whose rank, alpha, scaling and init are used; B must start at zero
     - `rank`: the other rank
     - `what`: "kernel", "time_per_step", "threshold" or "adam"
 
@@ -77,9 +80,9 @@ class Resized:
     **Attributes:**
 
     - `adapter`: the new one, with its weights: balanced, $A A^T = B^T B$, but for directions that were added
-    - `error`: the Frobenius norm of what is lost of $sBA$; zero when it is grown
-    - `kept`: the share of the squared norm that is kept
-    - `conditions`: what to know before training continues
+    - `error`: Frobenius norm of the lost part of $sBA$; zero if the rank grows
+    - `kept`: fraction of the squared norm that is kept
+    - `conditions`: conditions to know before training continues
 
     **Example:**
 
@@ -100,7 +103,9 @@ class Resized:
 
 @representable
 def resized(adapter: Adapter, rank: int, *, alpha: float | None = None, key: Key = 0) -> Resized:
-    r"""A trained adapter compressed or grown to another rank: the nearest product of that rank, in balanced factors.
+    r"""Compress or grow a trained adapter to another rank: the nearest product of that rank, in balanced factors.
+
+    To resize a saved adapter, `resize_folder` reads and writes the files.
 
     $$ sBA = U S V^T, \qquad A' = (S/s')^{1/2} V^T, \quad B' = U (S/s')^{1/2}, $$
 
@@ -110,7 +115,7 @@ def resized(adapter: Adapter, rank: int, *, alpha: float | None = None, key: Key
 
     **Arguments:**
 
-    - `adapter`: with its weights
+    - `adapter`: adapter with its weights
     - `rank`: the new one
     - `alpha`: the new one; without it, that which keeps s
     - `key`: a seed or a JAX key for rows that are added
@@ -172,7 +177,9 @@ def _product_modes(adapter: Adapter) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: float | None = None) -> dict[str, Resized]:
-    """Writes a saved adapter at another rank into a new folder, for peft to load.
+    """Write a saved adapter at another rank into a new folder, for peft to load.
+
+    For an adapter in memory, use `resized`.
 
     **Arguments:**
 

@@ -1,4 +1,4 @@
-"""What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
+"""Quantities computed from a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
 from linnet.observables.commutators import commutator
 from linnet.observables.crossings import crossing_time
@@ -11,7 +11,6 @@ from linnet.observables.spectra import (
     effective_rank,
     numerical_rank,
     singular_values,
-    singular_vectors,
     stable_rank,
 )
 
@@ -29,7 +28,6 @@ __all__ = [
     "regimes",
     "sharpness",
     "singular_values",
-    "singular_vectors",
     "stable_rank",
     "test_loss",
 ]

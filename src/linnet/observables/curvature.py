@@ -18,7 +18,10 @@ MAX_DENSE = 400  # weights, up to which the Hessian is formed
 
 @representable
 def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.ndarray, "*batch eigenvalue"]:
-    r"""The largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+    r"""Return the largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+
+    Two divided by the largest one is the largest stable learning rate near a minimum. For a safe rate over a whole run,
+    use `trainers.stable_learning_rate`.
 
     Gradient descent with a constant step $\eta$ is stable at a minimum while the largest one is below $2/\eta$. Along a
     run with a large step it tends to rise to that value (the edge of stability).
@@ -28,12 +31,13 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
 
     **Arguments:**
 
-    - `problem`: what is learned, with the square loss
+    - `problem`: learning problem, with the square loss
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 
-    **Returns** the eigenvalues, decreasing, (..., count). Two layers cost nothing in their width, because the Hessian
-    is that of the reduced network, and singular values of the residual for all other hidden units.
+    **Returns** the eigenvalues, decreasing, (..., count). The width of two layers does not affect the cost: the Hessian
+    has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of the
+    residual.
 
     **Example:**
 

@@ -1,4 +1,4 @@
-"""What the two layers have to do with each other: imbalance and alignment."""
+"""Relations between the two layers: imbalance and alignment."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from linnet.inits.weights import Weights, check_two_layers
 
 @representable
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
-    """The imbalance of the layers, conserved by gradient flow.
+    """Return the imbalance of the layers, which gradient flow conserves.
+
+    A change of the imbalance shows large steps, weight decay or an adaptive optimizer.
 
     $$ M = W_1 W_1^T - W_2^T W_2 $$
 
     **Arguments:**
 
-    - `weights`: of the network
+    - `weights`: weights of the network
 
     **Returns** $M$, (..., hidden, hidden).
 
@@ -29,9 +31,3 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
         [[3.0]]
     """
     return check_two_layers(weights).imbalance
-
-
-def _unit_columns(vectors: np.ndarray) -> np.ndarray:
-    """Each column over its largest entry, so that no square overflows or vanishes."""
-    largest = np.abs(vectors).max(axis=-2, keepdims=True)
-    return np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)

@@ -13,12 +13,14 @@ from linnet.reductions.reduction import check_match
 
 @representable
 def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    """The training loss of a network.
+    """Return the training loss of a network.
+
+    Trajectories have it as `run.loss`; this function is for weights that come from elsewhere.
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: of the network; leading axes are kept
+    - `problem`: learning problem
+    - `weights`: weights of the network; leading axes are kept
 
     **Returns** $L(W_L \\cdots W_1)$, a number or (...).
 
@@ -35,12 +37,14 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
 
 @representable
 def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    r"""The test loss of a network, against the problem's truth.
+    r"""Return the test loss of a network, the distance to the ground truth of the problem.
+
+    It needs `problem.truth`. For data without a known signal, use held-out samples (`Problem.with_validation`).
 
     **Arguments:**
 
-    - `problem`: with a `truth`
-    - `weights`: of the network; leading axes are kept
+    - `problem`: learning problem with a `truth`
+    - `weights`: weights of the network; leading axes are kept
 
     **Returns** $\tfrac12 \mathrm{tr}\,(A - A^*)\Sigma_{test}(A - A^*)^T$, a number or (...).
 

@@ -30,11 +30,12 @@ class Regimes:
     - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
     - `left`: its singular vectors $u_i$, (output, mode)
     - `right`: and $v_i$, (input, mode)
-    - `sizes`: of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 - g_i^2}$, (mode,)
+    - `sizes`: strengths of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 -
+      g_i^2}$, (mode,)
     - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
-    - `uncertainties`: what modes share hidden units by, in the units of the thresholds, (mode,)
-    - `kernel`: $\theta_i$ at the start, (mode,)
-    - `movement`: $\theta_i$ at the end over $\theta_i$ at the start, predicted, (mode,)
+    - `uncertainties`: uncertainties of the thresholds because modes share hidden units, in the same units, (mode,)
+    - `kernel`: $\theta_i$ at initialization, (mode,)
+    - `movement`: $\theta_i$ at the end over $\theta_i$ at initialization, predicted, (mode,)
 
     `.labels` says "lazy" or "active" for each mode, `.certain` whether that is the same over the whole uncertainty.
 
@@ -64,7 +65,7 @@ class Regimes:
 
     @property
     def uncertain_share(self) -> Float[np.ndarray, " mode"]:
-        """The factor by which the movement is uncertain; it does not depend on the scale of the start."""
+        """The factor by which the movement is uncertain; it does not depend on the scale of the initialization."""
         return 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
 
     @property
@@ -80,11 +81,12 @@ class Regimes:
 
     @partly_representable
     def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
-        """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
+        """Return the measured movement: the kernel of `trained` weights relative to the initial kernel, mode by
+        mode."""
         trained = check_two_layers(trained, "trained")
         if (trained.in_dim, trained.out_dim) != (len(self.right), len(self.left)):
             raise ValueError(
-                f"`trained` must have {len(self.right)} inputs and {len(self.left)} outputs, as the start: got "
+                f"`trained` must have {len(self.right)} inputs and {len(self.left)} outputs, as at initialization: got "
                 f"{trained.in_dim} and {trained.out_dim}."
             )
         if not (np.isfinite(trained.first).all() and np.isfinite(trained.second).all()):
@@ -109,13 +111,15 @@ def real_movement(movement: ArrayLike) -> np.ndarray:
 
 @representable
 def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "... mode"]:
-    r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
+    r"""Return the tangent kernel along each mode, the rate at which the residual of the mode is learned.
+
+    `regimes` turns it into the labels lazy and active.
 
     $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
     **Arguments:**
 
-    - `weights`: of the network; leading axes are kept
+    - `weights`: weights of the network; leading axes are kept
     - `left`: $u_i$ of unit length, (output, mode)
     - `right`: $v_i$ of unit length, (input, mode)
 
@@ -139,28 +143,31 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
 
 
 def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = None) -> Regimes:
-    r"""Which modes train lazily and which actively from `weights`, and at which threshold.
+    r"""Label each mode as lazy or active for these initial weights, and return the thresholds.
+
+    The labels refer to the end of training. To see what a run has done so far, use `Regimes.measured`, or
+    `ln.forecast`.
 
     With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
 
     $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
        \theta(s) = 2\sqrt{s^2 + g^2} $$
 
-    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which
-    this holds along mode i at the start; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width w it
-    is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by $\sqrt2$;
-    "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it
-    did.
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the value for which
+    this holds along mode i at initialization; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width
+    w it is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by
+    $\sqrt2$; "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how
+    much it did.
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: the start
+    - `problem`: learning problem
+    - `weights`: initial weights
     - `product`: the product (output, input) that is learned; by default where gradient flow ends, the minimum-norm
-      solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
+      solution and, on directions without data, the initialization. Of an early-stopped run it is that run's own.
 
-    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's,
-    and their sizes its singular values.
+    **Returns** a `Regimes`. The modes belong to the cross-covariance; for whitened inputs they are also the modes of
+    the solution, and their sizes its singular values.
 
     **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
     v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,
@@ -217,7 +224,8 @@ def _finite_product(weights: Weights) -> np.ndarray:
 
 
 def _end_of_flow(problem: Problem, before: np.ndarray) -> np.ndarray:
-    """Where gradient flow ends: the minimum-norm solution, and the start on directions that the data never touch."""
+    """Where gradient flow ends: the minimum-norm solution, and the initialization on directions that the data never
+    touch."""
     if problem.cost is not None:
         raise ValueError(
             "`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`."
@@ -235,7 +243,8 @@ def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray
 
 
 def _thresholds_of_kernel(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more."""
+    """The g of each mode at which the tied kernel is the initialization's own; zero where the product alone makes
+    more."""
     low, high = np.zeros_like(kernel), kernel / 2
     for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
         middle = (low + high) / 2

@@ -38,10 +38,10 @@ class PhaseDiagram:
     - `min_test_loss`: minimum of the test loss over all times
     - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
-    - `uncertainty`: of `min_test_loss`, relative to the cell's own value; of trained cells the standard error of the
+    - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it; for trained cells the standard error of the
       mean over networks, NaN for one network
     - `method`: `"predict"` or `"train"`
-    - `largest_value`: of the target's singular values, which sets the threshold between lazy and active cells
+    - `largest_value`: largest singular value of the target, which divides lazy from active cells
     - `depth`: number of layers
 
     **Example:**
@@ -99,6 +99,9 @@ def phase_diagram(
 ) -> PhaseDiagram:
     r"""Return the minimum test loss of every cell of the plane of variance and width, by formula or by training.
 
+    The formula is the right choice unless you want to check it: training takes minutes to hours. For `covered` cells,
+    `scatter` and training losses, call `theories.lazy_active.predicted_diagram`.
+
     **Arguments:**
 
     - `problem`: whitened inputs (`Problem.from_target`), with a `truth`
@@ -108,13 +111,13 @@ def phase_diagram(
     - `depth`: number of layers, 2 to 6 for predictions and 2 for training
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent; training takes any
       update that commutes with rotations
-    - `weight_decay`: of gradient descent; updates have their own
+    - `weight_decay`: coefficient of weight decay in gradient descent; other updates have their own
     - `networks`: networks whose mean a cell is: 16 or more of the cells that are not wide by formula, one by training
-    - `key`: of the initial weights
+    - `key`: seed of the initial weights
 
     **Returns** a `PhaseDiagram`, of the same kind for both methods.
 
-    **Reference:** the diagram is that of Tu et al. 2024, Figure 2; `theories.lazy_active.predicted_diagram` and
+    **Reference:** Tu et al. 2024, Figure 2, have the diagram; `theories.lazy_active.predicted_diagram` and
     `theories.deep.deep_diagram` have the formulas.
 
     **Example:**

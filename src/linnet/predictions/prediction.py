@@ -40,7 +40,7 @@ class NoFormulaError(ValueError):
 
 
 class Assumption(NamedTuple):
-    """One assumption of a formula: what it requires, what was found, and whether it is met.
+    """One assumption of a formula: the requirement, the value found, and whether it is met.
 
     **Example:**
 
@@ -60,7 +60,7 @@ class Assumption(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one formula predicts for one network; without products where an assumption that it needs is not met."""
+    """Prediction of one formula for one network; without products if a necessary assumption is not met."""
 
     assumptions: tuple[Assumption, ...]
     products: np.ndarray | None = None
@@ -74,9 +74,9 @@ class Formula:
 
     **Attributes:**
 
-    - `name`: what `ln.predict(..., formula=name)` asks for
+    - `name`: name of the formula in `ln.predict(..., formula=name)`
     - `function`: the public function of `linnet.theories` that computes it, to go on from there
-    - `solve`: what `ln.predict` calls
+    - `solve`: function that `ln.predict` calls
 
     **Example:**
 
@@ -104,7 +104,7 @@ class Difference(NamedTuple):
 
     - `value`: the difference
     - `time`: when it is largest
-    - `entry`: of the products, ([batch,] output, input)
+    - `entry`: uncertainty of each entry of the products, ([batch,] output, input)
     - `covered`: whether the uncertainty of the prediction is at least as large
 
     **Example:**
@@ -132,11 +132,11 @@ class Prediction:
     - `times`: canonical, (time,)
     - `products`: $W_L \cdots W_1$, (time, [batch,] output, input)
     - `formula`: the `Formula` that was chosen: name, reference, function
-    - `assumptions`: what the formula requires, and what was found, one `Assumption` each
+    - `assumptions`: assumptions of the formula, each an `Assumption` with the requirement and the value found
     - `uncertainty`: estimate of the largest difference from exact training over all times and entries, divided by the
       largest entry of the product; made to cover it in 95% of cases
-    - `uncertainty_from`: how it was estimated
-    - `problem`: what is learned
+    - `uncertainty_from`: source of the estimate of `uncertainty`
+    - `problem`: learning problem
 
     `.loss`, `.test_loss` and `.modes` follow from the products.
 

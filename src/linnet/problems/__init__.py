@@ -1,4 +1,4 @@
-"""What is to be learned: moments of data, costs and generators."""
+"""Learning problems: moments of data, costs and generators."""
 
 from linnet.problems.costs import logistic, matrix_completion
 from linnet.problems.low_rank import low_rank_plus_noise

@@ -1,4 +1,4 @@
-"""Moments of data and what is given as such: checked, symmetric, and not to be written to."""
+"""Moments of data, also given ones: checked, symmetric, and read-only."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
         np.linalg.cholesky(cov / unit + (1e-10 * dim + np.finfo(float).tiny) * np.eye(dim))
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(cov).min())
-        raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.") from None
+        raise ValueError(f"`{name}` must be positive semi-definite: its minimum eigenvalue is {least:.3g}.") from None
     return cov
 
 

@@ -1,4 +1,4 @@
-"""Held-out samples: a loss that trainers record beside the training loss and stopping rules look at."""
+"""Held-out samples: a loss that trainers record next to the training loss and stopping rules look at."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def validation(X: Any, Y: Any, *, in_dim: int, out_dim: int) -> Validation:
         outputs = outputs[..., None]
     if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
         raise ValueError(
-            f"`X` and `Y` must have as many held-out samples: got X of shape {np.shape(X)} and Y of shape "
+            f"`X` and `Y` must have the same number of held-out samples: got X of shape {np.shape(X)} and Y of shape "
             f"{np.shape(Y)}."
         )
     if (inputs.shape[-1], outputs.shape[-1]) != (in_dim, out_dim):

@@ -59,7 +59,7 @@ def of_moments(cov: np.ndarray, cross: np.ndarray, power: np.ndarray | None) -> 
     if (leak > 1e-7 * size).any():
         share = float(np.max(leak / np.where(size > 0, size, 1)))
         raise ValueError(
-            f"`cross` must have its rows in the range of `cov`: a share of {share:.2g} of its norm lies outside. "
+            f"`cross` must have its rows in the range of `cov`: a fraction of {share:.2g} of its norm lies outside. "
             "No data have such moments; use `Problem.from_data`, or project `cross` onto the range of `cov`."
         )
     scales = np.sqrt(np.clip(values[..., :rank], 0, None))

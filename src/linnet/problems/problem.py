@@ -1,4 +1,4 @@
-"""What is to be learned: the moments of the data, or any differentiable cost of the product."""
+"""A learning problem: the moments of the data, or any differentiable cost of the product."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class Problem:
             outputs = outputs[..., None]
         if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
             raise ValueError(
-                f"`X` and `Y` must have as many samples: got X of shape {np.shape(X)} and Y of shape {np.shape(Y)}. "
+                f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
+                f"{np.shape(Y)}. "
                 "Samples are rows: X is (n, d), Y is (n, k) or (n,)."
             )
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
@@ -113,9 +114,8 @@ class Problem:
         truth: ArrayLike | None = None,
         test_cov: ArrayLike | None = None,
     ) -> Problem:
-        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow
-        is taken,
-        so that the loss of the minimum-norm solution is zero."""
+        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the smallest that the moments
+        allow is taken, so that the loss of the minimum-norm solution is zero."""
         matrix = real_array("cross", cross, ndim=(1, 2, 3))
         matrix = matrix[None, :] if matrix.ndim == 1 else matrix
         out_dim, in_dim = matrix.shape[-2:]
@@ -193,7 +193,9 @@ class Problem:
         if not held:
             return whole
         if len(held) < len(given) or len({samples.inputs.shape for samples in held}) > 1:
-            raise ValueError("`problems` must all have as many held-out samples, or none: theirs differ.")
+            raise ValueError(
+                "`problems` must all have the same number of held-out samples, or none: their numbers differ."
+            )
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
     def with_validation(self, X: ArrayLike, Y: ArrayLike) -> Problem:
@@ -258,7 +260,7 @@ class Problem:
 
     @property
     def test_cov(self) -> np.ndarray:
-        """The covariance of the test loss: the one given, or the training covariance."""
+        """The covariance in the test loss: the given covariance, or the training covariance."""
         return self.cov if self._test_cov is None else self._test_cov
 
     @property
@@ -325,7 +327,7 @@ class Problem:
 
     @representable
     def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
-        """The minimizer of the loss of least Frobenius norm, (k, d)."""
+        """The minimizer of the loss with the smallest Frobenius norm, (k, d)."""
         f = self.factor
         safe = np.where(f.scales > 0, f.scales, 1.0)[..., None, :]
         solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)

@@ -20,7 +20,9 @@ def spiked_covariance(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs with one spike and the labels of a unit target.
+    r"""Make a problem with Gaussian inputs that have one spike, and labels of a unit target.
+
+    It is the setting of Watanabe et al. 2026. For several spikes, use `many_spikes`.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \qquad \mu^T\beta = A $$
 
@@ -33,7 +35,7 @@ def spiked_covariance(
     - `spike`: $\rho > -1$
     - `alignment`: $A \in [0, 1]$
     - `variance`: $\sigma^2$
-    - `out_dim`: as many targets, whose signs along both axes are drawn
+    - `out_dim`: number of targets; their signs along both axes are random
     - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
       without it the problem has the population's moments
     - `noise_std`: standard deviation of noise on the labels

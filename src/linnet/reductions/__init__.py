@@ -1,4 +1,4 @@
-"""Smaller problems with the same dynamics: exactly, or to a told accuracy."""
+"""Smaller problems with the same dynamics: exactly, or approximately with an error estimate."""
 
 from linnet.reductions.deep import DeepReduction
 from linnet.reductions.reduction import Reduction, reduce

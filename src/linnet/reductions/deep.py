@@ -23,11 +23,11 @@ MAX_LETTERS = 60  # letters; each gains about a digit
 FALL_CAUTION = 10.0  # factor: the next letter is taken to reduce the error this many times less than the last one did
 MAX_FALL = 0.5  # of the distance from one letter to the next, for updates of which a trial takes seconds
 GROWN_ROUNDING = 1e-11  # what updates other than descent may make of rounding: their error is never estimated below
-MIN_FALL = 1e-2  # share of the last distance below which the error is never estimated, however fast it fell
+MIN_FALL = 1e-2  # fraction of the last distance below which the error is never estimated, however fast it fell
 ROUNDING = 1e-14
 LARGEST_SCALE = 1e150  # of inputs, whose squares are added
 RTOL_SHARE = 0.3  # of `rtol` that words kept by their length may reach: their error is only estimated
-COARSER_FACTOR = 30.0  # times the share of words that is missing, of two reductions that are compared
+COARSER_FACTOR = 30.0  # times the fraction of words that is missing, of two reductions that are compared
 OTHER_STEPS_FACTOR = 3.0  # times the distance along a trial descent, for a run of other steps
 FINE_STEP = 0.1  # of the size of a trial's steps: the other trial by which words are weighed
 MIDDLE_STEP = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
@@ -60,8 +60,8 @@ class DeepReduction(Reduction):
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
     - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
     - `order`: the longest word kept; None where no layer was reduced, or words were kept by their weight
-    - `exact`: whether the spaces are invariant, and the dynamics exactly that of the full network
-    - `estimates`: what estimates the error, one for each network of a batch
+    - `exact`: whether the spaces are invariant, so that the dynamics are exactly the full network's
+    - `estimates`: estimators of the error, one for each network of a batch
 
     `.error` estimates the largest distance between reduced and full products along training, relative to the largest
     product: 0 where it is exact, else from the distances to a smaller reduction along trial descents of the same
@@ -91,7 +91,7 @@ class DeepReduction(Reduction):
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         layers = self._check_reduced(weights).layers
         diverged = not all(np.isfinite(layer).all() for layer in layers)
-        share = np.asarray(rest) if diverged else real_array("rest", rest)
+        share = real_array("rest", rest, finite=not diverged)
         broadcast(weights=layers[0][..., 0, 0], rest=share)
         dtype = layers[0].dtype
         share = share[..., None, None]
@@ -115,7 +115,7 @@ class DeepReduction(Reduction):
         return Weights.computed(*full)
 
     def _check_reduced(self, weights: object) -> Any:
-        """Return the layers of the reduced network; refuse those of another shape."""
+        """Return the layers of the reduced network; layers of another shape raise `ValueError`."""
         wanted = [layer.shape[-2:] for layer in self.weights.layers]
         got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Weights) else type(weights).__name__
         if got != wanted:
@@ -269,9 +269,9 @@ class _Bases:
         return True
 
     def _length_is_enough(self) -> bool:
-        """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
+        """Whether words by their length are likely to be few: at depth 3, with similar numbers of inputs and outputs.
 
-        They are found five to ten times sooner there than words by weight, and the spaces are no larger. From depth 4
+        They are found five to ten times faster there than words by weight, and the spaces are no larger. From depth 4
         on words branch, and where one side has many more dimensions than the other, most of its words are not used.
         """
         words = self.words

@@ -43,7 +43,7 @@ class Reduction:
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
     where c is 1 unless weight decay shrinks the part that the data never touch. For an update that reads the weights,
-    such as decay of one's own, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
+    such as custom decay, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
 
     **Attributes:**
 
@@ -100,7 +100,7 @@ class Reduction:
 
     @cached_property
     def factor(self) -> Factor:
-        """The square loss in the basis V: that of the full problem, and zero for inputs that are kept besides its."""
+        """The square loss in the basis V: the loss of the full problem, and zero for additional inputs."""
         f = self.full_problem.factor
         besides = 0 if self.basis is None else self.basis.shape[-1] - f.rank
         if not besides:
@@ -120,7 +120,7 @@ class Reduction:
 
     @property
     def exact(self) -> bool:
-        """Whether the dynamics are exactly those of the full network: always, for two layers."""
+        """Whether the dynamics are exactly the full network's: always, for two layers."""
         return True
 
     @property
@@ -144,7 +144,7 @@ class Reduction:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         self._check_reduced(weights)
         diverged = not np.isfinite(weights.first).all()  # then what is left of the rest may be no number either
-        rest = np.asarray(rest) if diverged else real_array("rest", rest)
+        rest = real_array("rest", rest, finite=not diverged)
         broadcast(weights=weights.first[..., 0, 0], rest=rest)
         first, second, dtype = weights.first, weights.second, weights.first.dtype
         if self.frame is not None:
@@ -157,7 +157,7 @@ class Reduction:
         return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
     def _check_reduced(self, weights: Weights) -> Weights:
-        """Return the weights of the reduced network; refuse those of another shape."""
+        """Return the weights of the reduced network; weights of another shape raise `ValueError`."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
         got = tuple(layer.shape[-2:] for layer in weights.layers) if isinstance(weights, Weights) else None
         if got != wanted:
@@ -214,7 +214,9 @@ def reduce(
     learning_rate: float | None = None,
     optimizer: str = "descent",
 ) -> Reduction:
-    r"""The smallest network with the same dynamics as `weights` on `problem`, at every step.
+    r"""Return the smallest network with the same dynamics as these weights on a problem, at every step.
+
+    The trainers reduce automatically. Call it to look at the reduction, or to choose the tolerance of a deep one.
 
     Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
@@ -222,21 +224,21 @@ def reduce(
     With a tolerance `rtol` in place of an order, as many words are kept as it needs: by their length at depth 3, unless
     inputs are ten times as many as outputs or the reverse; otherwise by their weight, those that trial descents of the
     same problem use. Trial descents take small steps, as of a flow, which serve descent up to
-    `ln.stable_learning_rate` too. Steps beyond half of where descent diverges need words of their own: give
+    `ln.stable_learning_rate` too. Steps above half of the largest stable rate need other words: give
     `learning_rate`, and that descent is tried. (Trainers try their own steps, momentum and decay.) Mini-batches and
     label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many is
     left as it is.
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: initial weights, at any width and depth
     - `order`: length of the longest word kept, beyond two layers; by default as long as `rtol` needs
     - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
     - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
-    - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
-      `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers (Adam and its kin) do not, and are
-      refused.
+    - `optimizer`: optimizer that will train the network: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label
+      noise too) or `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers such as Adam do not,
+      and raise `ValueError`.
 
     **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
     networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.

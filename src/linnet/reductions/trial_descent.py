@@ -23,11 +23,11 @@ class StepSizes:
     **Attributes:**
 
     - `rates`: the first step sizes, (step,); None for small ones
-    - `momentum`, `decay`: of the velocity, and of the weights
+    - `momentum`, `decay`: coefficients of the velocity and of the weight decay
     - `layers`: the rate of each layer in units of the common one, (layer,)
     - `step`: small ones, over a bound of the curvature
-    - `run_steps`: about as many steps as the run itself takes; infinite where it is worth any reduction
-    - `run`: what steps in place of descent: returns the products of a run, from the problem, the layers and the rates
+    - `run_steps`: approximate number of steps of the run; infinite if any reduction is worth its cost
+    - `run`: function that replaces descent: returns the products of a run, from the problem, the layers and the rates
     """
 
     rates: np.ndarray | None = None

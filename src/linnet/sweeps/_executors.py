@@ -34,7 +34,7 @@ class Given:
         return self.executor.submit(task.on_worker, *call)
 
     def lost(self) -> bool:
-        """Whether a worker has died without a word: it says so itself."""
+        """Whether a worker has died without a message."""
         return False
 
     def restart(self) -> None:
@@ -53,7 +53,7 @@ class Pool(Given):
         self.start()
 
     def start(self) -> None:
-        """Start the processes; say so if they cannot start."""
+        """Start the processes; raise an error if they cannot start."""
         for _ in range(TRIES):
             self.executor = process_pool(self.workers)
             with suppress(BrokenExecutor), environment_restored(ENVIRONMENT), interrupts_later():
@@ -151,6 +151,6 @@ def compute(
     for (number, positions), loss in given_up.items():
         place = grid.place(number, positions[0] if positions else 0)
         raise ExecutorError(
-            f"{len(given_up)} blocks lost their workers {TRIES} times, perhaps for want of memory ({loss!r}), the "
+            f"{len(given_up)} blocks lost their workers {TRIES} times, perhaps because memory ran out ({loss!r}), the "
             f"first from {place} on. All others are finished: resume to try these again."
         )

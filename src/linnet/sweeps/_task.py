@@ -80,21 +80,23 @@ class Task:
         return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
     def __call__(self, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
-        """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
+        """Computes the block. If the function refuses it, halves are tried, down to the cells that fail."""
         with names.allowing(self.allowed), ONE_BLAS_THREAD, _precision(self.dtype):
             function = self.resolve()
             return self._compute(function, points, seeds, size)
 
     def on_worker(self, attempt: int, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
-        """Computes the block in another process, if its code is that of the process that asks.
+        """Computes the block in another process, if its code is the same as in the process that asks.
 
-        The number of the attempt makes each one a call of its own for executors that remember results.
+        The number of the attempt makes each one a separate call for executors that remember results.
         """
         if "jax" not in sys.modules:
             os.environ.setdefault("NPROC", "1")  # XLA reads it when it starts: one thread for a worker
         self.resolve()
         if changes := differences(self.code, _code_here(self.function, self.settings)):
-            raise SweepError(f"the code of a worker on {platform.node()} is not that of this process: {changes}.")
+            raise SweepError(
+                f"the code of a worker on {platform.node()} differs from the code of this process: {changes}."
+            )
         return self(points, seeds, size)
 
     def _compute(

@@ -1,4 +1,4 @@
-"""Ready-made cell functions: a sweep over them needs no Python of one's own."""
+"""Ready-made cell functions: a sweep over them needs no Python code."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def train(
 
     - `problem`: "low-rank" (see `problems.low_rank_plus_noise`, with `dim`, `rank`, `noise_std`) or "spiked" (see
       `problems.spiked_covariance`, with `dim`, `spike`, `alignment`, `variance`, and `samples`, 0 for the population);
-      or any function that returns a `Problem`, as "module:function". It is called with those of the settings that are
-      its arguments, others of its own included, and with the `key` of the draw if it takes one.
+      or any function that returns a `Problem`, as "module:function". It is called with the settings that are its
+      arguments, further ones included, and with the `key` of the draw if it takes one.
     - `problem_seed`: 0 or more draws the problem from this seed for all cells; otherwise each cell draws its own.
-    - `width`, `first_std`, `second_std`: the start. The width costs nothing: wide networks are drawn in reduced form.
-      A `threshold` above 0 sets both to $\\sqrt{threshold/width}$: singular values below it train lazily.
+    - `width`, `first_std`, `second_std`: the initialization. The width costs nothing: wide networks are drawn in
+      reduced form. A `threshold` above 0 sets both to $\\sqrt{threshold/width}$: singular values below it train lazily.
     - `learning_rate`, canonical; where it is 0, `relative_rate` times a step that is certainly stable.
     - `steps` at most, and `stop`, the loss at which to leave earlier (0 for never).
 
@@ -90,7 +90,7 @@ def train(
 
 
 def _run_of_cell(cell: dict[str, Any], seed: int) -> IndependentRun:
-    """Build the run of one cell: its problem, its start and its learning rate."""
+    """Build the run of one cell: its problem, its initialization and its learning rate."""
     drawn = seed if cell["problem_seed"] < 0 else int(cell["problem_seed"])
     problem = _problem_of_cell(cell, [drawn, 0])
     stds = cell["first_std"], cell["second_std"]
@@ -144,7 +144,7 @@ def _parameters(make: Callable[..., Any]) -> list[str]:
 
 
 def _own_settings(problems: list[Any]) -> list[str]:
-    """What the functions among `problems` take beyond the settings known here."""
+    """Arguments that the functions among `problems` take beyond the settings known here."""
     named = {str(name) for name in problems if name is not None and ":" in str(name)}
     return sorted({argument for name in named for argument in _parameters(_problem_function(name))} - {"key"})
 

@@ -1,4 +1,5 @@
-"""What a sweep is: a cell function, axes, seeds, fixed parameters and what to record, from Python or from TOML."""
+"""Description of a sweep: a cell function, axes, seeds, fixed parameters and recorded variables, from Python or
+TOML."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Range(Model):
 
     - `start`: the first
     - `stop`: the last
-    - `count`: how many
+    - `count`: number of values
     - `spacing`: `"linear"`, or `"log"` for even spacing of the logarithm
 
     **Example:**
@@ -73,7 +74,7 @@ class Sweep(Model):
 
     **Arguments:**
 
-    - `name`: what it is called; a store and a progress bar carry it.
+    - `name`: name of the sweep, shown in its store and its progress bar.
     - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on
       one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells
       in front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of
@@ -189,7 +190,7 @@ class Sweep(Model):
         return self
 
     def plain(self) -> dict[str, Any]:
-        """The configuration as JSON has it; what a store remembers and compares."""
+        """The configuration as JSON, which a store remembers and compares."""
         return self.model_dump()  # plain Python already; pydantic's own JSON would turn infinities into nothing
 
     @property
@@ -199,14 +200,17 @@ class Sweep(Model):
 
 
 def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
-    r"""The sweep that a TOML file describes, with the fields of `Sweep`.
+    r"""Read the sweep that a TOML file describes, with the fields of `Sweep`.
+
+    In Python, make a `Sweep` directly; a file from somebody else is safer to read with this function, which restricts
+    the code it may call.
 
     To run a sweep is to import and call the functions that it names. A file may name `linnet.sweeps.cells:train` and
     the generators of `linnet.problems`; others only if the modules that define them are in `code`: read them before.
 
     **Arguments:**
 
-    - `path`: of the file
+    - `path`: path of the file
     - `code`: full names of further modules whose functions the file may name
 
     **Returns** a `Sweep`.
@@ -252,7 +256,7 @@ def digest(value: object) -> str:
 
 
 def differences(stored: dict[str, Any], now: dict[str, Any]) -> str:
-    """Where what a store remembers, its configuration or its code, differs from what is here, in words."""
+    """Differences between a store's configuration or code and the present ones, in words."""
     return "; ".join(_differences("", stored, now))
 
 

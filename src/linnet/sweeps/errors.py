@@ -1,4 +1,4 @@
-"""What can go wrong with a sweep, by kind: each message says what was required, what was found and what to do."""
+"""Errors of a sweep, by kind: each message says what was required, what was found and what to do."""
 
 from __future__ import annotations
 

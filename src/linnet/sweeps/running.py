@@ -32,14 +32,16 @@ _folder: ContextVar[Path | None] = ContextVar("folder where sweeps without a sto
 
 @contextmanager
 def keeping(folder: str | Path) -> Iterator[Path]:
-    """A context in which sweeps without a store of their own are kept in a folder, and resumed from there.
+    """Store all sweeps without a store in a folder, and resume them from there, inside a `with` block.
+
+    It is for scripts that call functions with sweeps inside. Otherwise give `run` a `store`.
 
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
-    one starts anew, beside the old one. Cells that failed are tried again.
+    one starts anew, next to the old one. Cells that failed are tried again.
 
     **Arguments:**
 
-    - `folder`: where
+    - `folder`: folder of the store
 
     **Returns** the folder, as a context manager.
 
@@ -63,14 +65,17 @@ def keeping(folder: str | Path) -> Iterator[Path]:
 
 
 def open(store: str | Path, **options: Any) -> xr.Dataset:
-    """The results in a folder, finished or not, as a labeled dataset that reads blocks when they are asked for.
+    """Open the results in a folder, finished or not, as a labeled dataset that reads blocks when they are needed.
+
+    To compute missing cells as well, call `run` with the sweep and the folder.
 
     `.load()` brings all into memory, `.to_netcdf(path)` and `.to_zarr(path)` convert it.
 
     **Arguments:**
 
     - `store`: the folder
-    - `options`: of `xarray.open_dataset`; `chunks={}` makes Dask arrays of a block each, for stores larger than memory
+    - `options`: options of `xarray.open_dataset`; `chunks={}` makes one Dask array for each block, for stores larger
+      than memory
 
     **Returns** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own.
     `cell_status` is 0 where nothing is computed yet, 1 where a cell is done, 2 where it failed.
@@ -94,7 +99,9 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
 
 
 def status(store: str | Path) -> Status:
-    """How far the sweep in a folder is, by its files alone: each is read and checked.
+    """Return the progress of the sweep in a folder, from its files alone; each is read and checked.
+
+    For the results themselves, use `open`.
 
     **Arguments:**
 
@@ -128,7 +135,10 @@ def run(
     executor: Executor | None = None,
     throw: bool = True,
 ) -> xr.Dataset:
-    """Computes the cells of `sweep` that are not done yet, and returns all of them.
+    """Compute the missing cells of a sweep, and return all cells.
+
+    We recommend a `store` for every sweep that takes longer than a minute, because an interrupted sweep then continues
+    where it stopped.
 
     **Arguments:**
 
@@ -137,7 +147,7 @@ def run(
     - `resume`: whether finished blocks may be there already; they are not computed again
     - `retry_failed`: whether failed cells are computed again
     - `changed_code`: whether to go on with other code than the store was begun by
-    - `part`: `(3, 40)` computes the third of forty parts, which need nothing of each other and may start together
+    - `part`: `(3, 40)` computes the third of forty parts; parts are independent and may start together
     - `workers`: processes of this machine; 0 computes in this one
     - `executor`: any `concurrent.futures.Executor` in their place, such as Dask's `client.get_executor()`
     - `throw`: whether cells that failed raise `FailedCellsError` once everything else is done; without, they are in the
@@ -253,5 +263,5 @@ def _check_workers(task: Task, workers: int, executor: Executor | None) -> None:
     check_fits(workers * WORKER_BYTES, f"`workers` = {workers} processes", "Use as many as there are cores.")
     if (workers or executor is not None) and task.function.startswith("__main__:"):
         raise CellFunctionError(
-            f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
+            f"workers cannot import `{task.function}` from the running script: put the function into a separate module."
         )

@@ -1,4 +1,4 @@
-"""What is predicted without training. The names are listed in `__init__.pyi`; each loads on first use."""
+"""Predictions without training. The names are listed in `__init__.pyi`; each loads on first use."""
 
 import lazy_loader
 

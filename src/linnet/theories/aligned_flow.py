@@ -1,4 +1,4 @@
-"""Scalar output and a small start, any covariance: the network moves as one vector in input space."""
+"""Scalar output and a small initialization, any covariance: the network moves as one vector in input space."""
 
 from __future__ import annotations
 
@@ -30,21 +30,24 @@ MAX_CONDITION = 1e18  # beyond it the two phases are too far apart for one clock
 
 @representable
 def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+    r"""Return the vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+
+    It describes one output and a small initialization. For an initialization of any size, use
+    `theories.one_output.error_over_time`.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
 
     **Arguments:**
 
-    - `problem`: with one output
-    - `u0`: the start along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$, (input,)
+    - `problem`: learning problem with one output
+    - `u0`: the initialization along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$, (input,)
     - `times`: canonical, (time,)
 
     **Returns** $w(t)$, (time, input).
 
-    **Valid when** the start is small or aligned, for which it is exact; for any covariance. Under one spike it is
-    (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the covariance
-    is a sample's.
+    **Valid when** the initialization is small or aligned, for which it is exact; for any covariance. Under one spike it
+    is (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the
+    covariance is a sample's.
 
     **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
 
@@ -72,14 +75,16 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
 
 @representable
 def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
-    r"""How a small start begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+    r"""Return how a small initialization begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+
+    Its size is the `u0` of `aligned_flow`.
 
     $$ r_1 = (W_1(0) v_1 + W_2(0)^T)/2, \qquad v_1 = \Gamma^T/|\Gamma| $$
 
     **Arguments:**
 
-    - `problem`: with one output
-    - `weights`: the start
+    - `problem`: learning problem with one output
+    - `weights`: initial weights
 
     **Returns** $u(0)$, the start of the reduced dynamics, and $\hat r_1$ (hidden,), along which both layers grow.
 
@@ -112,7 +117,10 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, initial_product: np.ndarray, *, rtol: float = 1e-13
 ) -> Float[np.ndarray, "time input"]:
-    r"""The aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any start, to about ten digits.
+    r"""Integrate the aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any initialization, to about ten
+    digits.
+
+    For a small initialization with a closed form, `aligned_flow` is faster.
 
     Explicit of order 8, or implicit where the largest variance makes it stiff. To about 1e-10 by default; between its
     steps the explicit method interpolates, which costs two digits or three.
@@ -178,9 +186,8 @@ def integrate(
     refuse_infinite(size)
     if size < MIN_START:
         raise ValueError(
-            f"the start (`initial_product`, `u0`) must have a norm of at least {MIN_START:g}: got {size:.3g}. Shift "
-            "the clock "
-            "instead."
+            f"the initialization (`initial_product`, `u0`) must have a norm of at least {MIN_START:g}: got {size:.3g}. "
+            "Shift the time instead."
         )
     if values[-1] * times[-1] > MAX_CONDITION:
         raise ValueError(

@@ -1,4 +1,5 @@
-"""Descent with label noise near its interpolators: how fast it forgets the start, for any inputs and outputs."""
+"""Descent with label noise near its interpolators: how fast it forgets the initialization, for any inputs and
+outputs."""
 
 from __future__ import annotations
 
@@ -13,17 +14,20 @@ from linnet.problems import Problem
 def decay_rates(
     problem: Problem, *, learning_rate: float, noise_std: float, order: int = 1
 ) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which label noise makes the small singular values of the first layer fall, $\sigma_i \sim e^{-r_i t}$.
+    r"""Return the rates at which label noise shrinks the small singular values of the first layer, $\sigma_i \sim
+    e^{-r_i t}$.
 
-    $$ r_i = \frac{k\, \eta \delta^2}{2}\, \mu_i, \qquad \mu_1 \le \dots \le \mu_{d-k} \text{ the least eigenvalues of }
-       \Sigma + \frac{\mathrm{tr}\,\Sigma}{k}\, \Pi, $$
+    Check `expansion_parameters` first: the rates are accurate only if both are small.
+
+    $$ r_i = \frac{k\, \eta \delta^2}{2}\, \mu_i, \qquad \mu_1 \le \dots \le \mu_{d-k} \text{ the smallest eigenvalues
+    of } \Sigma + \frac{\mathrm{tr}\,\Sigma}{k}\, \Pi, $$
 
     with $\Pi$ the projector onto the rows of $A \Sigma^{1/2}$, $A$ the solution. For whitened inputs all are
     $k \eta \delta^2/2$.
 
     **Why.** Near an interpolator the noise of each step has the covariance $\delta^2$ times the Hessian, so descent
     drifts down the trace of the Hessian, $k\,\mathrm{tr}\,W_1 \Sigma W_1^\top + \mathrm{tr}\,\Sigma\,|W_2|^2$, at the
-    rate $\eta\delta^2/4$ along the interpolators. Its least value has
+    rate $\eta\delta^2/4$ along the interpolators. Its minimum has
     $(W_2 W_2^\top)^2 = k A \Sigma A^\top/\mathrm{tr}\,\Sigma$. What $W_1$ has outside the k hidden directions that
     $W_2$ reads, M, falls as $dM/dt = -(k\eta\delta^2/2) M \Sigma g$, where
     $g = 1 + (\mathrm{tr}\,\Sigma/k) A^\top (A \Sigma A^\top)^{-1} A$ is the inverse of the metric: turning the hidden
@@ -37,10 +41,9 @@ def decay_rates(
 
     for the mean of the d - 1 small values. P and Q are the residual's variances across and along A, over $\delta^2$,
     for steps of any size; s balances them ($|W_1|^2 - |W_2|^2$ has no drift), and is $|A|/\sqrt d$ for small steps.
-    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has an
-    equation of its own, and $\ln|\det W_1|$ changes by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the
-    rate is a mean over the stationary law of $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's
-    equation in powers of it.
+    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has a separate equation, and $\ln|\det W_1|$ changes
+    by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the rate is a mean over the stationary law of $(A, s,
+    y)$, here to second order in $\eta\delta^2$, by solving Poisson's equation in powers of it.
 
     **Arguments:**
 
@@ -52,15 +55,15 @@ def decay_rates(
 
     **Returns** the rates per unit of canonical time, smallest first, (d - k,).
 
-    **Valid when** both numbers of `expansion_parameters`, noise x and step y, are small and the run has left its start;
-    refused where one of them is 1 or more. Measured at corners by plain descent, with standard errors of 0.005 or less
-    (1 to 5 outputs, covariances of condition number 1 to $10^4$, singular values of A equal or up to 100 apart, widths
-    k + 1 to 60, starts of scale 0.01 to 10): the mean rate is between 1 - 2.5 x and 1 + 0.6 y of the law for x up to
-    0.3 and y up to 0.9, and 0.46 of it at x = 1; a single rate is off by up to 2.5 x of itself, or x of the mean if
-    that is more. Weak directions balance slowly: with a condition number of $10^4$, runs of 30 000 steps from a
-    balanced interpolator are up to 14% above the law, those from the flattest one within it. Networks of width below d
-    have the first of the rates, one of width k none. The second order is within
-    0.2% for $\eta |A| \le 0.7$ and x up to 0.01.
+    **Valid when** both numbers of `expansion_parameters`, noise x and step y, are small and the run has left its
+    initialization; refused where one of them is 1 or more. Measured at corners by plain descent, with standard errors
+    of 0.005 or less (1 to 5 outputs, covariances of condition number 1 to $10^4$, singular values of A equal or up to
+    100 apart, widths k + 1 to 60, starts of scale 0.01 to 10): the mean rate is between 1 - 2.5 x and 1 + 0.6 y of the
+    law for x up to 0.3 and y up to 0.9, and 0.46 of it at x = 1; a single rate is off by up to 2.5 x of itself, or x of
+    the mean if that is more. Weak directions balance slowly: with a condition number of $10^4$, runs of 30 000 steps
+    from a balanced interpolator are up to 14% above the law, those from the flattest one within it. Networks of width
+    below d have the first of the rates, one of width k none. The second order is within 0.2% for $\eta |A| \le 0.7$ and
+    x up to 0.01.
 
     **Reference:** ours; Varre et al. 2023, section 4.1, leaves it open.
 
@@ -100,7 +103,9 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""The two numbers that must be small for `decay_rates`: noise x and step y.
+    r"""Return the two numbers that must be small for `decay_rates`: noise x and step y.
+
+    If one of them is 1 or more, train with `label_noise_descent` instead.
 
     $$ x = \frac{\eta\delta^2\, \mathrm{tr}\,\Sigma}{2 s_{\min}}, \qquad
        y = \frac{\eta\, s_{\max}}{2} \left(\lambda_{\max}(\Sigma) + \frac{\mathrm{tr}\,\Sigma}{k}\right), $$

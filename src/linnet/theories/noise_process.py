@@ -1,6 +1,4 @@
-"""What is known exactly of training driven by noise alone: moments, growth of scales, Lyapunov exponents, the
-commutator.
-"""
+"""Exact results on training driven by noise alone: moments, growth of scales, Lyapunov exponents, the commutator."""
 
 from __future__ import annotations
 
@@ -25,7 +23,9 @@ def second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Exact mean squared norms of both layers under the noise process (4.1).
+    r"""Return the exact mean squared norms of both layers under the noise process (4.1).
+
+    The mean is dominated by rare paths; `lyapunov_exponents` describe typical ones.
 
     $$ dW_1 = \delta\, W_2^\top dB, \quad dW_2 = \delta\, dB\, W_1^\top: \qquad
        \frac{d}{dt} E|W_1|^2 = \delta^2 d\, E|W_2|^2, \quad \frac{d}{dt} E|W_2|^2 = \delta^2 k\, E|W_1|^2 $$
@@ -74,7 +74,9 @@ def euler_second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
+    r"""Return the exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
+
+    The continuous process has `second_moments`.
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
 
@@ -87,7 +89,7 @@ def euler_second_moments(
     - `out_dim`: $k$
     - `noise_std`: $\delta$
 
-    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the start first.
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the initialization first.
 
     Its distance from `second_moments` is the weak error of the scheme, of order $h$.
 
@@ -105,7 +107,7 @@ def euler_second_moments(
     scale = non_negative("noise_std", noise_std) ** 2
     sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
     if (sizes < 0).any():
-        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the least is {sizes.min():g}.")
+        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -115,34 +117,10 @@ def euler_second_moments(
 
 
 @representable
-def scale_drift(in_dim: int) -> float:
-    r"""Drift of the log-scale of a neuron per unit of its own clock: $d - 2$.
-
-    $$ d \ln|w_i|^2 = (d - 2)\,q\,dt + 2\sqrt{q}\,dB, \qquad q = \delta^2 a_i^2/|w_i|^2 $$
-
-    with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth
-    from d = 3 on.
-
-    **Arguments:**
-
-    - `in_dim`: $d$
-
-    **Returns** $d - 2$.
-
-    **Reference:** by Ito's formula from eq. (D.2) of Varre et al. 2023; its Proposition 4.1(b) asks for $d \ge 5$.
-
-    **Example:**
-
-        >>> from linnet.theories.noise_process import scale_drift
-        >>> [scale_drift(dim) for dim in (1, 2, 3)]  # one input collapses, three or more grow
-        [-1.0, 0.0, 1.0]
-    """
-    return float(count("in_dim", in_dim) - 2)
-
-
-@representable
 def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
-    r"""Sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
+    r"""Return the sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
+
+    For white noise, `lyapunov_exponents` has each of them.
 
     $$ \lambda_1 + \dots + \lambda_k = \frac{d - 1 - k}{2}\, E[q_k], \qquad q_k = a^\top (U^\top U)^{-1} a, \quad
        U = D^{-1} (w_1, \dots, w_k) $$
@@ -183,8 +161,10 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
 @representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim \lambda_k
-    t$.
+    r"""Return the rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim
+    \lambda_k t$.
+
+    Noise of another shape has only a known sum, `exponent_sum`.
 
     $$ \lambda_1 + \dots + \lambda_k = \delta^2\, \frac{d - 1 - k}{2}\, E_k[q], \qquad
        E_k[q] = \frac{\int \frac{z}{1+z}\, p_k(z)\, dz}{\int p_k(z)\, dz}, \quad
@@ -205,7 +185,7 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     - `in_dim`: $d$
     - `noise_std`: $\delta$
 
-    **Returns** the $d$ exponents of $W_1$ from the largest on, those of a network with $d$ hidden units or more,
+    **Returns** the $d$ exponents of $W_1$ from the largest on, for a network with $d$ hidden units or more,
     (mode,); the outgoing weights grow at the first.
 
     **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is
@@ -245,7 +225,10 @@ def _mean_square_cosine(d: int, k: int) -> float:
 
 @representable
 def commutator_mean_limit(determinant: float = 1.0) -> float:
-    r"""Where the mean commutator $E|[w_i, a]|$ tends for two inputs and one output under noise alone: not to zero.
+    r"""Return the limit of the mean commutator $E|[w_i, a]|$ for two inputs and one output under noise alone, which is
+    not zero.
+
+    Simulate paths with `trainers.noise_sde` to compare.
 
     $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}\, |\det W_1(0)|, \qquad
        P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$

@@ -31,7 +31,10 @@ def risk(
     noise_variance: ArrayLike = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> float | Float[np.ndarray, " output"]:
-    r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
+    r"""Return the excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the
+    proportional limit.
+
+    If the spectrum is unknown, `estimate` computes it from samples.
 
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
        \kappa' = \frac{d\kappa}{d\lambda} = \frac{1}{1 - \frac1n\sum_i l_i^2/(\kappa + l_i)^2} $$
@@ -47,7 +50,8 @@ def risk(
     - `samples`: $n$
     - `ridge`: the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
     - `noise_variance`: the variance $s^2$ of the labels' noise, one for all outputs or (output,)
-    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,); a million equal ones cost nothing
+    - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default. A million equal eigenvalues cost as much
+      as one
 
     **Returns** a number, or one for each output. `estimate` reads the arguments off data.
 
@@ -105,9 +109,9 @@ class RidgeSpectrum:
 
     **Attributes:**
 
-    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: the target's squared projections, (output, mode)
-    - `noise_variance`: of the labels, (output,)
+    - `noise_variance`: variance of the noise on the labels, (output,)
 
     **Example:**
 
@@ -125,14 +129,16 @@ class RidgeSpectrum:
 
 @representable
 def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
-    r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
+    r"""Estimate the spectrum of the inputs, the overlaps and the noise of a linear model from samples.
+
+    Pass the result to `risk` to predict learning curves.
 
     $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
        (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
 
     with the least-squares $\hat\beta$ of centered data and n the number of samples less one. Negative overlaps are set
-    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
-    estimate.
+    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays equal to the
+    estimate's.
 
     **Arguments:**
 
@@ -156,7 +162,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     outputs = outputs[:, None] if outputs.ndim == 1 else outputs
     if len(inputs) != len(outputs):
-        raise ValueError(f"`X` and `Y` must have as many samples: got {len(inputs)} and {len(outputs)}.")
+        raise ValueError(f"`X` and `Y` must have the same number of samples: got {len(inputs)} and {len(outputs)}.")
     n = len(inputs) - 1
     inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)

@@ -1,4 +1,4 @@
-"""Models that are two linear layers and nothing else that learns: what they are, or what about them is not linear."""
+"""Models that are two linear layers and nothing else that learns: their parts, or the part that is not linear."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LinearModel:
 
     @property
     def parameters(self) -> dict[str, nn.Parameter]:
-        """What is trained, by name."""
+        """Trained parameters, by name."""
         parameters = {
             "first": self.first,
             "second": self.second,
@@ -83,11 +83,12 @@ def _refuse_tied(model: nn.Module, trained: dict[int, str]) -> None:
         memory = parameter.untyped_storage().data_ptr()
         other = places.setdefault(memory, name)
         if memory and other != name and id(parameter) in trained:
-            raise ValueError(f"`model` must have two weights of their own: {other} and {name} are tied.")
+            raise ValueError(f"`model` must have two separate weights: {other} and {name} are tied.")
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and "weight" not in module._parameters:
             raise ValueError(
-                f"`model` must train its weights themselves: that of {_module_label(name, module)} is computed from "
+                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is "
+                f"computed from "
                 "other parameters (weight_norm, spectral_norm, orthogonal, prune)."
             )
 
@@ -188,7 +189,7 @@ def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: t
 
 
 def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: torch.Tensor) -> LinearModel:
-    """Read a model that trains one LoRA adapter; what is frozen around it is the fixed part."""
+    """Read a model that trains one LoRA adapter; the frozen layers around it are the fixed part."""
     name, module = adapters[0]
     factors = [f for f in lora_factors(module) if f[1].requires_grad or f[2].requires_grad]
     if len(adapters) != 1 or len(factors) != 1:

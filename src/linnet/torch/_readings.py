@@ -1,4 +1,4 @@
-"""What one reading of a pair is, from r x r products of the rows of its factors."""
+"""One reading of a pair, from r x r products of the rows of its factors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Products = Mapping[str, Float[np.ndarray, "pair hidden hidden"]]
 class Reading:
     """One pair at one step.
 
-    - `share_first`: $|W_2 \\Delta W_1| / (|W_2 \\Delta W_1| + |\\Delta W_2\\, W_1|)$, the share of the last step's
+    - `share_first`: $|W_2 \\Delta W_1| / (|W_2 \\Delta W_1| + |\\Delta W_2\\, W_1|)$, the fraction of the last step's
       change of the product that the first factor carries, the other factor as it was before the step (NaN where
       nothing moved).
     - `imbalance`: eigenvalues (mode,) of $s\\sqrt{q}\\,W_1 W_1^T - s/\\sqrt{q}\\,W_2^T W_2$, with q the ratio of the
       rates.
     - `singular_values` (mode,) of $s W_2 W_1$ and their `effective_rank`.
-    - `alignment`: cosine between the product's change since the start and the change that the first gradient asks for,
-      $-(q\\,G_2 W_1 + W_2 G_1)$ at the start (NaN before anything moved).
+    - `alignment`: cosine between the product's change since the initialization and the change that the first gradient
+      asks for, $-(q\\,G_2 W_1 + W_2 G_1)$ at initialization (NaN before anything moved).
     """
 
     share_first: float
@@ -101,7 +101,8 @@ def _product_values(first: np.ndarray, second: np.ndarray) -> Float[np.ndarray, 
 
 
 def _alignment(first: Products, second: Products, ratios: np.ndarray) -> Float[np.ndarray, " pair"]:
-    """Cosine of the change since the start and - (q G2 W1 + W2 G1) at the start; NaN where it is not defined."""
+    """Cosine of the change since the initialization and - (q G2 W1 + W2 G1) at initialization; NaN where it is not
+    defined."""
     q, a, b = ratios, first, second
     if "sg" not in a or "sg" not in b:
         return np.full(q.shape, np.nan)

@@ -11,8 +11,8 @@ import torch
 
 from linnet.torch.pairs import Pair, View
 
-# Products (hidden, hidden) of the rows of a factor: of itself now (n), its last change (c), its start (s) and its first
-# gradient (g), in this order.
+# Products (hidden, hidden) of the rows of a factor: of itself now (n), its last change (c), its initialization (s) and
+# its first gradient (g), in this order.
 PRODUCTS = ("nn", "nc", "cc", "ns", "ng", "ss", "sg", "gg")
 
 
@@ -89,7 +89,7 @@ class Stack:
 
 
 def stacks_of(pairs: Sequence[Pair]) -> list[Stack]:
-    """All factors of the pairs, in as few stacks as their shapes allow."""
+    """All factors of the pairs, in the fewest stacks that their shapes allow."""
     stacks: dict[tuple[object, ...], list[PairFactor]] = {}
     for number, pair in enumerate(pairs):
         sides = ((pair.first, pair.rows_of_first), (pair.second, pair.rows_of_second))

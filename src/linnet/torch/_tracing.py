@@ -28,7 +28,7 @@ class LayerGraph:
     """What tracing has found of the linear layers of a model, by their names.
 
     - `consecutive`: (first, second) of which the second takes the first's output, and nothing else does
-    - `interrupted`: of pairs that something else lies between, what
+    - `interrupted`: operations that lie between the layers of a pair, by pair
     - `traced`: the layers of all parts that could be traced
     """
 
@@ -51,7 +51,7 @@ def layer_graph(model: nn.Module, known: Collection[int] = ()) -> LayerGraph:
 
 
 def _trace_into(found: LayerGraph, module: nn.Module, name: str, known: Collection[int]) -> None:
-    """Add the linear layers inside a module to what was `found`, by tracing it, or its parts where that fails."""
+    """Add the linear layers inside a module to the layers `found`, by tracing it, or its parts where that fails."""
     layers = [part for part in module.modules() if type(part) is nn.Linear and id(part.weight) not in known]
     if len(layers) < 2 or not any(layer.weight.requires_grad for layer in layers):
         return

@@ -1,4 +1,4 @@
-"""What a monitor has read, as a dataset and as a picture."""
+"""Readings of a monitor, as a dataset and as a picture."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
             axis.set_title(title)
         axes[0, 0].set_ylim(bottom=0)
         for axis, name, title, color in (
-            (axes[1, 0], "share_first", "share of the update by the first factor", style.FIRST_LAYER),
+            (axes[1, 0], "share_first", "fraction of the update by the first factor", style.FIRST_LAYER),
             (axes[1, 1], "alignment", "alignment with the first gradient", style.ALIGNMENT),
         ):
             axis.plot(step, chosen[name].values, color=style.GUIDE, lw=0.7, alpha=0.6)

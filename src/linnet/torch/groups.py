@@ -14,7 +14,9 @@ from linnet.lora.reading import label_of, lora_factors
 
 
 def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter]) -> list[dict[str, Any]]:
-    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons.
+    """Return the trainable parameters of a peft model as two groups, A and B, with their rates, decays and epsilons.
+
+    Give them to the optimizer. `ln.lora.equivalent` computes the settings.
 
     What else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
 
@@ -22,10 +24,10 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
 
     **Arguments:**
 
-    - `model`: of peft
+    - `model`: model of peft
     - `adapter`: the settings, such as `ln.lora.equivalent(...)` finds them, of the rank and scale that every adapter of
-      the model has; where the model mixes ranks or alphas, a mapping from the names of `ln.lora.read(model)`, and the
-      groups are as many as settings differ
+      the model has; where the model mixes ranks or alphas, a mapping from the names of `ln.lora.read(model)`, and there
+      is one group for each distinct setting
 
     **Returns** what a PyTorch optimizer takes as its parameters.
 

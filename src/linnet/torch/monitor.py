@@ -27,16 +27,17 @@ class PairMonitor:
     **Arguments:**
 
     - `model`: any module.
-    - `pairs`, `heads`, `max_width`: which pairs, as in `find_pairs`.
+    - `pairs`, `heads`, `max_width`: choice of the pairs, as in `find_pairs`.
     - `every`: steps between readings; the first step is always read.
     - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one
       rate. It must hold a parameter of every pair.
-    - `alignment`: whether to keep the start and the first gradient of every pair (two copies of their parameters).
+    - `alignment`: whether to keep the initialization and the first gradient of every pair (two copies of their
+      parameters).
 
     Each reading holds, per pair, what `linnet.torch._readings.Reading` says. Works under any optimizer, with autocast,
     gradient scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the
-    device once. What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`.
-    Hooks are on the parameters only until the first gradient is there, and never after the context.
+    device once. Parameters that it cannot read (sharded or packed, or pairs wider than `max_width`) are named in
+    `unseen`. Hooks are on the parameters only until the first gradient is there, and never after the context.
 
     **Example:**
 
@@ -185,7 +186,7 @@ class PairMonitor:
         return dataset(self.pairs, self.readings, self.unseen)
 
     def plot(self, pairs: Iterable[str] | None = None) -> Figure:
-        """A picture of what was read: singular values, imbalance, shares, effective rank and alignment by step."""
+        """A picture of the readings: singular values, imbalance, shares, effective rank and alignment by step."""
         from linnet.torch._watched import picture
 
         return picture(self.to_dataset(), pairs)

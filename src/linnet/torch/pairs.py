@@ -31,7 +31,7 @@ class Pair:
 
     **Attributes:**
 
-    - `name`: of the pair
+    - `name`: name of the pair
     - `kind`: `"lora"`, `"linear"`, `"value-output"`, `"query-key"` or `"named"`
     - `first`, `second`: the parameters
     - `rows_of_first`, `rows_of_second`: give $W_1$ (hidden, input) and $W_2^T$ (hidden, output) as views of them, or of
@@ -74,7 +74,9 @@ def find_pairs(
     heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     max_width: int = 512,
 ) -> tuple[list[Pair], dict[str, str]]:
-    """The pairs of a model, and by name those it cannot see, each with the reason.
+    """Find the pairs of linear layers of a model, and name the pairs that cannot be read, each with the reason.
+
+    `PairMonitor` calls it; call it first to see what will be watched.
 
     **Arguments:**
 
@@ -83,8 +85,8 @@ def find_pairs(
       else does (in an `nn.Sequential` or in any `forward` that `torch.fx` can trace), and for the value/output and
       query/key products of attention heads; or a list of (first, second), names of layers, where `*` stands for any
       part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
-    - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads.
-      With rotary embeddings the query/key product is the one at distance zero.
+    - `heads`: names of the layers inside an attention module, by default `pairs.HEADS`; `{}` for no heads.
+      With rotary embeddings the query/key product refers to distance zero.
     - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
 
     **Returns** the list of `Pair`, and by name those that cannot be seen, each with the reason.
@@ -203,8 +205,8 @@ def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
 
 
 def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
-    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as can be
-    told, because this part of the model cannot be traced."""
+    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as names
+    suggest, because this part of the model cannot be traced."""
     traced = layer_graph(model).traced
     return [
         (one, other)

@@ -1,4 +1,4 @@
-"""What is simulated: descent, flow, label noise, mini-batches, the noise SDE, ReLU networks.
+"""Training: descent, flow, label noise, mini-batches, the noise SDE, ReLU networks.
 
 The names are listed in `__init__.pyi`. Each loads its file on first use: training by descent does not import ReLU
 networks or whole diagrams.

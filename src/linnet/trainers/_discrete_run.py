@@ -81,15 +81,15 @@ class DiscreteRun:
     ) -> Trajectory:
         """Train by `update` and return the trajectory; raise where it diverges, if `throw` asks for that.
 
-        - `trainer`, `title`: its name in a dataset; beside a progress bar, and in errors
-        - `objective`: what is descended, from the problem, the unpadded reduction and the number type; by default the
-          loss of the problem
+        - `trainer`, `title`: its name in a dataset; next to a progress bar, and in errors
+        - `objective`: function to descend, made from the problem, the unpadded reduction and the number type; by
+          default the loss of the problem
         - `linear`: whether the network is: only then the problem's test losses and stable step size are its own
         - `start(params)`: the layers with what the update carries besides them; it sees a batch as a whole, with an
           axis in front (`_states.Params`)
         - `hyper`: numbers by name, besides the learning rates; with a "momentum" the state carries velocities
-        - `step_sizes`: of each member of a batch, by which a deep network is reduced; None where they are not known
-        - `attributes`: of the dataset, besides those of every trainer
+        - `step_sizes`: step size of each member of a batch, by which a deep network is reduced; None if not known
+        - `attributes`: attributes of the dataset, in addition to the attributes of every trainer
         - `optimized`: compile the loop for longer, for runs of many steps
         """
         rates = self.rates
@@ -137,11 +137,12 @@ class DiscreteRun:
         if each.size != depth:
             raise ValueError(f"`layer_rates` must be one for each of the {depth} layers: got {each.size}.")
         if (each < 0).any():
-            raise ValueError(f"`layer_rates` must not be negative: the least is {each.min():g}.")
+            raise ValueError(f"`layer_rates` must not be negative: the smallest is {each.min():g}.")
         if decays and self.reduce and depth > 2:
             raise ValueError(
-                "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and more, as "
-                "what the data never touch would shrink at a rate of its own in each layer. Use `reduce=False`."
+                "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and "
+                "more, because weights that the data never affect would decay at a different rate in each "
+                "layer. Use `reduce=False`."
             )
         return {f"rate_{name}": float(rate) for name, rate in zip(layer_names_at_depth(depth), each, strict=True)}
 

@@ -26,7 +26,7 @@ from linnet.trainers._states import Array
 
 ROUND_STEPS = (2000, 500, 200, 50)  # one of these: most flows take a few hundred, a step of the largest up to a second
 STAGES_PER_STEP = 13  # of the method of `_runge_kutta`, each with the products of a step of descent
-MIN_JUDGED_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+MIN_JUDGED_SHARE = 0.02  # fraction of the steps allowed, after which a flow is asked whether it can arrive at all
 BAR_AFTER_ROUNDS = 5  # a progress bar appears: most flows have arrived by then
 HOPELESS_FACTOR = 3.0  # times the steps allowed: a flow that would need more at its pace is given up
 MIN_PADDED_TIMES = 4  # a smaller number of times is padded to it
@@ -78,7 +78,7 @@ class FlowRun:
         """Store the result of a round, without its batch axis, and decide whether another one follows.
 
         A time is stored once: where `saved` is NaN and the states of the result are finite (not reached: infinite).
-        `steps` are those allowed in a round, `steps_used_share` is the share of all allowed ones that are used now.
+        `steps` are those allowed in a round, `steps_used_share` is the fraction of all allowed ones that are used now.
         """
         new = np.isnan(self.saved).all(axis=1) & np.isfinite(result.states).all(axis=1)
         self.saved[new] = result.states[new]
@@ -142,9 +142,9 @@ def split_layers(entries: Any, shapes: Shapes) -> list[Any]:
 def pad_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " padded"]:
     """Return the times, padded with the last one to a power of two where there are at most `MAX_PADDED_TIMES`.
 
-    So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make.
-    What is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries. `flow` cuts
-    the states of the padding off.
+    So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make. A
+    state that is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries.
+    `flow` cuts the states of the padding off.
 
     >>> import numpy as np
     >>> from linnet.trainers._flow_rounds import pad_times
@@ -200,7 +200,7 @@ def integrate_flow(
 def _advance_round(objective: ProductObjective, runs: list[FlowRun], steps: int, steps_used_share: float) -> None:
     """Integrate one more round of unfinished `runs`, in place: in one batch if these are more than half, else singly.
 
-    `steps` are the steps of a round, `steps_used_share` the share of all allowed ones that are used after it.
+    `steps` are the steps of a round, `steps_used_share` the fraction of all allowed ones that are used after it.
     """
     pending = [index for index, run in enumerate(runs) if run.pending]
     if 2 * len(pending) > len(runs) > 1:

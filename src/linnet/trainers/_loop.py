@@ -58,7 +58,7 @@ RunToEach = Callable[..., tuple[State, Array, Arrays]]  # `_run_to_each`, compil
 
 
 class Record(Protocol):
-    """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
+    """Record of every state of a run: a frozen dataclass, compiled into the loop."""
 
     def start(self, params: Params) -> Remembered:
         """Return the record before the first state."""
@@ -71,8 +71,8 @@ class Record(Protocol):
 class Plan:
     """How a run is to be carried out: the static part of the compiled loop. Equal plans share a program.
 
-    - `keep`: what `run` keeps of a saved state, one of `KEEP_CHOICES`
-    - `record`: what is noted of every state; None for nothing
+    - `keep`: content of a saved state, one of `KEEP_CHOICES`
+    - `record`: function of every state whose result is recorded; None records nothing
     - `optimized`: compile the loop of `run` for longer, for runs of many steps
     """
 
@@ -163,7 +163,7 @@ def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
 
 def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     """Return the canonical times after `used` steps: (time,), or (time, member) where members differ in their rate. The
-    rates are those of `_hyper_at_step`."""
+    rates belong to `_hyper_at_step`."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
         used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]
@@ -192,14 +192,14 @@ def run(
     """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for.
 
     A third axis of `params["first"]`, in front, makes it a batch: all `params` have that axis then, and `NDIM` of
-    `objective` and `test` says which of their fields do. A run that diverges does not raise here: its status says so,
-    and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have ended wait
-    for the others (`take_step`).
+    `objective` and `test` says which of their fields do. A run that diverges does not raise here: its status holds the
+    reason, and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have
+    ended wait for the others (`take_step`).
 
-    - `params`: of the padded network (`_start.pad_width`); `reduction` is that of the network itself
+    - `params`: parameters of the padded network (`_start.pad_width`); `reduction` belongs to the network itself
     - `hyper`: see `_states.Hyper`; the times of the trajectory are the sums of its learning rates
-    - `title`: beside the progress bar
-    - `attributes`: of the trajectory's dataset
+    - `title`: next to the progress bar
+    - `attributes`: attributes of the trajectory's dataset
     """
     if plan.keep not in KEEP_CHOICES:
         raise ValueError(f"`keep` must be one of {KEEP_CHOICES}: got {plan.keep!r}.")
@@ -242,8 +242,9 @@ def _run_and_save(
     plan: Plan,
     advance: Callable[[int], None],
 ) -> tuple[np.ndarray, np.ndarray, Arrays]:
-    """Run from `state`, the start, to the last of the steps `wanted`, or until everything has stopped. Return of each
-    run how many steps it took and the code of why it ended; and what is kept of all saved states, the times in front.
+    """Run from `state`, the initialization, to the last of the steps `wanted`, or until everything has stopped. Return
+    of each run how many steps it took and the code of why it ended; and what is kept of all saved states, the times in
+    front.
 
     `advance(n)` is called when n more steps are done.
     """

@@ -30,7 +30,7 @@ def near_cutoff(relative: Array) -> Array:
 
 
 def cutoff(array: Array) -> Array:
-    """Return the share of the largest singular value below which others count as zero."""
+    """Return the fraction of the largest singular value below which others count as zero."""
     return jnp.sqrt(jnp.finfo(array.dtype).eps).astype(array.dtype)
 
 

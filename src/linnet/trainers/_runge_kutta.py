@@ -1,6 +1,6 @@
 """Dormand and Prince's method of order 8 in one compiled loop: steps that end at the given times.
 
-Members of a batch take steps of their own, side by side. Method, step control and first step are those of diffrax's
+Members of a batch take separate steps, side by side. Method, step control and first step are taken from diffrax's
 `Dopri8`, which served before: for small networks it took five times as long for a step, and three times to compile.
 """
 
@@ -18,7 +18,7 @@ from linnet.trainers._states import Array
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 10.0  # of the next step in units of this one, by the error of order 8
 FIRST_STEP = 0.01  # length of the first step that is tried; one that is too long is shortened
 ROUNDINGS = 2  # of the largest entry, below which no error of another one is judged
-STEP_STRETCH = 1e-12  # share of the way to the next time, by which a step may be longer to end there
+STEP_STRETCH = 1e-12  # fraction of the way to the next time, by which a step may be longer to end there
 
 # Prince and Dormand (1981), RK8(7)13M: row i weighs the slopes before stage i + 1, the last row gives the new state.
 STAGE_WEIGHTS = np.zeros((14, 14))

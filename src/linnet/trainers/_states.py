@@ -15,7 +15,7 @@ import jax
 Array = jax.Array
 Arrays = dict[str, Any]  # by name: JAX's arrays, or NumPy's on their way into compiled code
 # What moves: "first", "second" (between them "inner_2", "inner_3" and so on, of deeper networks), "rest" (the factor
-# left of the weights that the data never touch: 1 at the start, less by weight decay), and whatever else a trainer
+# left of the weights that the data never touch: 1 at initialization, less by weight decay), and whatever else a trainer
 # carries: "velocity_first" and so on with momentum, "key" of random draws, "memory" of a user's update.
 Params = Arrays
 # Numbers by name, one for all or one for each member of a batch: "learning_rate", perhaps "weight_decay", "momentum",

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, non_negative, positive, times_array, within_scope
+from linnet._arguments import count, non_negative, positive, times_array
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -39,7 +39,6 @@ MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to
 SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
 
 
-@within_scope
 def gradient_flow(
     problem: Problem,
     weights: Weights,
@@ -54,7 +53,10 @@ def gradient_flow(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Gradient flow of all layers on the canonical clock, to ten digits.
+    r"""Integrate gradient flow of all layers and return the network at the given times, to ten digits.
+
+    Gradient flow is the limit of gradient descent for small steps. It is the right choice for comparing training with a
+    theory, because there is no learning rate to choose. To follow a run with a given step size, use `gradient_descent`.
 
     $$ \dot W_1 = W_2^T R - \lambda W_1, \qquad \dot W_2 = R W_1^T - \lambda W_2, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
 
@@ -62,16 +64,16 @@ def gradient_flow(
 
     **Arguments:**
 
-    - `problem`: what is to be learned
+    - `problem`: learning problem
     - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
-    - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
+    - `times`: increasing, from 0 on, (time,); the initialization is among the states only if 0 is given
     - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
       each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width
-    - `max_steps`: of the solver
+    - `max_steps`: maximum number of solver steps
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise, or to say in the status: `StepLimitError` if `max_steps` did not suffice (after a
       fiftieth of them, where at its pace a flow would need more than three times as many), and `DivergedError` if the
@@ -105,7 +107,7 @@ def gradient_flow(
     save_times = times_array("times", times)
     if 0 < save_times[-1] < np.finfo(float).tiny:
         raise ValueError(
-            f"`times` must end at 0 or above 2.3e-308, the least number of full precision: got {save_times[-1]}."
+            f"`times` must end at 0 or above 2.3e-308, the smallest number of full precision: got {save_times[-1]}."
         )
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, one_or_each, within_scope
+from linnet._arguments import count, one_or_each
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -23,7 +23,6 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
-@within_scope
 def label_noise_descent(
     problem: Problem,
     weights: Weights,
@@ -42,16 +41,18 @@ def label_noise_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent with fresh noise on the labels at each step.
+    r"""Train by full-batch gradient descent with fresh noise on the labels at each step.
+
+    For a random mini-batch instead of random labels, use `stochastic_descent`; the continuous limit is `noise_sde`.
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top, \qquad \varepsilon_i \sim N(0, s^2 I) $$
 
     **Arguments:**
 
-    - `problem`: what is to be learned
-    - `weights`: the start; members of a batch see different noise
+    - `problem`: learning problem
+    - `weights`: the initialization; members of a batch see different noise
     - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: how many
+    - `steps`: number of steps
     - `noise_std`: $s$, the standard deviation of the noise on each label as given: one number, or one for each member
       of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
     - `key`: an integer seed or a JAX key

@@ -38,7 +38,9 @@ def relu_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Gradient descent of a two-layer ReLU network on samples, both layers at once.
+    r"""Train a two-layer ReLU network on samples by gradient descent, both layers at once.
+
+    It is for comparisons with linear networks. Its width is not free, because the network cannot be reduced.
 
     $$ f(x) = W_2\,\mathrm{relu}(W_1 x), \qquad L = \frac{1}{2n} \sum_i |y_i - f(x_i)|^2 $$
 
@@ -49,11 +51,11 @@ def relu_descent(
     **Arguments:**
 
     - `data`: a pair `(X, Y)` of samples, (sample, input) and (sample, output) or (sample,); or a problem made from data
-    - `weights`: the start; a leading axis is a batch of independent networks on the same samples (or on a batch of
-      them)
+    - `weights`: the initialization; a leading axis is a batch of independent networks on the same samples (or on a
+      batch of them)
     - `learning_rate`: one number, or one for each member of the batch; a `Schedule`, or a function of the
       step
-    - `steps`: how many
+    - `steps`: number of gradient steps
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the training loss
     - `dtype`: float64 by default, or `"float32"`

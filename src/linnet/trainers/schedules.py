@@ -48,7 +48,7 @@ class Schedule:
 
         **Arguments:**
 
-        - `steps`: how many
+        - `steps`: number of steps
 
         **Returns** (step,).
 

@@ -26,7 +26,7 @@ from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
 
-ROUNDING = 1e-12  # share of a gap between two times, below which nothing is left of it
+ROUNDING = 1e-12  # fraction of a gap between two times, below which nothing is left of it
 MAX_STEPS = 20_000_000  # their sizes are kept, 160 MB
 Carried = tuple[Array, Array, Array]  # from step to step: both layers, and the noise of the next step
 
@@ -40,7 +40,9 @@ class Decreasing(NamedTuple):
 
 
 def decreasing(first: float) -> Decreasing:
-    r"""A schedule of decreasing steps for `noise_sde`: the n-th is the first over $\sqrt n$.
+    r"""Return a schedule of decreasing steps for `noise_sde`: the n-th step is the first one divided by $\sqrt n$.
+
+    Equal steps are the default of `noise_sde`.
 
     It is only for `noise_sde`: learning rates that fall are a `Schedule`.
 
@@ -73,7 +75,9 @@ def noise_sde(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Paths of the noise process of label noise: with the drift of a `problem`, or with None for it, of noise alone.
+    r"""Simulate paths of the noise process of label noise, with the drift of a problem or, for None, of noise alone.
+
+    Its exact moments are in `theories.noise_process`. For discrete steps, use `label_noise_descent`.
 
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
@@ -84,13 +88,13 @@ def noise_sde(
     **Arguments:**
 
     - `problem`: the drift and covariance; None for $R = 0$ and $\Sigma = I$
-    - `weights`: one network, the start of every path
+    - `weights`: initial weights of every path, one network
     - `times`: canonical, which are kept, (time,)
     - `step`: the largest step size, or `decreasing(first)`; steps are shortened to land on the times
     - `key`: an integer seed or a JAX key
-    - `paths`: how many, independent: the batch axis of the trajectory, always there, even for one path
+    - `paths`: number of independent paths; the trajectory always has this batch axis, even for one path
     - `noise_std`: $\delta$
-    - `increments`: of the Brownian motion, in place of drawn ones
+    - `increments`: increments of the Brownian motion, instead of random ones
     - `dtype`: float64 by default, or `"float32"`
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise `DivergedError`, or to say so in the status
@@ -266,7 +270,8 @@ def _integrate(
 
     - `objective`: the drift, and the loss; None for noise alone, whose loss is zero
     - `scales`: the standard deviation of the noise in each input
-    - `sizes`: of all steps, the first of which is empty; those beyond the last of `bounds` are padding and not taken
+    - `sizes`: sizes of all steps, the first of which is empty; those beyond the last of `bounds` are padding and not
+      taken
     - `given`: increments of the Brownian motion, (step, output, input, path), in place of drawn ones
     """
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]

@@ -52,8 +52,8 @@ class LossBelow:
 
     **Attributes:**
 
-    - `threshold`: of the training loss
-    - `reasons`: what the status says then
+    - `threshold`: training loss at which to stop
+    - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
 
     **Example:**
@@ -85,15 +85,15 @@ class LossBelow:
 class Stalled:
     """Stop when one step hardly changed the loss.
 
-    From a small start the loss hardly changes at first. With `fallen` the rule waits until the loss is that much below
-    its first value, so that this plateau is not taken for the end.
+    From a small initialization the loss hardly changes at first. With `fallen` the rule waits until the loss is that
+    much below its first value, so that this plateau is not taken for the end.
 
     **Attributes:**
 
-    - `relative`: the share of the loss below which a change counts as none
+    - `relative`: the fraction of the loss below which a change counts as none
     - `absolute`: the change that counts as none
-    - `fallen`: how far below its first value the loss must be
-    - `reasons`: what the status says then
+    - `fallen`: required decrease of the loss from its first value
+    - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
 
     **Example:**
@@ -138,7 +138,7 @@ class TestLossRising:
 
     - `patience`: for how many steps
     - `after`: only later than this step
-    - `reasons`: what the status says then
+    - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
 
     **Example:**
@@ -249,7 +249,9 @@ class Never:
 
 
 def rule_of(stop: Rule | float | None) -> Rule:
-    """A stopping rule from what users pass as `stop`.
+    """Return the stopping rule for the value that a user passes as `stop`.
+
+    The trainers call it; you need it only in a custom trainer.
 
     **Arguments:**
 
@@ -272,6 +274,8 @@ def rule_of(stop: Rule | float | None) -> Rule:
 
 def first_of(*rules: Rule) -> FirstOf:
     """Stop at the first of several rules.
+
+    Use it to combine a loss threshold with a limit on the rise of the test loss.
 
     **Arguments:**
 

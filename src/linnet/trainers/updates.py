@@ -63,7 +63,7 @@ class Update(Protocol):
         """Return whether it commutes with rotations of inputs, outputs and hidden units: then a run can be reduced."""
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
-        """Return what the update remembers at the start: any tree of arrays."""
+        """Return what the update remembers at initialization: any tree of arrays."""
 
     def step(
         self,

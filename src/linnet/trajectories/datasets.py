@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1
 
 
 def dataset(trajectory: Trajectory) -> xr.Dataset:
-    """`loss`, `test_loss` and `product` along time (and batch), with `step` and the status beside them."""
+    """`loss`, `test_loss` and `product` along time (and batch), with `step` and the status next to them."""
     import xarray as xr
 
     lead: tuple[str, ...] = ("time", "batch")[: trajectory.loss.ndim]

@@ -21,7 +21,7 @@ OLD_NAMES = {
     "predicted_best_test": "predicted_min_test_loss",
     "best_time_error": "best_time_uncertainty",
 }
-# The same for names that mean something else in other files: they are read anew only beside the name that tells.
+# The same for names that mean something else in other files: they are read anew only next to the name that tells.
 OLD_NAMES_BESIDE = {"best_test": {"error": "uncertainty"}, "cv_error": {"scale": "preprocess"}}
 OLD_VALUES = {"preprocess": {"std": "standardize", "none": "center"}, "missing": {"refuse": "error"}}
 
@@ -34,7 +34,7 @@ class Saving:
 
     **Attributes:**
 
-    - `name`: of the policy
+    - `name`: name of the policy
     - `choose`: `choose(steps)` gives the steps to keep of a run of that length
 
     **Example:**
@@ -57,6 +57,8 @@ class Saving:
 
 def every(interval: int) -> Saving:
     """Keep every `interval`-th step.
+
+    An integer as `save_every` means the same.
 
     **Arguments:**
 
@@ -92,6 +94,8 @@ def _every(name: str, interval: int) -> Saving:
 
 def at(steps: Iterable[int]) -> Saving:
     """Keep the given steps.
+
+    For regular intervals, `every` is shorter.
 
     **Arguments:**
 
@@ -130,9 +134,11 @@ def at(steps: Iterable[int]) -> Saving:
 def log_spaced(number: int) -> Saving:
     """Keep about `number` steps, evenly spaced in their logarithm.
 
+    We recommend it for runs over several orders of magnitude of time.
+
     **Arguments:**
 
-    - `number`: of steps kept
+    - `number`: number of saved steps
 
     **Returns** a `Saving`.
 
@@ -147,7 +153,9 @@ def log_spaced(number: int) -> Saving:
 
 
 def last() -> Saving:
-    """Keep the start and the end only.
+    """Keep the initialization and the end only.
+
+    Choose it if only the end of a long run matters.
 
     **Returns** a `Saving`.
 

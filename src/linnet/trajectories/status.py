@@ -44,7 +44,7 @@ class Status:
     **Attributes:**
 
     - `reason`: `"completed"`, a stopping rule's word, or a failure; an array of them for a batch
-    - `steps`: how many steps it took
+    - `steps`: number of steps taken
     - `uncertain_from`: the step from which on rounding may decide where it goes, as spectral descent notes; -1 for
       those of a batch without one, None if there is none at all
 

@@ -35,7 +35,7 @@ class Trajectory:
     - `reduction`: the coordinates in which it was computed
     - `kept`: the saved states in those coordinates, by name
     - `rest`: the factor $c$ of what the data never touch, (time, [batch])
-    - `attributes`: how it was made
+    - `attributes`: record of how the run was made
 
     `.products` $W_2 W_1$ and `.weights` are lifted on demand; `.test_loss` needs a truth; `.to_dataset()` is an xarray
     dataset.

@@ -17,7 +17,7 @@ from linnet_papers.tu.claims import (
     theorem_1,
 )
 from linnet_papers.tu.figures import fig1, fig2
-from linnet_papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
+from linnet_papers.tu.grids import active_region
 
 PAPER = Paper(
     name="tu",
@@ -27,7 +27,7 @@ PAPER = Paper(
     link="https://arxiv.org/abs/2405.17580",
     subject="lazy and active modes in one equation",
     figures=[fig1, fig2],
-    tables=[active_region, border, plane, published, regions, timeline, updates, widths],
+    tables=[active_region],
     claims=[
         theorem_1,
         appendix_b,

@@ -5,11 +5,11 @@ Those of Figure 2 are `linnet_papers.tu.plane`'s.
 
 from __future__ import annotations
 
-from linnet_papers.reproduction import Limit
+from linnet_papers.reproduction import at_most
 
 GAMMAS = (-1.85, 2.25)  # exponents of the variance and of the width in Figure 1: a point of the active region
 FAST = 5.0  # c of Figure 1: the step is 1/(c |A*|), c "usually 50 but can be taken to be 2 or 5"
 
-BOUND = Limit(1.0, "a bound is kept or it is not")
-APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
+BOUND = at_most(1.0, "it is the paper's own bound, with its constant")
+AS_GOOD = at_most(2.0, "if the printed formula were right, it would be as near as the right one, up to chance")
 ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides

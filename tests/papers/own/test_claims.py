@@ -1,18 +1,16 @@
-"""linnet's own claims where nothing new is trained: tables, columns, the figure, and numbers nobody measured."""
-
-from dataclasses import replace
+"""linnet's own claims where nothing new is trained: the figure, and numbers nobody measured."""
 
 import numpy as np
 import pytest
-import xarray as xr
 from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet_papers.own.claims import diagram
 from linnet_papers.own.figures import published
-from linnet_papers.own.tables import cells, dimensions
+from linnet_papers.own.grids import cells, dimensions
 from linnet_papers.own.training import flows
 from linnet_papers.own.training import plane as plane_networks
+from linnet_papers.own.training.deep import descent_products
 from linnet_papers.reproduction import Trial, Verdict, verify
 
 QUICK = Trial(quick=True)
@@ -21,7 +19,7 @@ QUICK = Trial(quick=True)
 @pytest.fixture(scope="module")
 def plane():
     """A few cells of the quick plane, from one unit to wide, of two tasks."""
-    sweep = cells.TABLE.sweep(QUICK)
+    sweep = cells.networks.__wrapped__(QUICK)  # type: ignore[attr-defined]
     fixed = sweep.fixed | {"cells": 4, "sides": [10, 14], "starts": [12, 6, 4]}
     axes = {"task": [0, 1], "cell": [0, 1, 2, 3], "start": list(range(12))}
     return ln.sweeps.run(sweep.model_copy(update={"axes": axes, "fixed": fixed, "block": 12}))
@@ -32,8 +30,6 @@ def test_trained_networks_are_where_the_formula_says(plane):
     assert both.covered.all() and both.within("min_test_loss", bars=3).all() and both.ended.all()
     assert (np.abs(both.off["stable_rank"]) < 0.2).all()
     assert plane["min_test_loss"].notnull().sum("start").values.tolist() == [[12, 6, 4, 4]] * 2
-    columns = cells.columns(plane)
-    assert columns["cells"] == ["4", "4"] and len(set(map(len, columns.values()))) == 1
 
 
 def test_tasks_take_turns():
@@ -62,18 +58,28 @@ def test_the_error_falls_with_the_dimension(monkeypatch):
     dims = [10, 20, 40, 80]
     for power, verdict in ((-1, Verdict.HOLDS), (0, Verdict.REFUTED)):
         made = {dim: np.full(6, 0.01 * float(dim) ** power) for dim in dims}
-        monkeypatch.setattr(dimensions.Table, "rows", lambda self, trial, made=made: made)
+        monkeypatch.setattr(dimensions, "errors", lambda trial, made=made: made)
         (found,) = verify([diagram.error_over_dimensions], QUICK)
         assert found.verdict == verdict
-    table = replace(dimensions.TABLE, read=lambda data: made)
-    assert table.entries(xr.Dataset())["median error"] == ["1.00%"] * 4
 
 
 def test_published_cells():
     data = published.compute(published.Published(tasks=2), ())
     assert data["predicted"].dims == ("task", "gamma_variance", "gamma_width")
-    checks = published.check(data)
-    assert checks[1].passed, checks[1].text
+    median, largest, *_ = published.check(data)
+    assert median.met and largest.met, largest
     assert published.plot(data) is not None
     late = data.assign(predicted=1.2 * data["predicted"])  # the mistake: errors a fifth too large
-    assert not published.check(late)[0].passed
+    assert not next(published.check(late)).met
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_the_border_of_a_mode_follows_from_scaling(depth):
+    """Layers times a, target times a^L and time over a^(2L - 2): the same run, so the exponent 2/L is no finding."""
+    random, factor = np.random.default_rng(depth), 1.7
+    layers = [random.normal(size=(3, 3)) / 3 for _ in range(depth)]
+    target = random.normal(size=(3, 3))
+    run = descent_products(layers, target, 0.01, 200, every=20)
+    rate = 0.01 / factor ** (2 * depth - 2)
+    scaled = descent_products([factor * layer for layer in layers], factor**depth * target, rate, 200, every=20)
+    assert_allclose(scaled, factor**depth * run, rtol=1e-10)

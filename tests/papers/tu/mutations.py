@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,18 @@ import xarray as xr
 import linnet as ln
 from linnet.theories import lazy_active
 from linnet_papers.reproduction import Trial
+from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 from linnet_papers.tu import misprints
 from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy
 from linnet_papers.tu.figures import fig1
-from linnet_papers.tu.tables import timeline
-from mutations import Error, Mutation, always, argument, result, results_of, scaled, times, wrong
+from linnet_papers.tu.grids import border, plane, published, regions, timeline, widths
 
 TRIAL = Trial(quick=True)
+
+
+def trained(grid: ModuleType, **changes: Callable[[xr.Dataset], xr.DataArray]) -> Error:
+    """Change variables of what was trained: each from the dataset of it."""
+    return result(grid, "cells", lambda found: found.assign({name: change(found) for name, change in changes.items()}))
 
 
 def threshold_in(theory: str, factor: float) -> Error:
@@ -95,14 +101,14 @@ MUTATIONS = {
     "lemma-a5": Mutation("lemma-a4", scaled(alignment, "diagonal_distance_bound", 0.01), quick=True),
     "lemma-c5": Mutation("lemma-c5", scaled(alignment, "printed_rotation_rates", -1.0), quick=True),
     "lemma-c6": Mutation("lemma-c6", scaled(alignment, "slowest_pair_rates", 3.0), quick=True),
-    "lemma-b2": Mutation("lemma-b2", results_of("widths", second=drifting)),
+    "lemma-b2": Mutation("lemma-b2", trained(widths, second=drifting)),
     "lemma-b3": Mutation("lemma-b3", result(appendix_b, "projections", exchanged), quick=True),
     "prop-b1": Mutation("prop-b1", threshold_in("gram_gap", 2.5)),
     "thm1": Mutation("thm1", threshold_in("gram_gap", 1.5)),
     "thm1-scales": Mutation("thm1-scales", threshold_in("gram_gap", 3.0)),
     "thm1-lazy": Mutation("thm1-scales", threshold_in("gram_gap", 1.5)),
     "thm1-sharp": Mutation("thm1-sharp", threshold_in("gram_gap", 1.2)),
-    "cubic": Mutation("cubic", argument(lazy_active, "cubic", 3, times(2))),
+    "cubic": Mutation("cubic", argument(lazy_active, "gram_cubic", 3, times(2))),
     "jacobian": Mutation("jacobian", result(appendix_b, "projections", exchanged)),
     "isotropic": Mutation("isotropic", threshold_in("self_consistent", 2.0)),
     "lazy": Mutation("lazy", threshold_in("lazy_descent", 2.0), quick=True),
@@ -142,23 +148,21 @@ MUTATIONS = {
     ),
     "mode-alignment": Mutation("mode-alignment", argument(lazy_active, "predicted_alignment", 1, times(2))),
     "prop-d1-distance": Mutation("prop-d1-distance", threshold_in("lazy_flow", 2.0)),
-    "thm2-lazy": Mutation("thm2-lazy", results_of("regions", min_test_loss=lambda cells: 0.4 * cells["min_test_loss"])),
+    "thm2-lazy": Mutation("thm2-lazy", trained(regions, min_test_loss=lambda cells: 0.4 * cells["min_test_loss"])),
     "thm2-active": Mutation("thm2-active", wrong(lazy_active, "stopping_time", lambda right: soon_after_growth)),
-    "border": Mutation("border", results_of("border", threshold=along_dims("threshold", 0.5))),
-    "border-low-rank": Mutation("border", results_of("border", threshold=border_of("low rank"))),
-    "border-full-rank": Mutation("border", results_of("border", threshold=border_of("full rank"))),
-    "tradeoff": Mutation("tradeoff", results_of("regions", best_step=lambda cells: -cells["best_step"])),
-    "tradeoff-error": Mutation("tradeoff", results_of("regions", min_test_loss=lambda cells: -cells["min_test_loss"])),
+    "border": Mutation("border", trained(border, threshold=along_dims("threshold", 0.5))),
+    "border-low-rank": Mutation("border", trained(border, threshold=border_of("low rank"))),
+    "border-full-rank": Mutation("border", trained(border, threshold=border_of("full rank"))),
+    "tradeoff": Mutation("tradeoff", trained(regions, best_step=lambda cells: -cells["best_step"])),
+    "tradeoff-error": Mutation("tradeoff", trained(regions, min_test_loss=lambda cells: -cells["min_test_loss"])),
     "narrow": Mutation(
         "narrow",
-        results_of("regions", min_test_loss=lambda cells: cells["min_test_loss"] * cells["gamma_width"] ** -2.0),
+        trained(regions, min_test_loss=lambda cells: cells["min_test_loss"] * cells["gamma_width"] ** -2.0),
     ),
-    "fig2-errors": Mutation(
-        "fig2-errors", results_of("plane", min_test_loss=lambda cells: 0 * cells["min_test_loss"] + 1)
-    ),
-    "ranks": Mutation("ranks", results_of("plane", stable_rank=lambda cells: 2 * cells["stable_rank"])),
-    "below-d": Mutation("below-d", results_of("plane", log_distance=lambda cells: cells["log_distance"] + 2)),
-    "outside": Mutation("outside", results_of("plane", log_distance=lambda cells: cells["log_distance"] - 6)),
+    "fig2-errors": Mutation("fig2-errors", trained(plane, min_test_loss=lambda cells: 0 * cells["min_test_loss"] + 1)),
+    "ranks": Mutation("ranks", trained(plane, stable_rank=lambda cells: 2 * cells["stable_rank"])),
+    "below-d": Mutation("below-d", trained(plane, log_distance=lambda cells: cells["log_distance"] + 2)),
+    "outside": Mutation("outside", trained(plane, log_distance=lambda cells: cells["log_distance"] - 6)),
     "fig1": Mutation("fig1", argument(fig1, "self_consistent_steps", 2, times(2))),
     "fig1-values": Mutation("fig1-values", scaled(figures, "speed_ups", 0.3)),
     "fig1-least": Mutation(  # runs that end before their least test error
@@ -167,16 +171,16 @@ MUTATIONS = {
         retrains=True,
     ),
     "published-cells": Mutation(
-        "published-cells", results_of("published", test_error=lambda cells: 1.06 * cells["test_error"])
+        "published-cells", trained(published, test_error=lambda cells: 1.06 * cells["test_error"])
     ),
     "stage-lazy": Mutation("stage-lazy", wrong(timeline, "threshold_of", lambda right: lambda dim, gammas: 0.1 * dim)),
-    "alignment-early": Mutation("alignment-early", results_of("timeline", defect=along_dims("defect", 0.5))),
-    "alignment-kept": Mutation("alignment-kept", results_of("timeline", defect=along_dims("defect", 0.3))),
-    "noise-behind": Mutation("alignment-kept", results_of("timeline", singular_values=louder_noise)),
-    "lazy-values": Mutation("lazy-values", results_of("timeline", singular_values=still_noise)),
+    "alignment-early": Mutation("alignment-early", trained(timeline, defect=along_dims("defect", 0.5))),
+    "alignment-kept": Mutation("alignment-kept", trained(timeline, defect=along_dims("defect", 0.3))),
+    "noise-behind": Mutation("alignment-kept", trained(timeline, singular_values=louder_noise)),
+    "lazy-values": Mutation("lazy-values", trained(timeline, singular_values=still_noise)),
     "early-distance": Mutation("early-distance", threshold_in("self_consistent", 1.5)),
     "second-stage": Mutation("second-stage", wrong(timeline, "SECOND_POWER", lambda right: -right)),
-    "projection": Mutation("projection", results_of("timeline", rest=lambda networks: 2 * networks["rest"])),
+    "projection": Mutation("projection", trained(timeline, rest=lambda networks: 2 * networks["rest"])),
     "alignment-stage": Mutation(  # an equation that stands still
         "alignment-stage",
         wrong(lazy_active, "self_consistent", lambda right: lambda y, a, g, t: np.broadcast_to(a, (len(t), *a.shape))),
@@ -194,12 +198,12 @@ MUTATIONS = {
     "settling-time": Mutation("settling-time", scaled(lazy_active, "stage_lengths", 0.5)),
     "thm2-time": Mutation("thm2-time", scaled(lazy_active, "crossing_times", 2.0)),
     "transition": Mutation(
-        "transition", results_of("timeline", times=lambda networks: networks["times"] ** (30 / networks["dim"]))
+        "transition", trained(timeline, times=lambda networks: networks["times"] ** (30 / networks["dim"]))
     ),
     "lemma-f1": Mutation("lemma-f1", scaled(misprints, "descent_bound", 0.1), quick=True),
     "descent-order": Mutation("lemma-f1", threshold_in("self_consistent", 1.01), quick=True),
     "lemma-f2": Mutation("lemma-f2", wrong(descent, "EDGE", lambda right: 0.5), quick=True),
-    "eq1": Mutation("eq1", results_of("regions", log_distance=lambda cells: cells["log_distance"] + 4)),
+    "eq1": Mutation("eq1", trained(regions, log_distance=lambda cells: cells["log_distance"] + 4)),
     "start": Mutation("start", wrong(ln.inits, "reduced_gaussian", doubled_first_layer), quick=True, retrains=True),
     "start-values": Mutation(
         "start-values",

@@ -7,8 +7,9 @@ import pytest
 import xarray as xr
 
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Table, Trial, Verdict, verify
+from linnet_papers.reproduction import Trial, Verdict, verify
 from linnet_papers.tu import misprints
+from linnet_papers.tu.grids import regions
 from linnet_papers.tu.paper import PAPER
 
 QUICK = Trial(quick=True)
@@ -65,8 +66,8 @@ def test_one_network_without_an_error_turns_the_verdict(
     error = np.full((2, 3), 0.6)
     if spoilt:
         error[1, 2] = np.nan  # xarray would leave it out of the minimum
-    lazy = xr.Dataset({"min_test_loss": (("case", "replicate"), error), "signal": 1.0, "noise": 1.1, "dim": 30})
-    monkeypatch.setattr(Table, "rows", lambda table, trial: {"lazy": lazy})
+    lazy = xr.Dataset({"min_test_loss": (("case", "replicate"), error), "signal": 1.0, "noise": 1.1})
+    monkeypatch.setattr(regions, "groups", lambda trial: {"lazy": lazy})
     assert verify([ALL["thm2-lazy"]], QUICK)[0].verdict == verdict
 
 

@@ -37,14 +37,13 @@ def test_figure_one(tmp_path, scheme):
     data = through_a_file(figure.compute(settings, figure.panels), tmp_path)
     picture = figure.plot(data)
     assert len(picture.axes) == 2
-    checks = figure.check(data)
-    assert [check.passed for check in checks[:2]] == [True, True]
+    assert all(row.met for row in figure.check(data))
     assert data["singular_value"].shape == (3, 41, 40)
     broken = data.copy()
     broken["error"] = (
         data["error"] * np.array([1.5, 1.0, 1.0])[None, :, None]
     )  # a theory half as large again is noticed
-    assert figure.check(broken)[0].passed is False
+    assert not next(figure.check(broken)).met
     assert len(figure.plot(data.assign_attrs(panels="b")).axes) == 1
 
 
@@ -53,9 +52,9 @@ def test_figure_one_crosses_the_transition(gamma):
     """Beyond it the leading mode never passes the threshold: that check is not measurable, and none fails for it."""
     figure = tu_fig1.FIGURE
     data = figure.compute(figure.configure(quick=True, dim=30, rank=2, steps=20, gamma_variance=gamma), ("a",))
-    checks = figure.check(data)
-    assert all(check.passed is not False for check in checks)
-    assert checks[-1].passed is None and "not measurable" in checks[-1].text
+    rows = list(figure.check(data))
+    assert all(row.met for row in rows)
+    assert rows[-1].limit is None and "not measurable" in rows[-1].quantity
 
 
 def test_figure_one_takes_a_width_and_a_scale():
@@ -81,12 +80,12 @@ def test_figure_two_is_drawn(diagram):
 
 
 def test_figure_two_is_checked(diagram):
-    checks = tu_fig2.FIGURE.check(diagram)
-    assert checks[0].passed is True and "16 cells" in checks[0].text
-    assert any("rank correlation" in check.text for check in checks)
+    rows = list(tu_fig2.FIGURE.check(diagram))
+    assert rows[0].met and sum(rows[1].values) == 16
+    assert any("rank correlation" in row.quantity for row in rows)
     spoiled = diagram.copy()
     spoiled["reason"] = diagram["reason"] * 0 + phase_diagram.REASONS.index("diverged")
-    assert tu_fig2.FIGURE.check(spoiled)[0].passed is False
+    assert not next(tu_fig2.FIGURE.check(spoiled)).met
 
 
 def test_every_cell_of_figure_two_is_trained_and_none_is_blank(diagram):
@@ -94,7 +93,7 @@ def test_every_cell_of_figure_two_is_trained_and_none_is_blank(diagram):
         assert np.isfinite(diagram[name]).all()
     assert (diagram["taken"] > 1).all()
     blank = diagram.assign(taken=diagram["taken"] * 0)  # the control: runs that stop at their first step are noticed
-    assert tu_fig2.FIGURE.check(blank)[0].passed is False
+    assert not next(tu_fig2.FIGURE.check(blank)).met
 
 
 def test_a_panel_alone_computes_no_more(tmp_path):
@@ -178,10 +177,9 @@ def test_cells_do_not_depend_on_their_neighbors():
 def test_figure_two_has_the_diagram_by_formula(diagram):
     titles = [axis.get_title(loc="left") for axis in tu_fig2.FIGURE.plot(diagram).axes]
     assert any(title.startswith("g") for title in titles) and any(title.startswith("h") for title in titles)
-    texts = [check.text for check in tu_fig2.FIGURE.check(diagram)]
-    assert any("covers" in text for text in texts) and any("predicted against trained" in text for text in texts)
+    assert any("covers" in row.quantity for row in tu_fig2.FIGURE.check(diagram))
     apart = diagram.assign(predicted_test=3 * diagram["predicted_test"])  # the control: a formula that is wrong
-    assert [check.passed for check in tu_fig2.FIGURE.check(apart) if "predicted against" in check.text] == [False]
+    assert [row.met for row in tu_fig2.FIGURE.check(apart) if row.quantity.startswith("median relative")] == [False]
 
 
 def test_hatching_marks_whole_cells_and_runs_that_ended_early_have_dots(diagram):

@@ -7,13 +7,13 @@ import numpy as np
 from linnet.theories import ridge, spiked
 from linnet.theories.spiked import TwoPhase
 from linnet_papers.reproduction import Trial
+from linnet_papers.testing import Mutation, result, scaled, wrong
 from linnet_papers.watanabe.claims import alignment, bound, curves, early, equations, ours, ridgeless
 from linnet_papers.watanabe.claims import phases as early_phase
 from linnet_papers.watanabe.grids import errors as errors_grid
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.training import few_samples, phases
 from linnet_papers.watanabe.training.phases import Networks
-from mutations import Mutation, result, scaled, wrong
 
 TRIAL = Trial(quick=True)
 

@@ -14,7 +14,11 @@ import numpy as np
 
 from linnet.theories.deep._trees import couplings, integrate_products
 
-MAX_LETTERS = {2: 0, 3: 5, 4: 6}  # the longest word; 5 from depth 5 on. It moves the least test error by 1e-4 and less
+MAX_LETTERS = {
+    2: 0,
+    3: 5,
+    4: 6,
+}  # the longest word; 5 from depth 5 on. It moves the smallest test error by 1e-4 and less
 LEVELS = np.linspace(-12.0, 12.0, 73)  # log(f/(1 - f))
 FINE_LEVELS = np.linspace(-12.0, 12.0, 577)  # between which a straight line is good to 1e-5
 LARGEST, POINTS = 4.0, 64  # of kappa; beyond it the lazy limit

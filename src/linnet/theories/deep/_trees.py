@@ -9,7 +9,7 @@ import numpy as np
 MAX_UNITS = 400  # of one hidden layer
 MAX_STEPS = 20_000
 ARRIVED = (
-    20.0  # times the tolerance from its value, a network has arrived; steps at the border of stability stay closer
+    20.0  # times the tolerance from its value, a network has arrived; steps at the boundary of stability stay closer
 )
 # Dormand and Prince 1980: the last row is the step of order five itself, and its slope the first one of the next step
 STAGE_WEIGHTS = (
@@ -64,7 +64,7 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
 def integrate_products(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol: float) -> np.ndarray:
     """Products of the flows of many small networks, each towards its own value, (time, mode).
 
-    `start` are layers (mode, to, from), `times` (time, mode). Every network has steps of its own, of Dormand and Prince
+    `start` are layers (mode, to, from), `times` (time, mode). Every network has separate steps, of Dormand and Prince
     5(4); one that has arrived, or whose times are over, takes no more.
     """
     shapes, modes = [layer.shape[1:] for layer in start], len(values)

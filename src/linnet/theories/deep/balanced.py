@@ -22,14 +22,18 @@ from linnet.problems.problem import Problem
 _MAX_HALVINGS = 200
 MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
 _MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
-_MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
+_MAX_START_OVER_TARGET = (
+    1e8  # of an initialization over its target: farther above, the fall is too sudden to be integrated
+)
 
 
 @representable
 def balanced_modes(
     values: ArrayLike, initial_values: ArrayLike, depth: int, times: ArrayLike
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a balanced network of any depth, whitened inputs.
+    r"""Return the singular values of the product of a balanced network of any depth over time, for whitened inputs.
+
+    Gaussian networks are not balanced; their modes are `gaussian_modes`.
 
     $$ \dot s = L\, s^{2 - 2/L} (S - s), \qquad s(0) = s_0 $$
 
@@ -45,7 +49,7 @@ def balanced_modes(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.balanced` of
+    **Valid when** the layers are balanced and have the singular vectors of the target (`inits.balanced` of
     a product in the target's basis), inputs whitened.
 
     **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.
@@ -82,7 +86,9 @@ def balanced_modes(
 def balanced_times(
     values: ArrayLike, initial_values: ArrayLike, reached: ArrayLike, depth: int
 ) -> Float[np.ndarray, " mode"]:
-    r"""When the modes of a balanced network reach given sizes.
+    r"""Return the times at which the modes of a balanced network reach given sizes.
+
+    It is the inverse of `balanced_modes`, in closed form.
 
     $$ t = S^{-(2 - 2/L)} \left[\frac{v^{2-L}}{2 - L} - \frac1L \sum_{k=0}^{L-1} \omega_k^2
        \log(1 - v/\omega_k)\right]_{v_0}^{v}, \qquad v = (s/S)^{1/L}, \quad \omega_k = e^{2\pi i k/L} $$
@@ -129,7 +135,9 @@ def balanced_products(
     weight_decay: float = 0.0,
     rtol: float = 1e-11,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of a balanced network of any depth, from any product and with any covariance.
+    r"""Return the products of a balanced network of any depth over time, from any product and with any covariance.
+
+    If the singular vectors are those of the target, `balanced_modes` is enough and faster.
 
     $$ \dot A = \sum_{l=1}^{L} (A A^\top)^{(L-l)/L}\, R\, (A^\top A)^{(l-1)/L}, \qquad R = \Gamma - A \Sigma $$
 
@@ -138,7 +146,7 @@ def balanced_products(
 
     **Arguments:**
 
-    - `problem`: with a squared loss, no batch axis
+    - `problem`: learning problem with a squared loss and no batch axis
     - `initial_product`: $A(0)$, (output, input)
     - `depth`: the number of layers $L \ge 2$
     - `times`: canonical, increasing, (time,)
@@ -147,8 +155,8 @@ def balanced_products(
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). Where the singular vectors
-    of the initial product are those of the target of whitened inputs, `balanced_modes` has the closed form.
+    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). If the initial product has
+    the singular vectors of the target of whitened inputs, `balanced_modes` has the closed form.
 
     **Reference:** Arora et al. 2018, Theorem 1.
 
@@ -211,9 +219,9 @@ def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tu
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     s0 = real_array("initial_values", initial_values, ndim=(0, 1))
     if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
     if (s0 < 0).any():
-        raise ValueError(f"`initial_values` must not be negative: the least is {s0.min():g}.")
+        raise ValueError(f"`initial_values` must not be negative: the smallest is {s0.min():g}.")
     if s0.ndim == 1 and s0.size != S.size:
         broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)

@@ -1,4 +1,4 @@
-"""Wide Gaussian and orthogonal starts: every mode is a tiny network of its own."""
+"""Wide Gaussian and orthogonal starts: every mode is a tiny separate network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def gaussian_modes(
     order: int | None = None,
     rtol: float = 1e-5,
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a wide deep network from a Gaussian start of negligible product.
+    r"""Return the singular values of the product of a wide deep Gaussian network over time, for a negligible initial
+    product.
+
+    Networks with orthogonal layers follow `orthogonal_modes` instead.
 
     Every singular value S of the target follows a network of one input and one output at infinite width. Its hidden
     units are words: roots are the image of the input and the row of the last layer; every unit of hidden layer l has
@@ -52,7 +55,7 @@ def gaussian_modes(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the start's own product is
+    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
     negligible: networks of width $w$ are away by about $w^{-1/2}$.
 
     **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
@@ -87,7 +90,9 @@ def gaussian_modes(
 def orthogonal_modes(
     values: ArrayLike, scales: ArrayLike, depth: int, times: ArrayLike, *, initial_values: ArrayLike = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a deep network from an orthogonal start.
+    r"""Return the singular values of the product of a deep network with orthogonal layers over time.
+
+    If all layers have the same singular values, the network is balanced, and `balanced_modes` has a closed form.
 
     Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L (o, \sqrt{1 - o^2})$, where $o$ is its initial
     value over $c_1 \cdots c_L$.
@@ -95,15 +100,15 @@ def orthogonal_modes(
     **Arguments:**
 
     - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `scales`: $c_l$, the singular values of each layer at the start, one number or one for each layer
+    - `scales`: $c_l$, the singular values of each layer at initialization, one number or one for each layer
     - `depth`: the number of layers $L$
     - `times`: canonical, increasing, (time,)
     - `initial_values`: $s(0)$, at most the product of the scales, one number or one for each mode
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the start's own product is
-    negligible outside of the modes.
+    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the initialization's own
+    product is negligible outside of the modes.
 
     **Example:**
 
@@ -134,7 +139,7 @@ def _overlaps(initial_values: ArrayLike, S: np.ndarray, c: np.ndarray) -> np.nda
 def _modes_from_words(S: np.ndarray, c: np.ndarray, clock: np.ndarray, order: int, overlaps: np.ndarray) -> np.ndarray:
     """Return the modes of a wide network from couplings of words up to `order`.
 
-    What the inner layers but the last make of the image of the input has an overlap with the row of the last one.
+    The image of the input under all but the last inner layer overlaps with the row of the last layer.
     """
     layers = couplings(len(c), order)
     unit = 0
@@ -162,13 +167,13 @@ def _check_modes(
     L = count("depth", depth, least=2, most=12)
     c = one_or_each(name, sizes, L, f"{L} layers")
     if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
     if (c < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the least is {c.min():g}.")
+        raise ValueError(f"`{name}` must not be negative: the smallest is {c.min():g}.")
     refuse_infinite(S**2, c ** (2.0 * L))
     if S.max(initial=0.0) > 0 and np.prod(np.broadcast_to(c, (L,))) * np.finfo(float).eps > S.max():
         raise ValueError(
-            f"`{name}` must be smaller: beside layers of size {c.max():.3g} the `values` are lost in rounding. There "
+            f"`{name}` must be smaller: next to layers of size {c.max():.3g} the `values` are lost in rounding. There "
             "every mode is lazy, $s = S (1 - e^{-k t})$, with $k$ the sum over layers of the others' squared product."
         )
     return S, np.broadcast_to(c, (L,)), L, times_array("times", times)

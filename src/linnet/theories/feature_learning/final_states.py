@@ -1,4 +1,5 @@
-r"""Where a network of one output ends from a small start, for any inputs, and how it gets there from a larger one.
+r"""Where a network of one output ends from a small initialization, for any inputs, and how it gets there from a larger
+one.
 
 Symbols as in `stages`: $f = \frac1m\sum_r v_r\,w_r\cdot x$, $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$,
 $K = XX^T$, $\gamma = y^T K y$; means are over neurons.
@@ -24,7 +25,7 @@ class FinalState:
     - `square`: the mean of $v_r^2$
     - `ratio`: $\rho_r/v_r$, of every neuron
     - `alignment_square`: the mean of $\rho_r^2$
-    - `settled`: `ratio` over $\sqrt\gamma$, its value in the first stage: what is left of it at the end, at most 1
+    - `settled`: `ratio` over $\sqrt\gamma$, its value in the first stage: the remaining fraction at the end, at most 1
     - `kernel`: the canonical NTK, (sample, sample)
 
     **Example:**
@@ -45,7 +46,9 @@ class FinalState:
 
 @arguments.representable
 def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
-    r"""Where gradient flow from a vanishing start ends: exact for any inputs.
+    r"""Return the end of gradient flow from a vanishing initialization, exact for any inputs.
+
+    The way there is described by `Stages`.
 
     $$ \overline{v^2} = \sqrt{y^T K^{-1} y}, \quad \frac{\rho_r}{v_r} = \frac{|y|^2}{\sqrt{y^T K^{-1} y}}, \quad
        \overline{\rho^2} = \frac{|y|^4}{\sqrt{y^T K^{-1} y}}, \quad
@@ -95,7 +98,10 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
 @arguments.representable
 def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.ndarray, " ..."]:
-    r"""How far a network has left lazy training for feature learning when a `share` of its loss is left.
+    r"""Return how far a network has moved from lazy training to feature learning when a given fraction of its loss is
+    left.
+
+    For modes of a general network, `observables.regimes` gives labels.
 
     $$ \frac{\rho}{v\sqrt\gamma} = \tanh\Bigl(\tfrac12\,\mathrm{asinh}
        \frac{2(1 - \sqrt{L/L_0})}{v_0^2/v_\infty^2}\Bigr),
@@ -127,7 +133,7 @@ def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.n
     left = np.asarray(arguments.real_array("share", share))
     if not (v > 0).all():
         raise ValueError(
-            "`initial_ratio` must be positive: it is the square of the first magnitude over that of the last."
+            "`initial_ratio` must be positive: it is the squared ratio of the first magnitude to the last."
         )
     if not ((left >= 0) & (left <= 1)).all():
         raise ValueError("`share` must be from 0 to 1: it is what is left of the loss.")

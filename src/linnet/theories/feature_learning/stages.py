@@ -7,7 +7,7 @@ $W_2 = v^T/\sqrt m$):
 |---|---|
 | $\rho_r$ | alignment of neuron r, $\langle w_r(t) - w_r(0), X^T y\rangle$ |
 | $v_r$ | its magnitude, the second-layer weight |
-| $c_r$ | its overlap at the start, $\langle w_r(0), X^T y\rangle$ |
+| $c_r$ | its overlap at initialization, $\langle w_r(0), X^T y\rangle$ |
 | $\gamma$ | $y^T X X^T y$ |
 | $\phi$ | $y^T (X X^T)^2 y$ |
 
@@ -31,14 +31,14 @@ MAX_STEPS = 1_000_000  # of a recursion: half a second
 
 
 class Stages:
-    r"""The two stages of feature learning for data and the scales of the start.
+    r"""The two stages of feature learning for data and the scales of the initialization.
 
     **Arguments:**
 
     - `X`: inputs, (sample, input)
     - `y`: outputs, (sample,)
     - `width`: $m$
-    - `learning_rate`: the canonical step $\eta/m$, the one `gradient_descent` takes
+    - `learning_rate`: canonical step $\eta/m$, as `gradient_descent` takes it
     - `first_std`: $\sigma_0$, the standard deviation of the entries of $w_r(0)$
     - `magnitude`: $v_0 = |v_r(0)|$; both scales as `inits.signed` takes them
 
@@ -258,11 +258,11 @@ class Stages:
         while excess(low) > 0:
             low, high = low / 2, low  # as near to each other as they are to zero
         if low == 0:
-            return high / self.rate  # the least of all numbers
+            return high / self.rate  # the smallest of all numbers
         while excess(high) < 0:
             high *= 2
 
-        def level_with(log: float) -> float:  # finite where the sinh of the least of all numbers is zero
+        def level_with(log: float) -> float:  # finite where the sinh of the smallest of all numbers is zero
             return float(np.clip(excess(np.exp(log)), -1e3, 1e3))
 
         solve = brentq if low > 1e-290 else bisect  # the last of all numbers are a staircase
@@ -271,7 +271,7 @@ class Stages:
 
     @arguments.representable
     def second_time(self, share: float, *, initial_alignment: float = 1.0) -> float:
-        r"""How long after $t_1$ the loss has fallen to `share` of its start, on the canonical clock.
+        r"""How long after $t_1$ the loss has fallen to `share` of its initial value, on the canonical clock.
 
         $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `initial_alignment` to
         $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what
@@ -289,8 +289,8 @@ class Stages:
         remaining, end = np.sqrt(share), np.sqrt(self.limit)
         if initial_alignment >= end * np.sqrt(1 - remaining):
             raise ValueError(
-                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a "
-                "share of "
+                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has "
+                f"fallen to a fraction of "
                 f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got "
                 f"{initial_alignment:g}."
             )

@@ -6,7 +6,7 @@ $\dot s = 2\sqrt{s^2 + g(t)^2}(S - s) - 2\lambda s$ is
 $$ \dot x = 2 (S - g(t) \sinh x), \qquad x(0) = 0, $$
 
 in which nothing cancels and everything is damped. Each mode is followed by collocation of high order at Radau's points,
-with steps of its own, until its threshold is negligible. From there on it is logistic,
+with separate steps, until its threshold is negligible. From there on it is logistic,
 $\dot s = 2 s (S - \lambda - s)$. SciPy's solvers would take seconds for what takes a tenth of one here.
 """
 
@@ -30,7 +30,8 @@ NEGLIGIBLE = 22.0  # x from which on g(t)^2/s^2 is below 1e-18
 
 class Collocation(NamedTuple):
     """Points c of a step of length 1, the integrals of their Lagrange polynomials up to each point, and two matrices of
-    the polynomial through the start and all points: to the last Legendre coefficient, and barycentric weights."""
+    the polynomial through the initialization and all points: to the last Legendre coefficient, and barycentric
+    weights."""
 
     points: np.ndarray
     integrals: np.ndarray
@@ -106,7 +107,7 @@ def _collocate(
     length: np.ndarray,
     points: Collocation,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x at the start and the points of one step of each mode, (mode, 1 + point), and its error over the
+    """Return x at initialization and the points of one step of each mode, (mode, 1 + point), and its error over the
     tolerance; infinite where Newton's iterations did not converge."""
     a = log_threshold - 2 * decay * (begin[:, None] + length[:, None] * points.points)
     # where the slope vanishes: x stays below, and so may the iterations
@@ -151,7 +152,7 @@ def _collocation() -> Collocation:
 
 
 def _interpolate(path: np.ndarray, share: float, points: Collocation) -> float:
-    """Return the polynomial through the start and the points of a step, at a share of the step."""
+    """Return the polynomial through the initialization and the points of a step, at a fraction of the step."""
     away = share - np.append(0.0, points.points)
     if (away == 0).any():
         return float(path[np.argmin(np.abs(away))])

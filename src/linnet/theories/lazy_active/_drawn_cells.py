@@ -19,7 +19,7 @@ _MOST_NODES = 72  # steps of a run, three times as many of few units, and more w
 _EVEN = 1.5  # the time that is guessed, over that up to which steps are even
 _EARLY = 3.0  # a least error within the first steps, so many times fewer than asked for, is sought by shorter ones
 _LATEST = 12.0  # times the time that is guessed, or a third of the horizon, to which few units are followed
-_MOST_LOOKS = 9  # at the least error between nodes
+_MOST_LOOKS = 9  # at the smallest error between nodes
 _LOOK_AGAIN = 3e-4  # relative difference from what a parabola expected ...
 _STEEP = 0.03  # ... or a change of the logarithm between its places, beyond which it is not to be trusted
 _POWER_STEPS = 20
@@ -30,7 +30,7 @@ _MOST_TILT = 40.0  # exponent of the largest tilt over two steps
 _ROUNDING = 1e-7  # of the target's power, in float32
 _ROOT_TOLERANCE = 1e-6  # of the root of every step
 _RISING = 1.005  # ... or so many times, long after it
-_RISEN = 1.5  # a run ends where its test error is so many times the least one
+_RISEN = 1.5  # a run ends where its test error is so many times the smallest one
 _FLAT = 1e-4  # of the train error, over a step: the run has arrived
 _FLAT_FOR_FEW = 3e-6  # ... for few units, which rest between two modes
 _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a step, and steps at most
@@ -38,11 +38,12 @@ _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a
 
 @dataclass(frozen=True)
 class Least:
-    """The least test error of every start and variance, twice the losses, arrays (draw, variance) or (run,).
+    """The smallest test error of every initialization and variance, twice the losses, arrays (draw, variance) or
+    (run,).
 
     `bend` is the second derivative of ln(test) in ln(time) there; `open` says that the error was still falling; `odd`
-    are two numbers of a start whose sign is as likely as not, (draw, variance, 2): all else being equal, the test error
-    follows the trace of the start's product over the bulk, plain and weighted by singular values.
+    are two numbers of an initialization whose sign is as likely as not, (draw, variance, 2): all else being equal, the
+    test error follows the trace of the initialization's product over the bulk, plain and weighted by singular values.
     """
 
     time: np.ndarray
@@ -54,7 +55,7 @@ class Least:
     odd: np.ndarray
 
     def __getitem__(self, chosen: object) -> Least:
-        """Some of the starts and variances."""
+        """Some of the initializations and variances."""
         return Least(*(getattr(self, one.name)[chosen] for one in fields(Least)))
 
 
@@ -65,7 +66,7 @@ def shaped(runs: Least, draws: int, variances: int) -> Least:
 
 
 def joined(runs: list[Least]) -> Least:
-    """The runs of several batches of starts as one."""
+    """The runs of several batches of initializations as one."""
     return Least(*(np.concatenate([getattr(one, name.name) for one in runs]) for name in fields(Least)))
 
 
@@ -79,7 +80,7 @@ class _Lowest:
     """The lowest node of each run: networks a step before it, and test errors there, at it and a step after it.
 
     `start` is the time of the first of these, `steps` are the two between them, (2, run), and `values` the errors, (3,
-    run); `node` counts nodes from zero at the start; `open` says that it is the last one.
+    run); `node` counts nodes from zero at initialization; `open` says that it is the last one.
     """
 
     before: Layers
@@ -90,7 +91,7 @@ class _Lowest:
     open: np.ndarray
 
     def put(self, chosen: np.ndarray, other: _Lowest) -> None:
-        """Takes the runs of another record in place of its own, where these are lower."""
+        """Replace runs by the runs of another record if these are lower."""
         of = np.flatnonzero(other.values.min(axis=0) <= self.values.min(axis=0)[chosen])
         at = chosen[of]
         self.before.put(at, other.before, of)
@@ -101,12 +102,12 @@ class _Lowest:
 class DrawnStarts:
     r"""Gaussian starts of one width in the singular basis of the target: errors at every variance, by `Layers`.
 
-    A start scales: one draw serves every variance. A network of more than 40 units is thinned: bulk and width shrink by
-    one factor while the variance grows by it, which keeps every mean that counts (threshold, start's noise, imbalance)
-    but not what differs from network to network; modes that stand apart are kept.
+    An initialization scales: one draw serves every variance. A network of more than 40 units is thinned: bulk and width
+    shrink by one factor while the variance grows by it, which keeps every mean that counts (threshold, start's noise,
+    imbalance) but not what differs from network to network; modes that stand apart are kept.
 
-    **Arguments:** `spectrum` of the task, `width` of the network, `keys`, one for each start, and `units` to compute
-    with at most.
+    **Arguments:** `spectrum` of the task, `width` of the network, `keys`, one for each initialization, and `units` to
+    compute with at most.
     """
 
     def __init__(self, spectrum: TaskSpectrum, width: float, keys: list[Key], units: int = MOST_UNITS):
@@ -140,10 +141,11 @@ class DrawnStarts:
         self.target_power = float((spectrum.multiplicities * spectrum.values**2).sum())
 
     def _signals_and_rest(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """The truth among the modes that stand apart, (apart, apart), and its entries between them and the bulk.
+        """The truth among the modes outside of the bulk, (apart, apart), and its entries between them and the bulk.
 
         These are (2, apart, bulk) where the rows of the bulk are its modes one by one, else none. A network that has
-        learned half of two modes of close values is nearer to the truth, or farther from it, than their overlaps tell.
+        learned half of two modes of close values is nearer to the truth, or farther from it, than their overlaps
+        suggest.
         """
         entries, K = self.spectrum.mixed_overlaps, self.num_outliers
         signals = np.diag(self.share[:K])
@@ -169,7 +171,7 @@ class DrawnStarts:
     def least(
         self, draws: np.ndarray, variances: np.ndarray, guess: np.ndarray, horizon: np.ndarray, steps: np.ndarray
     ) -> Least:
-        """The least test error over all times, of each of these draws at its variance; arguments and results (run,).
+        """The smallest test error over all times, of each of these draws at its variance; arguments and results (run,).
 
         `guess` is of its time, which is passed by steps of the share 1/`steps` of it; the `horizon` is looked at in any
         case.
@@ -202,7 +204,7 @@ class DrawnStarts:
         horizon: np.ndarray,
         last: np.ndarray,
     ) -> _Lowest:
-        """Steps until the least test error is passed: even ones, then 1/`steps` of the time; all arguments (run,).
+        """Steps until the smallest test error is passed: even ones, then 1/`steps` of the time; all arguments (run,).
 
         Few units turn from one mode to another, and the test error falls again: they are followed until their training
         loss is flat, or to the time `last`.
@@ -253,7 +255,8 @@ class DrawnStarts:
         return lowest
 
     def _between(self, lowest: _Lowest) -> tuple[np.ndarray, ...]:
-        """Time, test, train, rank and bend of the least error: where a parabola says, until it says the error as well.
+        """Time, test, train, rank and bend of the smallest error: where a parabola says, until it says the error as
+        well.
 
         The parabola is one of logarithms: coarse steps see the error fall by a large factor.
         """
@@ -318,7 +321,7 @@ class DrawnStarts:
     def measured(self, layers: Layers, *, largest: bool = False) -> Errors:
         """Squared norms of the products and their differences, the bulk counted as often as thinned; (batch,).
 
-        Among the modes that stand apart differences are taken entry by entry: large powers do not cancel.
+        Among the modes outside of the bulk, differences are taken entry by entry: large powers do not cancel.
         """
         K, truth, S = self.num_outliers, self.signals, self.S
         inputs, outputs = layers.first, layers.second

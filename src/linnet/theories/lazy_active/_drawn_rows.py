@@ -11,14 +11,14 @@ from linnet.theories.lazy_active._interpolation import between, between_error
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 MOST_DRAWS = 400
-_UNITS = 35  # computed with at most, beside one for each signal
+_UNITS = 35  # computed with at most, next to one for each signal
 _STANDARD_ERROR = 0.008  # of the mean over starts
 _VARIANCES, _EVERY, _FIRST = 18, 2, 4  # nodes; the first starts are followed at all of them, all starts at every second
-_STEPS, _HALVINGS = 8, 2  # to the least test error at first, and how often they may be halved
+_STEPS, _HALVINGS = 8, 2  # to the smallest test error at first, and how often they may be halved
 PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
 _MORE_FOR_FEW = 2.0  # times as many steps of few units, whose test error may rise and fall
-_FEW_UNITS = 6  # networks whose scatter is least and which are cheap: their steps may be halved twice as often
+_FEW_UNITS = 6  # networks whose scatter is smallest and which are cheap: their steps may be halved twice as often
 _TURNING = 20.0  # exponent of the signal while few units turn to it
 _MORE_OF_THINNER = 3  # times as many starts, as each of them costs little and says little
 _LITTLE_TILT = 0.1  # exponent of the imbalance over a step, below which the splitting is as good as exact
@@ -26,7 +26,7 @@ _ROUNDS = 2  # in which more are drawn
 _FEWEST_FOR_LINES = 8  # starts: of fewer, means are plain
 _LEAST_CHANGE = 0.2  # of the logarithm of the test error over all variances: where it is flat, nodes are even
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes
-_WEAK_TRUTH = 0.06  # of the share of the test error that is truth below the edge of the bulk: it has no mode there
+_WEAK_TRUTH = 0.06  # of the fraction of the test error that is truth below the edge of the bulk: it has no mode there
 _MOST_NUMBERS = 200_000  # of the layers that are stepped at once: what stays in the cache is what is fast
 _MEANS = ("test", "time", "rank", "train")
 
@@ -67,7 +67,7 @@ class DrawnRow:
     def runs(self, *blocks: tuple[int, int, np.ndarray, np.ndarray], thinner: int = 1) -> list[Least]:
         """Starts at nodes, (draw, node), for each block of a first and a last start, nodes, and steps at all nodes.
 
-        All blocks are followed together, as many networks at once as stay in the cache.
+        All blocks are followed together, in groups of networks that fit into the cache.
         """
         last = max(block[1] for block in blocks)
         if thinner not in self.drawn or self.drawn[thinner].number < last:
@@ -86,10 +86,10 @@ class DrawnRow:
         return [shaped(runs[ends[k] : ends[k + 1]], j - i, at.size) for k, (i, j, at, _) in enumerate(blocks)]
 
     def first_runs(self) -> tuple[Least, Least, np.ndarray, np.ndarray]:
-        """The first starts at all nodes, all starts at some, steps to the least error, and what these leave wrong.
+        """The first starts at all nodes, all starts at some, steps to the smallest error, and what these leave wrong.
 
-        Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
-        as the method is of second order.
+        Where a step tilts layers, two draws show the error: what steps of twice the length change is three times what
+        is wrong, as the method is of second order.
         """
         every = np.arange(self.nodes.size)
         looked = self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
@@ -136,12 +136,12 @@ class DrawnRow:
             squared = (1 + by) ** 2 * squared + by**2 * noise + (changes["test"] / 4) ** 2
             for name in _MEANS:
                 factors[name] *= np.maximum(1 + changes[name], 0.5)
-        squared += _LEAST_ERROR**2 + (_WEAK_TRUTH * self._weak_truth() / best["test"]) ** 2
+        squared += _LEAST_ERROR**2 + _relative(_WEAK_TRUTH * self._weak_truth(), best["test"]) ** 2
         at = np.log(self.nodes)
         for name in _MEANS:
             means[name] *= np.interp(at, at[self.some], factors[name])
         error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), off)
-        number, spread = len(every.test), every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
+        number, spread = len(every.test), _relative(every.test.std(axis=0, ddof=1), every.test.mean(axis=0))
         varied = every.time.std(axis=0, ddof=1) / np.maximum(best["time"], np.finfo(float).tiny)
         moment = time_error(np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number))
         varied = np.interp(at, at[self.some], varied)
@@ -154,13 +154,13 @@ class DrawnRow:
         return *smooth, error, moment, scatter
 
     def _weak_truth(self) -> float:
-        """The truth's power below the edge of the bulk, where it has no mode of its own."""
+        """The truth's power below the edge of the bulk, where it has no separate mode."""
         spectrum, bulk = self.spectrum, slice(self.spectrum.num_outliers, None)
         return max(float((spectrum.multiplicities * spectrum.overlaps * spectrum.values)[bulk].sum()), 0.0)
 
 
 def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Means over starts, (variance,), and the square of the relative standard error of that of the test error.
+    """Means over starts, (variance,), and the square of the relative standard error of the mean test error.
 
     A mean is what a line through the starts says where `odd` vanishes, as it does on average: half of what differs
     from start to start and more is the odd part. Few starts have plain means. Student's t raises the error of few.
@@ -176,7 +176,7 @@ def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
     left = runs.test.T - (lines @ (inverse @ runs.test.T[..., None]))[..., 0]
     free = number - 1 - parts
     squared = np.vecdot(inverse[:, 0], inverse[:, 0]) * np.vecdot(left, left) / free * _few(free) ** 2
-    return means, squared / means["test"] ** 2
+    return means, _relative(squared, means["test"] ** 2)
 
 
 def _means(runs: Least) -> dict[str, np.ndarray]:
@@ -185,7 +185,7 @@ def _means(runs: Least) -> dict[str, np.ndarray]:
 
 
 def variance_nodes(asked: np.ndarray, plain: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Variances to follow, as many at most, from the logarithms of those asked for; and the ways to them.
+    """Variances to follow, at most this number, from the logarithms of the requested ones; and the ways to them.
 
     A way is the distance from the first one and what the logarithm of the `plain` test error changes over it, each in
     units of its whole: nodes are dense where the error changes, at equal ways, the whole being `most` - 1.
@@ -203,7 +203,7 @@ def variance_nodes(asked: np.ndarray, plain: np.ndarray, most: int) -> tuple[np.
 
 
 def thinly(places: np.ndarray, gap: float) -> np.ndarray:
-    """The first and the last of increasing places, and as few between as leave no larger gap than there must be."""
+    """The first and the last of increasing places, and the fewest between that leave no larger gap than necessary."""
     chosen = [0]
     for i in range(1, places.size - 1):
         if places[i + 1] - places[chosen[-1]] > gap:
@@ -213,10 +213,15 @@ def thinly(places: np.ndarray, gap: float) -> np.ndarray:
 
 @lru_cache(maxsize=MOST_DRAWS)
 def _few(free: int) -> float:
-    """By which factor a deviation of so few degrees of freedom is raised, as Student's t has it at 95%."""
+    """Factor by which Student's t raises a deviation with few degrees of freedom, at 95%."""
     from scipy.special import stdtrit
 
     return float(stdtrit(free, 0.975) / 1.96)
+
+
+def _relative(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return a ratio, or 0 for a test error of exactly 0, which nothing scatters around."""
+    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

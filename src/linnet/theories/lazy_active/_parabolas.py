@@ -1,4 +1,4 @@
-"""Least values between three places, by the parabola through them."""
+"""Minima between three places, by the parabola through them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 
 
 def vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the parabola through three values is least, between the outer ones; its second derivative, and value there.
+    """Where the parabola through three values is smallest, between the outer ones; its second derivative, and value
+    there.
 
-    Where it has no least value, that is the outer place of the lower value. Each (run,).
+    If it has no minimum, the result is the outer place with the lower value. Each (run,).
     """
     (a, b, c), (one, two, three) = places, values
     left, right = (two - one) / (b - a), (three - two) / (c - b)
@@ -34,7 +35,7 @@ def bracket(
 
 
 def vertex_of_even_places(values: np.ndarray, step: np.ndarray | float) -> np.ndarray:
-    """Where the parabola through three equidistant values is least, from the middle one; at most two steps away."""
+    """Where the parabola through three equidistant values is smallest, from the middle one; at most two steps away."""
     before, middle, after = values.T
     bend = before - 2 * middle + after
     return step * np.where(bend > 0, np.clip((before - after) / (2 * np.where(bend > 0, bend, 1)), -2, 2), 0.0)

@@ -1,4 +1,5 @@
-"""Cells of the phase diagram wider than their target: the spectral flow, and what the start's own product adds."""
+"""Cells of the phase diagram wider than their target: the spectral flow, and the contribution of the initial
+product."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 from linnet.theories.noise_bulk import ratio_of
 
 _WIDE = 2.0  # from this many times the larger side on a network may be wide: its imbalance is close to its limit
-_MOST_ERROR = 0.01  # that the start's own product may leave in the wide formula; above it, starts are drawn
-_FLUCTUATIONS = 0.05  # over d: what is left of a start's own fluctuations in the mean over starts
+_MOST_ERROR = 0.01  # that the initialization's own product may leave in the wide formula; above it, starts are drawn
+_FLUCTUATIONS = 0.05  # over d: what is left of an initialization's own fluctuations in the mean over starts
 _TIMES = 0.0005  # of looking at a grid of times
 _COARSE = 20  # times looked at first; the bulk is in groups there
 _COARSE_GROUPS = 24
@@ -22,7 +23,8 @@ _MOST_ENTRIES = 400_000  # of a block of cells, times and modes: what stays in t
 
 @dataclass(frozen=True)
 class Errors:
-    """Twice the canonical losses, squared norms of the product, and what the start's own product adds; (cell, time)."""
+    """Twice the canonical losses, squared norms of the product, and what the initialization's own product adds; (cell,
+    time)."""
 
     test: np.ndarray
     train: np.ndarray
@@ -38,16 +40,16 @@ def drawn_cells(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarr
 
 
 def wide_error(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Relative error of the wide formula's least test error, by what it leaves out.
+    """Relative error of the wide formula's minimum test error, from the neglected terms.
 
-    `share` is that of the start's own product in the error, `thresholds` are sigma^2 w.
+    `share` is the fraction of the error due to the initial product, `thresholds` are sigma^2 w.
     """
     floor = _FLUCTUATIONS / min(spectrum.outputs, spectrum.inputs) + _TIMES
     return floor + _left_out(spectrum, widths, thresholds, share)
 
 
 def _left_out(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """What a finite width changes: in the start's own product, and in the kernel of lazy networks.
+    """Effect of a finite width on the initial product, and on the kernel of lazy networks.
 
     Measured on whole networks, 100 starts in each of 36 cells from w = 2d on: six kinds of task, 20 to 28 inputs.
     """
@@ -57,7 +59,8 @@ def _left_out(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray
 
 
 def wide_best(spectrum: TaskSpectrum, thresholds: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Time of the least test error, twice the losses then, stable rank, the start's part and bend; each (cell,)."""
+    """Time of the smallest test error, twice the losses then, stable rank, the initialization's part and bend; each
+    (cell,)."""
     g, few = thresholds, spectrum.grouped(_COARSE_GROUPS)
     first, last = spectrum.values[0], spectrum.values[max(spectrum.num_outliers - 1, 0)]
     growth = np.log(2 + first / g) / 2
@@ -77,7 +80,7 @@ def wide_best(spectrum: TaskSpectrum, thresholds: np.ndarray, widths: np.ndarray
 def wide_errors(spectrum: TaskSpectrum, thresholds: np.ndarray, widths: np.ndarray, times: np.ndarray) -> Errors:
     r"""$|A - A^*|_F^2$, $|A - Y|_F^2$, $|A|_F^2$ and $|A|_{op}^2$ of each cell at its own times, (cell, time).
 
-    $A = U s(t) V^\top$ plus the start's own product, an independent matrix of squared norm
+    $A = U s(t) V^\top$ plus the initialization's own product, an independent matrix of squared norm
 
     $$ N(t) = \frac1w \Big(\sum_i c_i \rho_i\Big)^2, \qquad c_i = \sqrt{s_i^2 + g^2}, \qquad \rho_i = 1 - s_i/S_i $$
 
@@ -104,7 +107,7 @@ def _block(
     learned = np.einsum("ctm,ctm,m->ct", s, s, counted)
     held = s @ (counted * spectrum.overlaps)
     missing = np.einsum("ctm,ctm,m->ct", left, left, counted * S * S)
-    # the start's own product
+    # the initialization's own product
     noise = np.hypot(s, g)
     noise *= left
     side = noise @ counted
@@ -139,7 +142,7 @@ def _with_noise(spike: np.ndarray, power: np.ndarray, spectrum: TaskSpectrum) ->
 
 
 def _least(test: Callable[[np.ndarray], np.ndarray], times: np.ndarray, halvings: int = 2) -> np.ndarray:
-    """The time of the least test error of each cell: a geometric grid, its best interval halved, then a parabola."""
+    """The time of the smallest test error of each cell: a geometric grid, its best interval halved, then a parabola."""
     values = test(times)
     at = np.clip(np.argmin(values, axis=1), 1, times.shape[1] - 2)[:, None]
     middle = np.take_along_axis(times, at, axis=1)[:, 0]

@@ -14,7 +14,10 @@ from linnet.theories.noise_bulk import ratio_of
 def asymptotic_spectrum(
     strengths: object, dim: int | tuple[int, int], noise_std: float, *, points: int = 64
 ) -> TaskSpectrum:
-    r"""The singular modes of $Y = A^* + E$ for a truth of low rank and independent noise, in the limit of large sides.
+    r"""Return the singular modes of $Y = A^* + E$ for a low-rank signal and independent noise, in the limit of large
+    dimensions.
+
+    It needs no matrix, so a million inputs are no problem. For a given matrix, use `task_spectrum`.
 
     In units of `noise_std` times the root of the larger side, with $b$ the smaller side over the larger one, a strength
     $x > b^{1/4}$ of the truth gives an outlier
@@ -33,7 +36,7 @@ def asymptotic_spectrum(
     - `strengths`: the singular values of $A^*$, (rank,)
     - `dim`: $d$, or (outputs, inputs)
     - `noise_std`: standard deviation of the entries of $E$
-    - `points`: nodes of the bulk; every node stands for as many modes as its multiplicity says
+    - `points`: number of nodes of the bulk; every node represents a number of modes, its multiplicity
 
     **Returns** a `TaskSpectrum` (`.values`, `.overlaps`, `.multiplicities`), which `predicted_diagram` takes for a
     problem.
@@ -55,7 +58,7 @@ def asymptotic_spectrum(
     sizes = np.sort(np.atleast_1d(real_array("strengths", strengths, ndim=(0, 1))))[::-1]
     noise, points = non_negative("noise_std", noise_std), count("points", points, least=2)
     if (sizes < 0).any():
-        raise ValueError(f"`strengths` must be singular values, zero or above: the least is {sizes[-1]:.6g}.")
+        raise ValueError(f"`strengths` must be singular values, zero or above: the smallest is {sizes[-1]:.6g}.")
     check_fits(80 * points, f"a bulk of {points} nodes", "Ask for fewer `points`.")
     small = min(outputs, inputs)
     if sizes.size > small:

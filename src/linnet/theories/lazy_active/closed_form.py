@@ -25,10 +25,11 @@ _DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
-    """The exact answer exists, but the last digits of the start decide it: no float64 computation can tell.
+    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can
+    determine it.
 
-    From a start with the other sign than the target's, a balanced network comes to rest at a saddle; which way it
-    leaves is decided by digits that float64 does not hold.
+    From an initialization with the other sign than the target's, a balanced network comes to rest at a saddle; which
+    way it leaves is decided by digits that float64 does not hold.
 
     **Example:**
 
@@ -36,8 +37,8 @@ class UndeterminedError(ArithmeticError):
         >>> try:
         ...     self_consistent([[1.0, 0.0], [0.0, 1.0]], [[1e-3, 0.0], [0.0, -1e-3]], 0.0, [200.0])
         ... except UndeterminedError:
-        ...     print("the last digits of the start decide")
-        the last digits of the start decide
+        ...     print("the last digits of the initialization decide")
+        the last digits of the initialization decide
     """
 
 
@@ -47,7 +48,7 @@ class Solution:
 
     **Attributes:**
 
-    - `times`: those asked for, (time,)
+    - `times`: requested times, (time,)
     - `products`: $A(t)$, (time, output, input); NaN where they are not determined
     - `determined`: whether float64 determines the product, (time,)
     - `reason`: why not, in words; `"completed"` where all are
@@ -70,7 +71,9 @@ class Solution:
 def self_consistent_layers(
     initial_product: np.ndarray, threshold: float
 ) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
-    r"""The network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+    r"""Return a network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+
+    Gradient flow of this network is exactly `self_consistent`, so it is useful for checks.
 
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
     ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
@@ -103,7 +106,7 @@ def self_consistent_layers(
 
 
 class _Start:
-    """The start's singular vectors, and the sizes that its two layers give to them."""
+    """Singular vectors of the initial product, and the sizes that its two layers give to them."""
 
     def __init__(self, product: np.ndarray, threshold: float):
         left, values, right = np.linalg.svd(product, full_matrices=False)
@@ -144,7 +147,10 @@ def self_consistent(
     weight_decay: float = 0.0,
     throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
+    r"""Return the product of a wide network over time, in closed form.
+
+    It takes no time steps, so a late time costs as much as an early one. If you have weights and do not want to think
+    about the threshold, `ln.predict` calls this function when it applies.
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
@@ -160,12 +166,12 @@ def self_consistent(
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid for** any shape, any start and any $t \ge 0$. As the flow of a network it is exact for one imbalance, $W_1
-    W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a good approximation
-    for wide Gaussian layers. A network of the other sign follows another equation; `balanced_solution` has both. At $g
-    = 0$ the sign of $\det A$ is conserved: a square start with the other sign than the target's ends in a saddle from
-    which rounding escapes. Such times raise `UndeterminedError` (`throw=False` returns NaN there;
-    `self_consistent_solution` says which times are determined).
+    **Valid for** any shape, any initialization and any $t \ge 0$. As the flow of a network it is exact for one
+    imbalance, $W_1 W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a
+    good approximation for wide Gaussian layers. A network of the other sign follows another equation;
+    `balanced_solution` has both. At $g = 0$ the sign of $\det A$ is conserved: a square start with the other sign than
+    the target's ends in a saddle from which rounding escapes. Such times raise `UndeterminedError` (`throw=False`
+    returns NaN there; `self_consistent_solution` says which times are determined).
 
     **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
 
@@ -203,7 +209,10 @@ def self_consistent(
 def self_consistent_solution(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Solution:
-    r"""`self_consistent` with its status: the products, which of them are determined in floating point, and why not.
+    r"""Compute `self_consistent` with its status: the products, which of them float64 determines, and the reason if
+    not.
+
+    Choose it in loops, where an exception would be in the way.
 
     **Arguments:**
 
@@ -269,7 +278,7 @@ class _Modes:
         self.other_rates = np.concatenate([-rate, np.full(self.others.shape[1] - count, -threshold)])
 
     def split(self, start: _Start) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coordinates of the start along as many growing modes as the network is wide, their errors, and the others.
+        """Coordinates of the initialization along one growing mode for each hidden unit, their errors, and the others.
 
         A start of the other sign than the target cancels along the growing modes, so what the two layers have in
         common is taken apart from what the larger one has more: (near big - far small) N + far small (N + M), with N
@@ -311,11 +320,13 @@ def _integral(rates: np.ndarray, time: float | np.ndarray) -> np.ndarray:
 
 
 class _OneShot:
-    """A(t) from the start alone. Everything is divided by the growing exponentials, so nothing overflows."""
+    """A(t) from the initialization alone. Everything is divided by the growing exponentials, so nothing overflows."""
 
     def __init__(self, modes: _Modes, plus: np.ndarray, error: np.ndarray, minus: np.ndarray):
         self.modes = modes
-        scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
+        scale = np.hypot(
+            np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0)
+        )  # of the initialization's own columns
         scaled = plus / scale
         values = np.linalg.svd(scaled, compute_uv=False)
         spread = values[0] / values[-1] if values[-1] > 0 else np.inf
@@ -335,7 +346,7 @@ class _OneShot:
             self.gram = self.origin.T @ self.origin
 
     def products(self, times: np.ndarray) -> np.ndarray:
-        """A at many times: together where squares keep enough digits, as many as fit."""
+        """A at many times: together if squares keep enough digits, in groups that fit into memory."""
         if not self.plain:
             return np.stack([self.product(time) for time in times])
         together = max(1, _ENTRIES_TOGETHER // self.ratio.size)
@@ -387,8 +398,8 @@ class _OneShot:
 def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Solution:
     """A(t) by exact steps short enough for the undivided formula: for starts without a part along a growing mode.
 
-    A twin that starts one rounding error away runs beside. Once the two have come apart, what is computed is no longer
-    the exact solution but what rounding made of it, even if both end at the same place.
+    A twin that starts one rounding error away runs in parallel. Once the two differ, the computed solution is no longer
+    exact but shaped by rounding, even if both end at the same place.
     """
     basis = np.hstack([modes.growing, modes.others])
     rates = np.concatenate([modes.rates, modes.other_rates])
@@ -411,11 +422,14 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
     reason = "completed"
     if lost:
         reason = (
-            "the start has no part along a growing mode of the target (a square balanced start whose determinant has "
-            "the other sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
+            "the initialization has no part along a growing mode of the target (a square balanced one "
+            "whose determinant has the other sign than the target's has none), so the exact solution ends in a "
+            "saddle, which rounding escapes"
         )
     elif now < times[-1]:
-        reason = f"the start has hardly a part along a growing mode, and {_MOST_STEPS} steps did not reach this time"
+        reason = (
+            f"the initialization hardly has a part along a growing mode: {_MOST_STEPS} steps did not reach this time"
+        )
     return Solution(times, np.stack(products), np.array(determined), reason)
 
 

@@ -33,7 +33,9 @@ def integrate(
     atol: float | None = None,
     stiff: bool = False,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of the mixed dynamics for any problem: any covariance, any differentiable cost.
+    r"""Integrate the mixed lazy and active dynamics for any problem: any covariance, any differentiable cost.
+
+    -
 
     $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$
 
@@ -42,13 +44,13 @@ def integrate(
 
     **Arguments:**
 
-    - `problem`: whose cost $C$ it is
+    - `problem`: learning problem with cost $C$
     - `initial_product`: $A(0)$, (output, input)
     - `threshold`: $g = \sigma^2 w$
     - `times`: canonical, increasing, (time,)
     - `weight_decay`: $\lambda$, zero by default
     - `rtol`: relative tolerance of the integration
-    - `atol`: absolute tolerance; by default `rtol` times the scale of the start's weights
+    - `atol`: absolute tolerance; by default `rtol` times the scale of the initialization's weights
     - `stiff`: whether to take implicit steps (LSODA), for variances that differ by many orders of magnitude
 
     **Returns** $A(t)$, (time, output, input). For $\Sigma = I$ prefer `self_consistent`, which is exact.

@@ -49,6 +49,7 @@ class BalancedSolution:
     first_gram: np.ndarray
     second_gram: np.ndarray
 
+    @representable
     def ntk(self, X: ArrayLike) -> Float[np.ndarray, "time row column"]:
         r"""Return the tangent kernel on samples X (sample, input) over time: rows and columns go over samples, then
         outputs.
@@ -71,9 +72,11 @@ class BalancedSolution:
 def balanced_solution(
     target: ArrayLike | Problem, first: ArrayLike, second: ArrayLike, times: ArrayLike
 ) -> BalancedSolution:
-    r"""Gradient flow from a lambda-balanced initialization, by the matrix Riccati equation, without integrating.
+    r"""Solve gradient flow from a lambda-balanced initialization by the matrix Riccati equation, without integrating.
 
-    If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at the start, then always, and $P = Q Q^\top$ with
+    `self_consistent` is shorter if only products are needed and the threshold is given.
+
+    If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at initialization, then always, and $P = Q Q^\top$ with
     $Q = [W_1^\top; W_2]$, whose blocks are the products and both Gram matrices, obeys
 
     $$ \dot P = F P + P F - P^2, \quad F = \begin{pmatrix} \tfrac{\lambda}{2} I & Y^\top \\
@@ -90,9 +93,9 @@ def balanced_solution(
 
     **Returns** a `BalancedSolution`: `.products`, `.first_gram`, `.second_gram`, `.imbalance` and `.ntk(X)`.
 
-    **Valid for** whitened inputs. A positive $\lambda$ needs at most as many hidden units as inputs, a negative one at
-    most as many as outputs. At $\lambda = 0$ a start may end in a saddle that rounding leaves: `self_consistent`
-    notices that.
+    **Valid for** whitened inputs. A positive $\lambda$ allows no more hidden units than inputs, a negative one no more
+    than outputs. At $\lambda = 0$ an initialization may end in a saddle that rounding leaves: `self_consistent` notices
+    that.
 
     **Reference:** Domine et al. 2024, Theorem 4.3, whose $\lambda$ has the opposite sign; Fukumizu 1998 and Braun et
     al. 2022 for $\lambda = 0$.

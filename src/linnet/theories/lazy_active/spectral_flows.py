@@ -18,7 +18,9 @@ _SPLITTABLE = 1e280
 def mode_values(
     values: object, threshold: float, times: object, *, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""How far each singular mode of the target is learned from a zero start, at any time.
+    r"""Return the strength of each singular mode of the target over time, from a zero initial product.
+
+    If the initial product matters, use `self_consistent`.
 
     $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s),\quad s(0) = 0: \qquad
        s(t) = S\,\frac{(1 - E)(1 + q^2 E)}{(1 + a q E)(1 - q E/a)}, $$
@@ -43,7 +45,7 @@ def mode_values(
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** $\Sigma = I$ and the start's own product is negligible.
+    **Valid when** $\Sigma = I$ and the initialization's own product is negligible.
 
     **Reference:** Varre et al. 2023, Theorem C.12 with $\gamma = g$, rearranged: eq. (1) of Tu et al. 2024 from
     $A = 0$.
@@ -66,7 +68,10 @@ def mode_values(
 
 @representable
 def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
-    r"""The derivative $\partial s(t)/\partial S$ of `mode_values`: how a mode answers to a change of its own target.
+    r"""Return the derivative $\partial s(t)/\partial S$ of `mode_values`, the response of a mode to a change of its own
+    target.
+
+    `theories.denoising.sure` needs such slopes.
 
     Stein's unbiased risk (`theories.denoising.sure`) needs it.
 
@@ -95,7 +100,7 @@ def modes_of(values: object, name: str = "values") -> np.ndarray:
     """Singular values as an array: one axis, none negative."""
     S = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (S < 0).any():
-        raise ValueError(f"`{name}` must be singular values, zero or above: the least is {S.min():.6g}.")
+        raise ValueError(f"`{name}` must be singular values, zero or above: the smallest is {S.min():.6g}.")
     return S
 
 
@@ -116,7 +121,8 @@ def clock_of(times: object) -> np.ndarray:
     if (clock[1:] <= clock[:-1]).any():
         at = int(np.argmax(clock[1:] <= clock[:-1]))
         raise ValueError(
-            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the one before, "
+            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the "
+            f"previous entry, "
             f"{clock[at]}."
         )
     return clock
@@ -131,14 +137,14 @@ def _letters(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> tuple[np.nd
     with np.errstate(divide="ignore", invalid="ignore"):
         root = np.sqrt(S + rho) / np.sqrt(g)
     exponent, rest = _product(2 * rho, t)
-    # E as the square of its root: beside a = 1e300 it counts down to 1e-320, where it has lost its digits
+    # E as the square of its root: next to a = 1e300 it counts down to 1e-320, where it has lost its digits
     half = np.exp(-exponent / 2) * (1 - rest / 2)
     grown = -np.expm1(-exponent) + rest * np.exp(-exponent)
     return rho, q, root, half * half, half, grown
 
 
 def _product(rate: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """rate * time and the rounding error of that product: beside a growth of e^700 it would cost 1e-13."""
+    """rate * time and the rounding error of that product: next to a growth of e^700 it would cost 1e-13."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         whole = np.where(rate > 0, rate * np.where(rate > 0, time, 0.0), 0.0)
         (high, low), (upper, lower) = _halves(rate), _halves(time)

@@ -1,4 +1,4 @@
-"""What the phase diagram needs of a task: singular values of the target and how much of the truth each mode holds."""
+"""Input of the phase diagram: singular values of the target, and how much of the signal each mode holds."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from linnet.theories.noise_bulk import bulk_edges, bulk_quantile, ratio_of
 MOST_APART = 24
 # A mode stands apart if it exceeds the edge of the bulk by this factor (the edge itself fluctuates by d^(-2/3)).
 _ABOVE_EDGE = 1.05
-# A mode holds the truth if its overlap is this share of its value; in the bulk it is about 1/d.
+# A mode holds the truth if its overlap is this fraction of its value; in the bulk it is about 1/d.
 _HOLDS = 0.2
-# ... and its value this share of the edge: small values deep in the bulk hold nothing by more than chance.
+# ... and its value this fraction of the edge: small values deep in the bulk hold nothing by more than chance.
 _NEAR_EDGE = 0.8
 
 
 @dataclass(frozen=True)
 class TaskSpectrum:
-    r"""Singular modes of a target $Y = U S V^\top$ beside a truth $A^*$, largest first, equal ones counted.
+    r"""Singular modes of a target $Y = U S V^\top$ next to a truth $A^*$, largest first, equal ones counted.
 
     **Attributes:**
 
     - `values`: $S_i$, (mode,)
     - `overlaps`: $u_i^\top A^* v_i$, (mode,)
-    - `multiplicities`: how many modes of the target each entry stands for, (mode,); need not be whole
+    - `multiplicities`: number of modes of the target that each entry represents, (mode,); need not be whole
     - `outputs`, `inputs`: the shape of the target
     - `truth_power`: $|A^*|_F^2$; NaN without a truth
-    - `num_outliers`: how many of the first entries stand apart from the bulk
+    - `num_outliers`: number of leading entries outside of the bulk
     - `mixed_overlaps`: $u_i^\top A^* v_m$ and $u_m^\top A^* v_i$ of those, (2, outlier, mode), or (2, outlier,
       outlier) once the bulk is in groups; none where they vanish, as they do in the limit of large dimensions
 
@@ -99,12 +99,14 @@ class TaskSpectrum:
 
 
 def task_spectrum(problem: Problem) -> TaskSpectrum:
-    r"""The spectrum of a problem with whitened inputs, by one SVD of its target.
+    r"""Compute the spectrum of a problem with whitened inputs, by one SVD of its target.
+
+    Make it once and pass it to `predicted_diagram` if you compute several diagrams of one task.
 
     **Arguments:**
 
-    - `problem`: with $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), no batch axis, and a `truth`
-      where test errors are wanted
+    - `problem`: learning problem with $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), no batch
+      axis, and a `truth` where test errors are wanted
 
     **Returns** a `TaskSpectrum`.
 
@@ -144,7 +146,8 @@ def task_spectrum(problem: Problem) -> TaskSpectrum:
 
 
 def _apart(values: np.ndarray, overlaps: np.ndarray, ratio: float) -> int:
-    """How many leading modes stand above the bulk (its scale is its median's), or hold the truth although inside it."""
+    """Return the number of leading modes above the bulk (its scale is its median's), or hold the truth although inside
+    it."""
     edge = np.median(values) * bulk_edges(ratio)[1] / bulk_quantile(0.5, ratio)
     above = int((values > max(_ABOVE_EDGE * edge, 1e-12 * values[0])).sum())
     holding = np.flatnonzero((overlaps > _HOLDS * values) & (values > _NEAR_EDGE * edge))

@@ -29,7 +29,7 @@ _SMALL = 4.0  # of rate x step: above it the recursion upwards keeps its digits,
 _SERIES = [(-1) ** j * math.factorial(_STAGES - 1) / math.factorial(j + _STAGES) for j in range(28)]
 _MAX_STEPS = 20_000
 _MAX_ITERATIONS = 30
-_SETTLED = 1e-8  # of the last change of a share of a step: Newton's method is then off by its square
+_SETTLED = 1e-8  # of the last change of a fraction of a step: Newton's method is then off by its square
 _TIMES_TOGETHER = 64  # times inside one step that are looked up together: more take memory, and gain nothing
 
 
@@ -169,7 +169,7 @@ class Clock:
         return coefficients, h * float(_WEIGHTS @ y**2), end, error
 
     def _inside(self, coefficients: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """The filters where the canonical times of this step are `wanted`: Newton in the shares of the step."""
+        """The filters where the canonical times of this step are `wanted`: Newton in the fractions of the step."""
 
         def passed(theta: np.ndarray) -> np.ndarray:
             return self._step * theta * (_horner(coefficients, theta[:, None] * _NODES) ** 2 @ _WEIGHTS)

@@ -1,4 +1,4 @@
-"""One output, any data, any start: the predictor over time, as a spectral filter with a clock of its own."""
+"""One output, any data, any initialization: the predictor over time, as a spectral filter with its own time scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @representable
 def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""The predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+    r"""Return the predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+
+    If you only need losses, `error_over_time` returns them directly.
 
     $$ \dot b = (q + g)\, G + (q - g)\, \frac{b b^T G}{|b|^2}, \qquad q = \sqrt{g^2 + |b|^2}, \quad G = c - S b, $$
 
@@ -28,16 +30,16 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
 
     **Arguments:**
 
-    - `problem`: with one output; $S$ is its covariance, $c$ its cross moment
+    - `problem`: learning problem with one output, covariance $S$ and cross moment $c$
     - `threshold`: $g = (p + m)/2$, with $W_1(0)^T W_1(0) = p I$ and $m = |W_2(0)|^2$; for Gaussian starts of width w
       $p = w \sigma_1^2$ and $m = w \sigma_2^2$, as in `theories.lazy_active`
     - `times`: canonical, (time,)
 
     **Returns** $b(t)$, (time, input).
 
-    **Valid when** the start's product is negligible and its first layer has equal singular values (orthogonal, or
-    Gaussian and much wider than the inputs); exact then, for any covariance and number of samples. A small threshold is
-    the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
+    **Valid when** the initialization's product is negligible and its first layer has equal singular values (orthogonal,
+    or Gaussian and much wider than the inputs); exact then, for any covariance and number of samples. A small threshold
+    is the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
     outputs no scalar clock exists: use `theories.lazy_active.integrate`.
 
     **Reference:** ours; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
@@ -57,7 +59,10 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
 
 @representable
 def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""The filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs' covariance.
+    r"""Return the filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs'
+    covariance.
+
+    Compare it with the filter $1/(l_i + \lambda)$ of ridge regression.
 
     $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
 
@@ -92,7 +97,7 @@ class ErrorOverTime:
     - `times`: canonical, (time,)
     - `loss`: the training loss, half the mean squared error, (time,)
     - `test_loss`: half the squared error of the predictor against the truth, (time,); None without a truth
-    - `threshold`: of the start
+    - `threshold`: threshold of the initialization
 
     **Example:**
 
@@ -110,18 +115,18 @@ class ErrorOverTime:
 
     @property
     def best_time(self) -> float:
-        """When the test error is least, among the times."""
+        """When the test error is smallest, among the times."""
         return float(self.times[int(np.argmin(self._tested))])
 
     @property
     def min_test_loss(self) -> float:
-        """The least test error, half the squared one."""
+        """The smallest test error, half the squared one."""
         return float(self._tested.min())
 
     @property
     def _tested(self) -> np.ndarray:
         if self.test_loss is None:
-            raise ValueError("the problem has no `truth`: there is no test error to be least.")
+            raise ValueError("the problem has no `truth`: there is no test error to minimize.")
         return self.test_loss
 
     def to_dataset(self) -> xr.Dataset:
@@ -135,11 +140,14 @@ class ErrorOverTime:
 
 @representable
 def error_over_time(problem: Problem, threshold: float, times: ArrayLike | None = None) -> ErrorOverTime:
-    """Training error, test error and the best time to stop, from one SVD.
+    """Compute training loss, test loss and the best stopping time of a network with one output, from one SVD.
+
+    One SVD replaces training, so you can vary noise, covariance and initialization quickly. For several outputs, use
+    `theories.lazy_active.integrate`.
 
     **Arguments:**
 
-    - `problem`: with one output; with a truth for the test error
+    - `problem`: learning problem with one output; the test error needs its `truth`
     - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,); by default 400 that cover the whole run on a logarithmic scale
 
@@ -202,7 +210,7 @@ def _whole_run(modes: _Modes, threshold: float) -> np.ndarray:
     if not size or not np.isfinite(solution):
         return np.array([0.0, 1.0])
     speed = float(np.hypot(threshold, solution)) + threshold  # of b along G, at the end
-    growth = np.arcsinh(solution / threshold) / size  # the time in which a small start grows
+    growth = np.arcsinh(solution / threshold) / size  # the time in which a small initialization grows
     last = growth + 12 / (modes.rates.min() * speed)
     first = 1e-3 * min(1 / size, 1 / (modes.rates.max() * speed))
     grid = np.geomspace(first, last, 200)

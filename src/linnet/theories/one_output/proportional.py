@@ -37,25 +37,27 @@ def asymptotic(
     noise_variance: float = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> ErrorOverTime:
-    r"""Training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+    r"""Compute training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+
+    For a given data set, use `error_over_time`.
 
     The flow of `error_over_time` is a spectral filter of the sample covariance whose clock needs only
     $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
 
     **Arguments:**
 
-    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
     - `samples`: n
     - `threshold`: $g$ of `product_over_time`
     - `times`: canonical, (time,)
-    - `noise_variance`: of the labels
-    - `multiplicities`: how often each eigenvalue occurs, (mode,); once by default
+    - `noise_variance`: variance of the noise on the labels
+    - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default
 
     **Returns** a `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
     **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Where n is the
-    rank the spectrum reaches zero: a finite problem follows the limit until its own least eigenvalue, about $1/n^2$ of
+    rank the spectrum reaches zero: a finite problem follows the limit until its smallest eigenvalue, about $1/n^2$ of
     the mean one, is learned, while the limit goes on for ever.
 
     **Reference:** ours; the equivalents are those behind the risk of ridge regression.
@@ -154,7 +156,9 @@ class _Population:
     def __init__(self, values: np.ndarray, weights: np.ndarray, counts: np.ndarray, samples: float):
         self.values, self.weights, self.counts = values, weights, counts
         self.samples = samples
-        self.excess = float(samples - counts.sum()) / samples  # the share of samples beyond the rank, or minus the lack
+        self.excess = (
+            float(samples - counts.sum()) / samples
+        )  # the fraction of samples beyond the rank, or minus the lack
 
     def inverse(self, m: np.ndarray | float) -> np.ndarray:
         """z as a function of its Stieltjes transform m, without cancellation where n is near the rank."""
@@ -174,7 +178,7 @@ class _Population:
         return m
 
     def edges(self) -> tuple[float, float]:
-        """The ends of the positive spectrum: extrema of z(m) on the real intervals of m beside it."""
+        """The ends of the positive spectrum: extrema of z(m) on the real intervals of m next to it."""
         small, large = self.values.min(), self.values.max()
 
         from scipy.optimize import minimize_scalar
@@ -249,7 +253,7 @@ class _Population:
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         r"""$\beta^T R_1 \Sigma R_2 \beta$, times $z_1 z_2$, between the nodes of both contours, (inner, outer).
 
-        Conjugate pairs of both nodes are conjugate, those of one node alone are not: the outer nodes in both halves.
+        Conjugate pairs of both nodes are conjugate, pairs of one node alone are not: the outer nodes in both halves.
         With fewer samples than the rank each contour has one node more, the pole at zero of directions without data.
         """
         (m_one, shrunk_one), (m_two, shrunk_two) = ((each.transform, each.shrunk) for each in self.contours)

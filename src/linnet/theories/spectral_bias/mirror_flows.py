@@ -11,19 +11,21 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+    r"""Return the potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+
+    -
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
 
     **Arguments:**
 
     - `values`: $D$, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\Psi_\gamma(D)$, summed over the last axis, (...).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
-    like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it
+    behaves like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
 
     **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
     term.
@@ -46,7 +48,9 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+    r"""Return the gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+
+    It is for whitened data; `predictor_mirror` has any covariance for one output.
 
     $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
        \frac{d}{dt} \nabla \Psi_\gamma(D) = \mathrm{diag}(U^\top R V) $$
@@ -56,7 +60,7 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     **Arguments:**
 
     - `values`: $D$, any shape
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\nabla\Psi_\gamma(D)$, shaped like `values`.
 
@@ -74,7 +78,9 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Bregman divergence of `potential`, summed over the last axis.
+    r"""Return the Bregman divergence of `potential`, summed over the last axis.
+
+    For a network with one output, use `predictor_bregman`.
 
     $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
@@ -86,7 +92,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
     - `values`: $x$, (..., mode)
     - `reference`: $y$, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the divergence, (...).
 
@@ -113,7 +119,9 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
 @representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
-    r"""Gradient of the potential of the time-warped mirror flow, for a network with one output.
+    r"""Return the gradient of the potential of the time-warped mirror flow, for a network with one output.
+
+    Its time runs faster by `predictor_warp`.
 
     $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad
     \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
@@ -123,7 +131,7 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
     **Arguments:**
 
     - `beta`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the gradient, (..., input).
 
@@ -142,12 +150,14 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
 
 @representable
 def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+    r"""Return the factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+
+    It converts between the two times.
 
     **Arguments:**
 
     - `beta`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the factor, (...).
 
@@ -165,13 +175,15 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    """Bregman divergence of the potential of `predictor_mirror`, over the last axis.
+    """Return the Bregman divergence of the potential of `predictor_mirror`, over the last axis.
+
+    The version for singular values is `bregman`.
 
     **Arguments:**
 
     - `beta`: (..., input)
     - `reference`: (..., input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the divergence, (...).
 
@@ -199,19 +211,22 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
 
 @partly_representable
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-    r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
+    r"""Return an upper bound on the training loss at each time, independent of the conditioning of the data.
+
+    It is a bound; `ln.gradient_flow` computes the loss itself.
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
 
     **Arguments:**
 
     - `beta`: $\beta_*$, a solution that interpolates, (input,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** the bound, (time,).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`, there is one output and the data can be
+    interpolated.
 
     The divergence falls with $\gamma$, and the bound is at most $|\beta_*|^2/(4\gamma t)$, the $O(1/(\gamma t))$ of
     section 3.2.
@@ -237,7 +252,7 @@ def modes(values: object, name: str = "values") -> np.ndarray:
     """Return singular values as an array; refuse negative ones."""
     values = real_array(name, values)
     if (values < 0).any():
-        raise ValueError(f"`{name}` are singular values and must not be negative: the least is {values.min()}.")
+        raise ValueError(f"`{name}` are singular values and must not be negative: the smallest is {values.min()}.")
     return values
 
 

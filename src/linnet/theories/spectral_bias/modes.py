@@ -18,7 +18,9 @@ MAX_MAGNITUDE = 1e300  # of singular values and scales: sums of a few of them ar
 def final_singular_values(
     values: ArrayLike, gamma: float, dim: int, *, second_gamma: float = 0.0
 ) -> tuple[Float[np.ndarray, "... input"], Float[np.ndarray, "... mode"]]:
-    r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
+    r"""Return the singular values of each layer after gradient flow from the orthogonal initialization.
+
+    The way there is `singular_values`, for whitened data.
 
     $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
        \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} - \gamma + \gamma_2 $$
@@ -26,13 +28,13 @@ def final_singular_values(
     **Arguments:**
 
     - `values`: the singular values $\beta_i$ of the minimum-norm solution, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `dim`: the input dimension $d$; the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$
     - `second_gamma`: $\gamma_2$, the scale of a second layer that does not start at zero
 
     **Returns** the singular values of $W_1$ (..., dim) and of $W_2$ (..., mode).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
     covariance. With the predictor's singular values at time t in place of the final ones it holds at time t. With
     `second_gamma`: $W_1(0)$ and $W_2(0)^\top$ have orthogonal columns of squared lengths $2\gamma$ and $2\gamma_2$,
     also to each other; wide Gaussian layers of variances $s_1, s_2$ nearly do, with $\gamma = s_1 h/2$ and
@@ -72,7 +74,9 @@ def final_singular_values(
 
 @representable
 def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Exact evolution of the singular values of the predictor for whitened data.
+    r"""Return the singular values of the predictor over time, exact for whitened data.
+
+    For Gaussian initializations use `theories.lazy_active.mode_values`, which solves the same equation.
 
     $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
        \rho = \sqrt{s^2+\gamma^2},\; w = \rho+\gamma,\; v = s^2/w,\; r = v/w,\; E = e^{-2\rho t} $$
@@ -80,13 +84,13 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** $\sigma(t)$, (time, mode). Every term is positive and nothing is subtracted, so it keeps its relative
     accuracy from $\gamma = 10^{-300}$ up and for any time.
 
-    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+    **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
     **Reference:** Varre et al. 2023, Theorem C.12, rearranged.
 
@@ -109,18 +113,21 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
 @representable
 def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
+    r"""Return the variable in which training from the orthogonal initialization closes: $\alpha^\top = A\,(W_1^\top
+    W_1)^{-1}$.
+
+    `predictor` is its inverse.
 
     With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
 
     **Arguments:**
 
     - `product`: $A$, (output, input), the transpose of the paper's $\beta$
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\alpha^\top$, (output, input).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
 
     **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
 
@@ -138,12 +145,15 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 
 @representable
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
+    r"""Return the predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of
+    `alpha`.
+
+    With weights at hand, `weights.product` is the same.
 
     **Arguments:**
 
     - `alpha`: $\alpha^\top$, (output, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $A$, (output, input).
 
@@ -168,7 +178,9 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
 def alpha_velocity(
     alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
 ) -> Float[np.ndarray, "output input"]:
-    r"""The matrix Riccati equation of `alpha`, in the canonical orientation (output, input).
+    r"""Return the velocity of `alpha` by its matrix Riccati equation, in the canonical orientation (output, input).
+
+    Integrate it to follow training in this variable.
 
     $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
 
@@ -177,11 +189,11 @@ def alpha_velocity(
     - `alpha`: $a$, (output, input)
     - `cov`: $\Sigma$, (input, input)
     - `cross`: $\Gamma$, (output, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** $\dot a$, (output, input).
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)`; for any data covariance.
 
     **Reference:** Varre et al. 2023, Lemma C.2.
 
@@ -199,12 +211,14 @@ def alpha_velocity(
 
 
 def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""When each mode jumps as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+    r"""Return the times at which modes jump as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+
+    At finite $\gamma$ the half-way times are `half_times`.
 
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the times, (..., mode).
 
@@ -227,7 +241,9 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
 
 @representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""When each mode stands at half its final height, exactly, for whitened data.
+    r"""Return the time at which each mode has half of its final value, exactly, for whitened data.
+
+    As $\gamma \to 0$ they approach `activation_times`.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
     plus $\ln(2s)/(2s)$.
@@ -235,13 +251,13 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
     **Returns** the times, (..., mode).
 
     **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
 
-    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+    **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
     **Example:**
 
@@ -259,12 +275,15 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
 @representable
 def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
+    r"""Return the limit of small initializations: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$
+    at it.
+
+    At finite $\gamma$ use `singular_values`.
 
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
     - `times`: canonical, (time,)
 
     **Returns** (time, mode).
@@ -288,14 +307,17 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 
 @representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
-    r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+    r"""Return the smallest rate at which the loss decays from the orthogonal initialization: $dL/dt \le
+    -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+
+    For the loss at a given time, see `convergence_bound`.
 
     **Arguments:**
 
     - `cov`: $\Sigma$, (input, input)
-    - `gamma`: the scale of the start
+    - `gamma`: the scale of the initialization
 
-    **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the least eigenvalue that is not zero.
+    **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the smallest eigenvalue that is not zero.
 
     **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
     $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
@@ -317,7 +339,7 @@ def loss_rate(cov: ArrayLike, gamma: float) -> float:
         raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")
     if eigenvalues[0] < -1e-10 * eigenvalues[-1]:
         raise ValueError(
-            f"`cov` must be a covariance, without negative eigenvalues: the least is {eigenvalues[0]:.3g}."
+            f"`cov` must be a covariance, without negative eigenvalues: the smallest is {eigenvalues[0]:.3g}."
         )
     return float(4 * gamma * kept[0])
 
@@ -345,7 +367,7 @@ def _riccati_constants(values: object, gamma: float) -> tuple[np.ndarray, np.nda
 
 
 def _check_scales(values: object, gamma: float) -> tuple[np.ndarray, float]:
-    """Singular values and the scale of the start, refused where their sums would overflow."""
+    """Singular values and the scale of the initialization, refused where their sums would overflow."""
     s, gamma = _values_with_axis(values), positive("gamma", gamma)
     _check_magnitudes(values=float(s.max()), gamma=gamma)
     return s, gamma

@@ -1,4 +1,4 @@
-"""Data with one strong direction (Watanabe et al.): two phases of learning, and the error of what was learned."""
+"""Data with one strong direction (Watanabe et al.): two phases of learning, and the test error."""
 
 from linnet.theories.spiked.any_covariance import adapted_basis, late_rate
 from linnet.theories.spiked.few_samples import generalization_error

@@ -11,7 +11,9 @@ from linnet._arguments import real_array, representable, symmetric
 
 @representable
 def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
-    r"""The rate at which a scalar network's predictor approaches its target in the end, from a small start.
+    r"""Return the rate at which the predictor of a network with one output approaches its target in the end.
+
+    It holds for a small initialization.
 
     $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
 
@@ -25,7 +27,8 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
 
     **Returns** the rate: errors fall as $e^{-rt}$, the loss as $e^{-2rt}$.
 
-    **Valid when** the start is small, so that directions of eigenvectors without a part in the target never grow.
+    **Valid when** the initialization is small, so that directions of eigenvectors without a part in the target never
+    grow.
 
     **Reference:** our own, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
 
@@ -45,7 +48,7 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
     values, vectors = np.linalg.eigh(sigma / largest)
     if values[0] < -1e-10:
         raise ValueError(
-            f"`covariance` must be positive semi-definite: its least eigenvalue is {values[0] * largest:.3g}."
+            f"`covariance` must be positive semi-definite: its minimum eigenvalue is {values[0] * largest:.3g}."
         )
     parts = vectors.T @ (beta / size)
     groups = np.concatenate([[0], np.cumsum(np.diff(values) > 1e-10)])  # equal eigenvalues count as one direction
@@ -60,7 +63,9 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
 
 @representable
 def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""The basis in which the two phases are seen: the direction that is learned first, and the one that follows.
+    r"""Return the basis of the two phases: the direction that is learned first, and the direction that follows.
+
+    For one spike, `TwoPhase` has it in the notation of the paper.
 
     $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
     \quad v_1^T\Sigma v_2 \le 0 $$

@@ -1,4 +1,4 @@
-"""Two phases of learning under a covariance with one spike, from a small start."""
+"""Two phases of learning under a covariance with one spike, from a small initialization."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linnet.theories.spiked._model import checked_model
 
 @dataclass(frozen=True)
 class TwoPhase:
-    r"""The two phases in which a scalar network learns under one spike, from a small start.
+    r"""The two phases in which a scalar network learns under one spike, from a small initialization.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \quad |\mu| = |\beta| = 1, \quad A = \mu^T \beta
     $$
@@ -32,7 +32,7 @@ class TwoPhase:
     - `alignment`: $A \in [0, 1]$
     - `variance`: $\sigma^2$
 
-    **Valid when** the start is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the
+    **Valid when** the initialization is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the
     population's. The sign of $v_2$ makes $\nu \ge 0$ for negative spikes too, which are outside the paper's model.
 
     **Reference:** Watanabe et al., section 3.2 and Appendices A and B; the paper's clock is $t\tau$.
@@ -131,7 +131,7 @@ class TwoPhase:
 
     @property
     def early_loss(self) -> float:
-        r"""The share of the loss that is left where the early phase is all that has happened ($w_2 = 0$).
+        r"""The fraction of the loss that is left where the early phase is all that has happened ($w_2 = 0$).
 
         $$ 1 - \frac{(\beta^T\Sigma^2\beta)^2}{(\beta^T\Sigma\beta)(\beta^T\Sigma^3\beta)}
            = \frac{\rho^2 (1+\rho) A^2 (1 - A^2)}{(1 + \rho A^2)(1 + ((1+\rho)^3 - 1) A^2)} $$
@@ -208,7 +208,7 @@ class TwoPhase:
         $$ w_1(t)^2 = \frac{c/\lambda_1}{1 + (c/(\lambda_1 u_0^2) - 1)\,e^{-2ct}} $$
 
         **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall
-        with the start, where (17) as printed has O(s).
+        with the initialization, where (17) as printed has O(s).
 
         **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.aligned_flow.growth_direction`.
         """
@@ -225,10 +225,10 @@ class TwoPhase:
 
         $$ w_2 = \frac{\nu}{\lambda_1}\Big[p\,\mathrm{artanh}\frac{u}{p} - u\Big], \qquad p = \sqrt{c/\lambda_1} , $$
 
-        from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the start by u alone, so that it is
-        of order 1 where u is, however small the start: the paper has O(s).
+        from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
+        that it is of order 1 where u is, however small the initialization: the paper has O(s).
 
-        **Valid when** it is small beside $w_1$; u near its plateau takes it beyond every bound.
+        **Valid when** it is small compared with $w_1$; u near its plateau takes it beyond every bound.
 
         **Arguments:** `u0` and `times` as for `early`.
         """
@@ -244,9 +244,9 @@ class TwoPhase:
     def reduced(self, u0: ArrayLike, times: ArrayLike, *, rtol: float = 1e-13) -> Float[np.ndarray, "time 2"]:
         r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
 
-        **Arguments:** `u0` is the start along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained network
-        far better than its projected $w_2(0)$ does, as $|W_2|^2 = w_1^2 + w_2^2$ does not hold at that order. A pair
-        $(w_1, w_2)$ starts there. `rtol` is the integrator's: at 1e-8 it is right to 1e-7 in a third of the time.
+        **Arguments:** `u0` is the initialization along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained
+        network far better than its projected $w_2(0)$ does, as $|W_2|^2 = w_1^2 + w_2^2$ does not hold at that order. A
+        pair $(w_1, w_2)$ starts there. `rtol` is the integrator's: at 1e-8 it is right to 1e-7 in a third of the time.
         """
         from linnet.theories.aligned_flow import integrate
 
@@ -264,7 +264,7 @@ class TwoPhase:
         r"""$t_1 = \log(|\Sigma_{xy}|/(\lambda_1 s^2))/(2|\Sigma_{xy}|)$: when the first component has grown, for a
         start of scale s.
 
-        **Arguments:** `scale` is s: the start has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
+        **Arguments:** `scale` is s: the initialization has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
         """
         scale = positive("scale", scale)
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)

@@ -1,9 +1,9 @@
-"""Whole diagrams: hundreds of networks of many widths and variances, each beside the narrow network that predicts it.
+"""Whole diagrams: hundreds of networks of many widths and variances, each next to the narrow network that predicts it.
 
 Read from the top: each file uses those below it.
 
 - `gaussian_starts`: `gaussian_diagram`, the entry. It describes every run by a few numbers (key, width, variance,
-  learning rate) and says how to draw its start, in compiled code and in NumPy.
+  learning rate) and says how to draw its initialization, in compiled code and in NumPy.
 - `_runs`: chooses where runs are trained, and returns `DiagramRuns`.
 - on a CPU, run by run:
   `_cores` (one run to a core, by threads if the work is short and by processes if it is long),
@@ -17,8 +17,8 @@ Read from the top: each file uses those below it.
   has the others in NumPy).
 - `independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
 
-The loop is that of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A run's
-bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.
+The loop is the loop of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A
+run's bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.
 """
 
 from linnet.trainers.diagrams._runs import DiagramRuns

@@ -89,7 +89,7 @@ def train_on_cores(
 def _division_of_labor(operations: np.ndarray, steps: int, most: int, *, fixed: bool) -> tuple[int, bool]:
     """Return how many runs are trained at once, and whether by processes.
 
-    - `operations`: of a step of each run, (run,); `steps` is about how many steps a run takes
+    - `operations`: number of operations of a step of each run, (run,); `steps`: approximate number of steps of a run
     - `most`: number of runs that may be trained at once
     - `fixed`: whether that many are trained at once, even if fewer threads would be faster
     """

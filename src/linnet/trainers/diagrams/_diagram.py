@@ -1,4 +1,4 @@
-"""What a diagram is to those who train it: settings that all runs share, and the start of each run."""
+"""Description of a diagram for training: settings that all runs share, and the initialization of each run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linnet.trainers.stopping import Rule
 
 @dataclass(frozen=True)
 class RunStart:
-    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
+    """Initial state of a run: a network in reduced coordinates, its problem, its step size, the threshold g."""
 
     first: np.ndarray
     second: np.ndarray
@@ -31,8 +31,8 @@ class DiagramSettings:
     - `update`: `"sequential"` lets the second layer see the new first one
     - `rule`: when to stop early
     - `steps`: maximum number of steps
-    - `dtype`: of the run's arithmetic
-    - `schedule`: what multiplies the learning rate at each step, or None
+    - `dtype`: precision of the run's arithmetic
+    - `schedule`: factor of the learning rate at each step, or None
     """
 
     update: str
@@ -53,7 +53,7 @@ class Diagram:
 
     `start(run)` draws the network; it is called by one thread at a time, in any order.
 
-    - `widths`: of the networks
+    - `widths`: widths of the networks
     - `in_dim`, `out_dim`: inputs and outputs of all of them
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     """

@@ -14,8 +14,8 @@ def largest_singular_value(matrix: jax.Array) -> jax.Array:
 
     It errs by no more than rounding, 3e-15 of the value in float64, for random matrices of 25 to 1000 rows and for
     those of low rank plus noise up to 300; a spectrum that is denser at its upper edge than noise may need more
-    `LANCZOS_STEPS`. The start is fixed, as a run's bits depend on the run alone. `_numpy_run._run_result` takes NumPy's
-    norm for the same number: a CPU and other devices agree up to rounding.
+    `LANCZOS_STEPS`. The initialization is fixed, as a run's bits depend on the run alone. `_numpy_run._run_result`
+    takes NumPy's norm for the same number: a CPU and other devices agree up to rounding.
     """
     inputs = matrix.shape[1]
     count = min(LANCZOS_STEPS, inputs)

@@ -19,8 +19,8 @@ from linnet.trainers._layer_steps import negative_gradients
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, StepFunction
 from linnet.trainers.diagrams._largest_value import largest_singular_value
 
-# What a run moves: the layers of the network, and of the narrow one beside it. First layers are kept transposed: of the
-# layouts of the three products of a step, CPUs are fastest at these.
+# What a run moves: the layers of the network, and of the narrow one next to it. First layers are kept transposed: of
+# the layouts of the three products of a step, CPUs are fastest at these.
 NAMES = ("first_transposed", "second", "narrow_first_transposed", "narrow_second")
 
 
@@ -64,7 +64,7 @@ class TruthLoss:
 
 @dataclass(frozen=True)
 class BestRecord:
-    """The least test loss, when and where it was, the last loss, and how far apart the two networks have been.
+    """The smallest test loss, when and where it was, the last loss, and how far apart the two networks have been.
 
     Its keys are fields of `DiagramRuns`, but for "best_product", in whose place `run_result` has "stable_rank".
     """
@@ -116,7 +116,8 @@ def run_result(state: State) -> Arrays:
 def _squared_distance(one: Array, other: Array | float) -> Array:
     """Return |A - B|_F^2 in float64, whatever the run's arithmetic is.
 
-    On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
+    On the plateau of a small initialization a float32 loss changes by less than its rounding, and would end runs at
+    random.
     """
     return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
 
@@ -124,7 +125,7 @@ def _squared_distance(one: Array, other: Array | float) -> Array:
 def paired_update(name: str) -> StepFunction:
     """Return the step of both networks, by the name of the network's own update; refuse other names."""
     if not isinstance(name, str) or name not in _PAIRED_UPDATES:
-        own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
+        own = " An update of one's own has no prediction next to it: train with `gradient_descent`."
         raise ValueError(
             f"`update` must be 'simultaneous' or 'sequential': got {shown(name)}.{'' if isinstance(name, str) else own}"
         )

@@ -26,15 +26,15 @@ class DiagramRuns:
     **Attributes:**
 
     - `reason`: why each run ended, as `Status.reason`
-    - `steps`: how many steps it took
+    - `steps`: number of steps taken
     - `loss`: its last training loss
-    - `min_test_loss`: the least test loss on the way
-    - `best_step`: where that was reached first
-    - `stable_rank`: of the product there
+    - `min_test_loss`: the smallest test loss on the way
+    - `best_step`: first step with that minimum
+    - `stable_rank`: stable rank of the product at that step
     - `largest_distance`: the greatest $|A - \\hat A|_F^2$ between training and prediction at any step
     - `executed`: steps computed on all slots together
-    - `needed`: those that were steps of runs
-    - `plan`: how many were trained at once and where, in words
+    - `needed`: number of steps that belong to runs
+    - `plan`: number of networks trained at once and their device, in words
 
     **Example:**
 
@@ -70,7 +70,7 @@ def train_runs(
 ) -> DiagramRuns:
     """Train all runs of a diagram to their ends: on the cores of a CPU, elsewhere in compiled batches.
 
-    - `diagram`: what a CPU needs, and the sizes of all runs
+    - `diagram`: data that a CPU needs, and the sizes of all runs
     - `kind(rows)`, `specs(runs)`, `shared`: what compiled batches need (`_slots.train_in_slots`), each of runs of one
       padded width `rows`. They must describe the same runs as `diagram.start`, up to rounding
     - `slots`: runs trained at once; None for as many as fill the device

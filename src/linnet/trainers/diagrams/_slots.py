@@ -1,6 +1,6 @@
 """Many runs in a compiled batch of one size on every device, whose slots are filled again as runs end.
 
-A compiled batch of one size gives a run the same bits whatever runs beside it, while batches of different sizes need
+A compiled batch of one size gives a run the same bits whatever runs next to it, while batches of different sizes need
 not. So the size stays, and the next run takes the slot of one that has ended: few steps are computed for nothing.
 """
 
@@ -42,7 +42,7 @@ _jit_once_per_run = partial(
     elsewhere=UNTUNED,
     static_argnames=("kind",),
 )
-COPIES_PER_SLOT = 3  # a slot's arrays exist twice while it steps, beside what the step computes on the way
+COPIES_PER_SLOT = 3  # a slot's arrays exist twice while it steps, next to what the step computes on the way
 MEMORY_SHARE = 0.9  # of the free memory that slots may take
 STEPS_PER_CALL = 512  # between returns to Python, where Ctrl-C is heard, if no run has ended
 
@@ -70,10 +70,10 @@ class RunKind:
 class RunResults:
     """What is kept of all runs of a queue, whether slots or workers (`_workers`) have trained them.
 
-    - `results`: by name, the runs along the first axis; "step" and "code" are always there
-    - `limits`: of the steps of each run
+    - `results`: arrays by name, with runs along the first axis; "step" and "code" are always there
+    - `limits`: maximum number of steps of each run
     - `executed`: steps computed, those of slots that stood still included
-    - `summary`: how many were trained at once and where, in words
+    - `summary`: number of networks trained at once and their device, in words
     """
 
     results: dict[str, np.ndarray]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, one_or_each, shown, whole_numbers, within_scope
+from linnet._arguments import count, flag, one_or_each, shown, whole_numbers
 from linnet._randomness import Key, key_data, words
 from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
@@ -30,7 +30,6 @@ MIN_VARIANCE = 1e-100
 MAX_THRESHOLD = 1e100  # variance times width
 
 
-@within_scope
 def gaussian_diagram(
     problems: Sequence[Problem],
     *,
@@ -47,7 +46,7 @@ def gaussian_diagram(
     slots: int | None = None,
     device: str | None = None,
 ) -> DiagramRuns:
-    r"""Train many networks with Gaussian weights of variance $\sigma^2$ in both layers, each beside its prediction.
+    r"""Train many networks with Gaussian weights of variance $\sigma^2$ in both layers, each next to its prediction.
 
     The prediction is descent, at the run's own learning rate, on the network of width $\min(k, d)$ that has the same
     product and the imbalance $\pm 2g I$ with $g = \sigma^2 w$: its flow is the self-consistent dynamics exactly. Starts
@@ -60,10 +59,10 @@ def gaussian_diagram(
     - `keys`: integer seeds or JAX keys, one for each run
     - `widths`: $w$ of each run, at any size
     - `variances`: $\sigma^2$ of each run, or one for all
-    - `learning_rates`: of each run, or one for all; a `Schedule` or a function of the step is that of all runs. Both
-      layers have the same, without which the prediction beside a run would not be the self-consistent dynamics; for
-      one rate for each layer there is `layer_rates` of `gradient_descent`
-    - `tasks`: which of the problems each run learns; the first by default
+    - `learning_rates`: learning rate of each run, or one for all runs, which may be a `Schedule` or a function of the
+      step. It is the same for both layers, because the self-consistent dynamics require this; for different rates use
+      `layer_rates` of `gradient_descent`
+    - `tasks`: index of the problem that each run learns; the first by default
     - `steps`: maximum number of steps of a run
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
     - `update`: `"sequential"` lets the network's second layer see the new first one; the prediction is always stepped
@@ -187,7 +186,7 @@ class DrawPair:
     It is `draw` of a `RunKind`, and compiled into it: equal ones compare equal.
 
     - `rows`: hidden units of the network, padding included
-    - `dtype`: of the run
+    - `dtype`: precision of the run
     - `several`: whether there are several problems, of which a slot keeps that of its run
     """
 

@@ -46,7 +46,7 @@ def train_independent_runs(
 ) -> None:
     """Train every run for all its steps, or until `stop` or divergence ends it; write into it where it ended.
 
-    - `runs`: of one `shape`
+    - `runs`: runs of one `shape`
     - `slots`: runs trained at once
     """
     kind = _run_kind(stop)

@@ -8,85 +8,58 @@ from itertools import product
 import numpy as np
 
 from linnet_papers.huang import settings
+from linnet_papers.huang.grids import synthetic
 from linnet_papers.huang.images import load_images
-from linnet_papers.huang.tables import synthetic
 from linnet_papers.huang.training.pictures import CONVENTIONS, MOMENTS, PictureRun, describe_convention, picture_network
-from linnet_papers.reproduction import AtLeast, AtMost, Below, Numbers, Trial, Verdict, claim
-from linnet_papers.reproduction.datasets import by_name
+from linnet_papers.reproduction import Rows, Trial, Verdict, at_least, at_most, below, claim, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
-
-AT_MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 
 
 @claim(
     "loss-drops",
     says="The loss is barely optimized in the first stage, and quickly drops in the second.",
     assumes="none stated",
-    tried=settings.SECTION_SIX + ", 12 draws (quick: 3)",
-    holds=AtLeast(
-        0.95,
-        "left",
-        what="share of the loss that is left where the layers have settled",
-        form=".3f",
-        because="barely optimized: a twentieth of it, where the median ratio of the layers has come to 0.9",
-    )
-    & AtMost(
-        1.0,
-        "drops",
-        what="steps from 5% lost to 90% lost, over those until 5% is lost",
-        form=".2f",
-        because="quickly: in no more steps than it was flat",
-    ),
-    reads="where the median rho/(v sqrt(gamma)) has come to 0.9, {left.lowest:.3f} to {left.highest:.3f} of the loss "
-    "is left; from 5% lost to 90% lost it takes {drops.lowest:.2f} to {drops.highest:.2f} times the steps until then",
+    tried=f"{settings.SECTION_SIX}, 12 draws (quick: 3)",
 )
-def loss_drops(trial: Trial) -> Numbers:
-    draws = synthetic.TABLE.rows(trial)
-    drops = np.divide(draws["drop_steps"], draws["first_step"]).tolist()
-    return {"left": draws["loss_settled"], "drops": drops}
+def loss_drops(trial: Trial) -> Rows:
+    draws = synthetic.rows(trial)
+    barely = at_least(0.95, "barely optimized: a twentieth of it, where the median ratio of the layers has come to 0.9")
+    quickly = at_most(1.0, "quickly: in no more steps than it was flat")
+    yield printed("fraction of the loss left where the layers have settled, by draw", draws["loss_settled"], barely)
+    drops = np.divide(draws["drop_steps"], draws["first_step"])
+    yield printed("steps from 5% lost to 90% lost, over those until 5% is lost, by draw", drops, quickly)
+
+
+RISES = at_least(1.0, "a ratio that increases in the first few steps does so at each of them")
+STABLE_RATIO = below(0.1, r"settled within a tenth of $\sqrt{\gamma}$, where the ratio starts from 0")
 
 
 @claim(
     "ratio",
-    says="rho_r/v_r increases in the first few steps and remains stable in subsequent ones: it is sqrt(gamma).",
+    says=r"$\rho_r/v_r$ increases in the first few steps and remains stable in subsequent ones: it is $\sqrt{\gamma}$.",
     assumes="none stated",
-    tried=settings.SECTION_SIX + ", 12 draws (quick: 3); t1: the loss has lost 5%",
-    holds=Below(
-        0.1,
-        what="largest distance of rho/(v sqrt(gamma)) from 1, from t1 on, in any draw",
-        form=".3f",
-        because="settled within a tenth of sqrt(gamma), where the ratio starts from 0",
-    )
-    & AtLeast(
-        1.0,
-        "rising",
-        what="share of the steps before t1 at which it rises",
-        form=".2f",
-        because="it should increase in the first few steps",
-    ),
-    reads="median rho/(v sqrt(gamma)) is {first.lowest:.3f} to {first.highest:.3f} at t1 (steps {steps.lowest:.0f} to "
-    "{steps.highest:.0f}, {first.count} draws) and between {least.lowest:.3f} and {most.highest:.3f} after; the mean "
-    "over neurons of these ratios, which a magnitude near 0 can move anywhere, ends at {means.lowest:.3f} to "
-    "{means.highest:.3f}",
+    tried=f"{settings.SECTION_SIX}, 12 draws (quick: 3); $t_1$: the loss has lost 5%",
 )
-def ratio(trial: Trial) -> Numbers:
-    draws = synthetic.TABLE.rows(trial)
+def ratio(trial: Trial) -> Rows:
+    draws = synthetic.rows(trial)
     ratios = {name: draws[f"ratio_{name}"] for name in ("first", "least", "most")}
-    return {
-        "value": highest(abs(ratio - 1) for own in ratios.values() for ratio in own),
-        **ratios,
-        "rising": draws["ratio_rising"],
-        "means": draws["mean_of_ratios_end"],
-        "steps": draws["first_step"],
-    }
+    largest = highest(abs(ratio - 1) for own in ratios.values() for ratio in own)
+    off = r"largest distance of the median $\rho/(v \sqrt{\gamma})$ from 1, from $t_1$ on, in any draw"
+    yield printed(off, largest, STABLE_RATIO)
+    yield printed("fraction of the steps before $t_1$ at which it rises, by draw", draws["ratio_rising"], RISES)
+    yield fact("that ratio at $t_1$, by draw", ratios["first"])
+    yield fact("step of $t_1$, by draw", draws["first_step"])
+    mean = r"mean over neurons of $\rho_r/(v_r \sqrt{\gamma})$ at the end, by draw"
+    yield fact(mean, draws["mean_of_ratios_end"], "a magnitude near 0 can move it anywhere")
 
 
 of_pictures = partial(
     claim,
     assumes="none stated; the paper gives neither pixels' nor targets' convention: all four are tried; not on "
     "CIFAR-10, which is not here",
-    tried="3072 inputs: 32 x 32 patches of scikit-learn's two photographs; and its digits 3 and 8; n = 200, m = 512 "
-    "(quick: 80, 128)",
+    tried=r"3072 inputs: 32 x 32 patches of scikit-learn's two photographs; and its digits 3 and 8; $n = 200$, "
+    "$m = 512$ (quick: 80, 128)",
+    expected=Verdict.REFUTED,
 )
 
 
@@ -107,105 +80,88 @@ def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     return runs
 
 
-def _states_to_compare(run: PictureRun) -> list[int]:
-    """Return the indices of the saved states where 5% and a half of the loss are lost, and of the last."""
-    return [*run.moments("t1", "half"), -1]
+def _at_moments(runs: dict[str, PictureRun], name: str, *moments: str) -> Rows:
+    """Yield a fact for each moment: a quantity of the history there, by set and convention."""
+    words = {
+        "median_ratio": r"median $\rho/(v \sqrt{\gamma})$",
+        "kernel_distance": "distance to the target-aligned kernel",
+    }
+    for moment in moments:
+        there = {key: getattr(run.history[run.moments(moment)], name)[0] for key, run in runs.items()}
+        yield fact(f"{words[name]} where {1 - MOMENTS[moment]:.0%} of what can be lost is lost", there)
 
 
 @of_pictures(
     "images",
-    says="On real images the alignment of the weights, rho_r/v_r, maintains stability in the second stage.",
-    holds=Below(
-        0.05,
-        what="what the ratio loses until the end, the least of any set and convention",
-        form=".3f",
-        because="stable: within 5% of sqrt(gamma)",
-        otherwise="by the closed form it falls on every set and in every convention",
-    ),
-    expected=Verdict.REFUTED,
-    reads=f"median rho/(v sqrt(gamma)) {AT_MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
+    says=r"On real images the alignment of the weights, $\rho_r/v_r$, maintains stability in the second stage.",
 )
-def images(trial: Trial) -> Numbers:
+def images(trial: Trial) -> Rows:
     runs = train_on_pictures(trial, relu=False)
     ends = {words: run.end.settled for words, run in runs.items()}
-    ratios = {words: run.history.median_ratio[run.moments(*MOMENTS)] for words, run in runs.items()}
-    return {"value": lowest(1 - end for end in ends.values()), "ratios": ratios, "ends": ends}
+    stable = below(0.05, r"a stable ratio stays within 5% of $\sqrt{\gamma}$")
+    lost = "what the ratio loses until the end by the closed form, least of any set and convention"
+    yield printed(lost, lowest(1 - end for end in ends.values()), stable)
+    yield from _at_moments(runs, "median_ratio", *MOMENTS)
+    yield fact("that ratio at the end, by the closed form", ends)
 
 
 @of_pictures(
     "images-kernel",
     says="On real images the kernel converges, in the second stage, towards the one aligned with the target.",
-    holds=Below(
-        1.0,
-        what="least distance at the end over that at t1, of any set and convention",
-        form=".1f",
-        because="a distance that converges is at the end below what it was at t1",
-    ),
-    expected=Verdict.REFUTED,
-    reads=f"relative distance to the target-aligned kernel {AT_MOMENTS}: {{distances:.2g}}; at the end, by the closed "
-    "form: {ends:.2g}",
 )
-def images_kernel(trial: Trial) -> Numbers:
+def images_kernel(trial: Trial) -> Rows:
     runs = train_on_pictures(trial, relu=False)
     ends = {words: run.end_distance for words, run in runs.items()}
-    distances = {words: run.history[run.moments(*MOMENTS)].kernel_distance for words, run in runs.items()}
-    return {
-        "value": lowest(end / distances[words][0] for words, end in ends.items()),
-        "distances": distances,
-        "ends": ends,
-    }
+    first = {words: run.history[run.moments("t1")].kernel_distance[0] for words, run in runs.items()}
+    nearer = below(1.0, "a distance that converges is at the end below what it was at $t_1$")
+    over = "distance at the end over that at $t_1$, least of any set and convention"
+    yield printed(over, lowest(end / first[words] for words, end in ends.items()), nearer)
+    yield from _at_moments(runs, "kernel_distance", *MOMENTS)
+    yield fact("that distance at the end, by the closed form", ends)
 
 
 @of_pictures(
     "relu",
     says="The kernel of a ReLU network converges to the target-aligned kernel in the second stage.",
-    holds=Below(
-        0.5,
-        what="least distance at the end over that at t1, of any set and convention",
-        form=".2f",
-        because="a distance that converges at least halves from where 5% of the loss is lost to the last state",
-    ),
-    expected=Verdict.REFUTED,
-    reads="relative distance to the target-aligned kernel where 5% and a half of the loss are lost, and at the last "
-    "state: {distances:.2g}; cosine to it at the random start: {starts:.3f}, at the last state: {cosines:.3f}, of XX' "
-    "alone: {grams:.3f}",
 )
-def relu(trial: Trial) -> Numbers:
-    def read_kernel(run: PictureRun) -> Numbers:
-        history, gram, target = run.history, run.stages.gram, run.history.target
-        return {
-            "distances": history[_states_to_compare(run)].kernel_distance,
-            "starts": history.kernel_cosine[0],
-            "cosines": history.kernel_cosine[-1],
-            "grams": (gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)),
-        }
+def relu(trial: Trial) -> Rows:
+    runs = train_on_pictures(trial, relu=True)
+    ends = {words: run.history.kernel_distance[-1] for words, run in runs.items()}
+    first = {words: run.history[run.moments("t1")].kernel_distance[0] for words, run in runs.items()}
+    halved = below(0.5, "a distance that converges at least halves from where 5% of the loss is lost to the last state")
+    over = "distance at the last state over that at $t_1$, least of any set and convention"
+    yield printed(over, lowest(end / first[words] for words, end in ends.items()), halved)
+    yield from _at_moments(runs, "kernel_distance", "t1", "half")
+    yield fact("that distance at the last state", ends)
+    cosines = {words: run.history.kernel_cosine for words, run in runs.items()}
+    yield fact("cosine to the target-aligned kernel at the random start", {w: c[0] for w, c in cosines.items()})
+    yield fact("cosine to the target-aligned kernel at the last state", {w: c[-1] for w, c in cosines.items()})
+    grams = {words: _gram_cosine(run) for words, run in runs.items()}
+    yield fact(r"cosine of $X X^\top$ alone to the target-aligned kernel", grams)
 
-    numbers = by_name({words: read_kernel(run) for words, run in train_on_pictures(trial, relu=True).items()})
-    return {"value": lowest(each[-1] / each[0] for each in numbers["distances"].values()), **numbers}
+
+def _gram_cosine(run: PictureRun) -> float:
+    """Return the cosine between the Gram matrix of the inputs and the target-aligned kernel."""
+    gram, target = run.stages.gram, run.history.target
+    return float((gram * target).sum() / (np.linalg.norm(gram) * np.linalg.norm(target)))
 
 
 @of_pictures(
     "relu-ratio",
-    says="In a ReLU network the weights align while the loss is high; rho_r/v_r remains stable in the second stage.",
-    holds=Below(
-        0.1,
-        what="change of the ratio from t1 until half the loss is lost, the least of any set and convention",
-        form=".3f",
-        because="stable: within a tenth, in some convention",
-        then="not in all: the largest is {worst:.2f}",
-    )
-    & AtLeast(
-        0.1,
-        "aligned",
-        what="its size at t1 there",
-        form=".2f",
-        because="the weights have aligned: a tenth of sqrt(gamma) or more, from 0",
-    ),
-    reads="median rho/(v sqrt(gamma)) where 5% and a half of the loss are lost, and at the last state: {ratios:.3f}",
+    says=r"In a ReLU network the weights align while the loss is high; $\rho_r/v_r$ remains stable in the second "
+    "stage.",
+    expected=Verdict.HOLDS,
 )
-def relu_ratio(trial: Trial) -> Numbers:
+def relu_ratio(trial: Trial) -> Rows:
     runs = train_on_pictures(trial, relu=True)
-    ratios = {words: run.history.median_ratio[_states_to_compare(run)] for words, run in runs.items()}
-    changes = {words: abs(half / first - 1) for words, (first, half, _) in ratios.items()}
+    ratios = {words: run.history.median_ratio[run.moments("t1", "half")] for words, run in runs.items()}
+    changes = {words: abs(half / first - 1) for words, (first, half) in ratios.items()}
     best = min(changes, key=lambda words: changes[words])
-    return {"value": changes[best], "aligned": ratios[best][0], "worst": highest(changes.values()), "ratios": ratios}
+    stable = below(0.1, "stable: within a tenth, in some convention")
+    aligned = at_least(0.1, r"the weights have aligned: a tenth of $\sqrt{\gamma}$ or more, from 0")
+    change = "change of the ratio from $t_1$ until half the loss is lost"
+    yield printed(f"{change}, least of any set and convention", changes[best], stable)
+    yield printed("the ratio at $t_1$ there", ratios[best][0], aligned)
+    yield fact(f"largest {change}", highest(changes.values()))
+    yield from _at_moments(runs, "median_ratio", "t1", "half")
+    yield fact("that ratio at the last state", {words: run.history.median_ratio[-1] for words, run in runs.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linnet_papers.huang.figures import images, panels
-from linnet_papers.reproduction import Check, Figure
+from linnet_papers.reproduction import Figure, Rows
 from linnet_papers.reproduction.datasets import Dataset
 
 
@@ -11,8 +11,10 @@ def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
     return images.train_for_figure(settings, chosen, relu=False)
 
 
-def check(ds: Dataset) -> list[Check]:
-    return [*images.stage_checks(ds), panels.kernel_check(ds), *images.convention_checks(ds)]
+def check(ds: Dataset) -> Rows:
+    yield from images.stage_rows(ds)
+    yield from panels.kernel_facts(ds)
+    yield from images.convention_facts(ds)
 
 
 FIGURE = Figure(

@@ -6,7 +6,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from linnet_papers.huang import settings as paper
 from linnet_papers.huang.figures import images, panels
-from linnet_papers.reproduction import Check, Figure
+from linnet_papers.reproduction import Figure, Rows, fact
 from linnet_papers.reproduction.datasets import Dataset
 
 
@@ -22,17 +22,13 @@ def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
     return images.train_for_figure(settings, chosen, relu=True)
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
-    return [
-        *images.stage_checks(ds),
-        Check(
-            "kernel cosine to the target-aligned kernel gated by the side of the feature: "
-            f"{gated[0]:.4f} at the start, {gated[first]:.4f} at t1, {gated[-1]:.4f} at the end"
-        ),
-        *images.convention_checks(ds),
-    ]
+    yield from images.stage_rows(ds)
+    at = {"at the start": gated[0], "at $t_1$": gated[first], "at the end": gated[-1]}
+    yield fact("kernel cosine to the target-aligned kernel gated by the side of the feature", at)
+    yield from images.convention_facts(ds)
 
 
 FIGURE = Figure(

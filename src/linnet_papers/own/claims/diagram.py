@@ -6,162 +6,105 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
+from linnet_papers.own.grids import cells, dimensions
 from linnet_papers.own.predictions import published_and_predicted
 from linnet_papers.own.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS, WRONG
-from linnet_papers.own.tables import cells, dimensions
-from linnet_papers.reproduction import AllOf, AtLeast, AtMost, Below, Estimate, Numbers, Trial, claim
+from linnet_papers.reproduction import Estimate, Rows, Trial, at_least, at_most, below, claim, fact, printed
 from linnet_papers.reproduction.fits import exponent
+
+COVERED = at_least(0.95, "the aim is 99% from $d = 60$ on; error bars are wider below, and one cell is 1.4%")
+TWO_BARS = at_least(0.9, "two standard errors hold 95%, and chance takes off two cells more in one trial of forty")
+ONE_BAR = at_least(0.65, "a standard error holds 68%: bars three times too small hold fewer")
+FACTOR = at_most(
+    1.1,
+    "bars may be too long, as those of few initializations are, but not too short: the factor is 0.25 to 0.9 from seed "
+    "to seed, and as many times that as bars are shortened",
+)
+BEYOND = at_most(0, "one cell in 400 is beyond three standard errors by chance, and few of these are off by 5% too")
+RANKS = at_most(0.05, "the mean of a few networks differs by this much")
+TIMES = at_most(0.05, "curves are flat there: a test error 0.1% above the minimum is met 3 to 10% earlier")
 
 
 @claim(
     "trained",
-    says="Least test error, stable rank and best time of trained networks follow from one SVD, and the error bars that "
-    "are told hold.",
-    assumes="whitened inputs, Gaussian starts of any width and variance; where the prediction says it is covered",
+    says="The minimum test error, stable rank and best time of trained networks follow from one SVD, and the error "
+    "bars that come with the prediction hold.",
+    assumes="whitened inputs, Gaussian initializations of any width and variance; where the prediction is `covered`",
     tried="72 random cells of the plane: 6 tasks of 16 to 24 inputs and outputs, square and not, ranks 1 to 6, spectra "
-    "that are nearly equal, 1/i and 0.6^i, noise 0.3 to 3; 60 starts of networks of up to six units, 24 to 16 of "
-    "others "
-    "(full: 540 cells, 9 tasks of 60 to 200 inputs and outputs, ranks to 10; 48 and 24 starts, 8 of wide networks)",
-    holds=AllOf(
-        AtLeast(
-            0.95,
-            "covered",
-            what="share of the cells that are covered",
-            form=".0%",
-            because="the aim is 99% from d = 60 on; error bars are wider below, and one cell is 1.4%",
-        ),
-        AtLeast(
-            0.9,
-            "within",
-            what="share of the covered cells whose least test error is within twice the error bars of both sides",
-            form=".0%",
-            because="twice a standard error holds 95%, and chance takes off two cells more in one trial of forty",
-        ),
-        AtLeast(
-            0.65,
-            "within_one",
-            what="share of these within the error bars themselves",
-            form=".0%",
-            because="a standard error holds 68%: bars three times too small hold fewer",
-        ),
-        AtMost(
-            1.1,
-            "factor",
-            what="factor of the bars that makes the deviations most likely",
-            form=".2f",
-            because="bars may be too long, as those of few starts are, but not too short: the factor is 0.4 to 0.9 "
-            "from seed to seed, and three times that for bars three times too short",
-        ),
-        AtMost(
-            0,
-            "beyond",
-            what="number of covered cells off by more than 5% and by more than three times the bars",
-            form=".0f",
-            because="none is allowed: one cell in 400 is beyond three standard errors by chance",
-        ),
-        AtMost(
-            0.05,
-            "ranks",
-            what="error of the stable rank that 90% of the covered cells are within",
-            form=".1%",
-            because="the mean of a few networks differs by this much",
-        ),
-        AtMost(
-            0.05,
-            "times",
-            what="median error of the best time",
-            form=".1%",
-            because="curves are flat there: a test error 0.1% above the least one is met 3 to 10% earlier",
-        ),
-        AtLeast(
-            0.9,
-            "timed_within",
-            what="share of the best times within twice their error bars",
-            form=".0%",
-            because="the same rule as that of the test error",
-        ),
-    ),
-    reads="{cells} cells, {tasks} tasks: least test error {value:.2%} off (median), worst {worst:.1%}, bars of "
-    "{bar:.2%} (median), {beyond_two} cells beyond 5% and twice the bars; {timed} covered cells have a best time; "
-    "{unfinished} cells have a run that did not end by itself",
+    "that are nearly equal, $1/i$ and $0.6^i$, noise 0.3 to 3; 60 initializations of networks of up to six units, 24 "
+    "to 16 of others (full: 540 cells, 9 tasks of 60 to 200 inputs and outputs, ranks to 10; 48 and 24 "
+    "initializations, 8 of wide networks)",
 )
-def formula_against_training(trial: Trial) -> Numbers:
-    comparison = cells.TABLE.rows(trial)
-    covered = comparison.covered
-    error = {name: np.abs(off) for name, off in comparison.off.items()}
-    test = error["min_test_loss"]
-    timed = covered & np.isfinite(error["best_time"])
-    beyond = [((test > bars * comparison.bars["min_test_loss"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
-    return {
-        "value": np.median(test[covered]),
-        "cells": covered.size,
-        "tasks": len(covered),
-        "covered": covered.mean(),
-        "within": comparison.within("min_test_loss").mean(),
-        "within_one": comparison.within("min_test_loss", bars=1).mean(),
-        "factor": comparison.likeliest_bar_factor(),
-        "beyond": beyond[1],
-        "beyond_two": beyond[0],
-        "worst": test[covered].max(),
-        "bar": np.median(comparison.told[covered]),
-        "ranks": np.quantile(error["stable_rank"][covered], 0.9),
-        "times": np.median(error["best_time"][timed]) if timed.any() else np.nan,
-        "timed_within": comparison.within("best_time").mean() if timed.any() else np.nan,
-        "timed": timed.sum(),
-        "unfinished": (~comparison.ended).sum(),
-    }
+def formula_against_training(trial: Trial) -> Rows:
+    compared = cells.read(cells.networks(trial))
+    covered = compared.covered
+    error = {name: np.abs(off) for name, off in compared.off.items()}
+    test, times = error["min_test_loss"], error["best_time"]
+    timed = covered & np.isfinite(times)
+    beyond = {k: ((test > k * compared.bars["min_test_loss"]) & (test > WRONG) & covered).sum() for k in (2, 3)}
+    yield printed("fraction of cells that are covered", covered.mean(), COVERED)
+    yield printed(
+        "fraction of covered cells whose minimum test error is within two error bars of both sides",
+        compared.within("min_test_loss").mean(),
+        TWO_BARS,
+    )
+    yield printed("fraction within one error bar", compared.within("min_test_loss", bars=1).mean(), ONE_BAR)
+    yield printed(
+        "factor of the error bars that makes the deviations most likely", compared.likeliest_bar_factor(), FACTOR
+    )
+    yield printed("covered cells off by more than 5% and by more than three error bars", beyond[3], BEYOND)
+    yield printed(
+        "90% quantile of the error of the stable rank", np.quantile(error["stable_rank"][covered], 0.9), RANKS
+    )
+    yield printed("median error of the best time", np.median(times[timed]) if timed.any() else np.nan, TIMES)
+    yield printed(
+        "fraction of best times within two error bars",
+        compared.within("best_time").mean() if timed.any() else np.nan,
+        TWO_BARS,
+    )
+    yield fact("number of cells", covered.size)
+    yield fact("median error of the minimum test error", np.median(test[covered]))
+    yield fact("largest error of the minimum test error", test[covered].max())
+    yield fact("median error bar of the prediction", np.median(compared.told[covered]))
+    yield fact("covered cells off by more than 5% and by more than two error bars", beyond[2])
+    yield fact("covered cells that have a best time", timed.sum())
+    yield fact("cells with a run that did not end by itself", (~compared.ended).sum())
 
 
 @claim(
     "printed",
     says="The published cells of the phase diagram are where the formula says.",
-    assumes="tasks of the published kind: rank 5, unit noise, d = 200",
+    assumes="tasks of the published kind: rank 5, unit noise, $d = 200$",
     tried="300 published cells, each at its published stopping step; 8 (full: 24) tasks of our own",
-    holds=AllOf(
-        AtMost(PUBLISHED_MEDIAN, what="median error of the test error", form=".2%"),
-        AtMost(
-            PUBLISHED_WORST,
-            "beyond",
-            what=f"largest error, less {STANDARD_ERRORS} standard errors of our mean over tasks,",
-            form=".1%",
-        ),
-    ),
-    reads="{cells} published cells at their published stopping step, mean of {tasks} tasks: test error {value:.2%} off "
-    "(median), worst {worst:.1%}; one task differs from another by {spread:.2%}",
 )
-def formula_against_published_cells(trial: Trial) -> Numbers:
+def formula_against_published_cells(trial: Trial) -> Rows:
     published = published_and_predicted(8 if trial.quick else 24, trial.seed)
     mean = published["predicted"].mean("task")
     error = np.abs((mean / published["test_error"] - 1).values)
     spread = (published["predicted"].std("task", ddof=1) / mean).values
     deviation = spread / np.sqrt(published.sizes["task"])
-    return {
-        "value": np.median(error),
-        "worst": error.max(),
-        "beyond": (error - STANDARD_ERRORS * deviation).max(),
-        "spread": np.median(spread),
-        "cells": error.size,
-        "tasks": published.sizes["task"],
-    }
+    yield printed("median error of the test error", np.median(error), PUBLISHED_MEDIAN)
+    yield printed(
+        f"largest error of a cell, less {STANDARD_ERRORS} standard errors of our mean over tasks",
+        (error - STANDARD_ERRORS * deviation).max(),
+        PUBLISHED_WORST,
+    )
+    yield fact("largest error of a cell", error.max())
+    yield fact("median relative difference from one task to another", np.median(spread))
+    yield fact("number of published cells", error.size)
 
 
 @claim(
     "one-equation",
-    says="Theorem C.12 of Varre et al. solves eq. (1) of Tu et al. from zero, with gamma = sigma^2 w.",
-    assumes="whitened inputs, zero start",
+    says=r"Theorem C.12 of Varre et al. solves eq. (1) of Tu et al. from zero, with $\gamma = \sigma^2 w$, and so do "
+    r"the $\lambda$-balanced networks of Domine et al. (2024, Theorem 4.3) with $\lambda = 2 \gamma$, who had a closed "
+    "form first. That the three are one is ours.",
+    assumes="whitened inputs, a product that is zero at initialization",
     tried="random targets of four shapes, four thresholds, four times",
-    holds=AtMost(
-        1e-10,
-        what="largest difference",
-        form=".1e",
-        because="rounding of two closed forms of condition 1e3, 100 times the largest seen",
-    ),
-    reads="products by the theorem and by the equation, four shapes, four thresholds, in units of the largest singular "
-    "value",
 )
-def theorem_against_equation(trial: Trial) -> Numbers:
+def theorem_against_equation(trial: Trial) -> Rows:
     draw = generator(trial.seed)
-    worst = 0.0
+    errors, riccati = {}, {}
     times = np.array([0.05, 0.4, 2.0, 15.0])
     for shape in ((5, 5), (4, 7), (8, 3), (12, 12)):
         target = draw.normal(size=shape)
@@ -170,35 +113,32 @@ def theorem_against_equation(trial: Trial) -> Numbers:
             modes = ln.theories.spectral_bias.singular_values(values, g, times)
             theorem = (left * modes[:, None, :]) @ right
             equation = ln.theories.lazy_active.self_consistent(target, np.zeros(shape), g, times)
-            worst = max(worst, np.abs(theorem - equation).max() / values[0])
-    return {"value": worst}
+            name = "{} x {}, threshold {:g}".format(*shape, g)
+            errors[name] = np.abs(theorem - equation).max() / values[0]
+            units = max(shape)  # all weight in the layer of the longer side, nothing in the other one
+            first, second = np.zeros((units, shape[1])), np.zeros((shape[0], units))
+            np.fill_diagonal(first if units == shape[1] else second, np.sqrt(2 * g))
+            balanced = ln.theories.lazy_active.balanced_solution(target, first, second, times).products
+            riccati[name] = np.abs(balanced - equation).max() / values[0]
+    rounding = at_most(1e-10, "rounding of two closed forms of condition 1000, 100 times the largest seen")
+    yield printed("difference of theorem and equation over the largest singular value", errors, rounding)
+    yield printed("difference of the matrix Riccati equation of Domine et al. and equation", riccati, rounding)
 
 
 @claim(
     "dimensions",
     says="The error of the formula vanishes as the dimension grows.",
     assumes="cells wider than their inputs",
-    tried="6 cells, d = 16, 32, 64 with 5 tasks each (full: d = 25 .. 400, 2 tasks)",
-    holds=AllOf(
-        AtMost(
-            -0.5,
-            "lowest",
-            what="exponent of the error in d, two standard errors below it,",
-            form=".2f",
-            because="fluctuations of a start fall like 1/d; the descent's step does not fall, and flattens the end",
-        ),
-        Below(
-            0, "highest", what="exponent, two standard errors above it,", form=".2f", because="the error falls with d"
-        ),
-    ),
-    reads="root mean square error {errors:.2%}: like d^({rate:.2f})",
+    tried=r"6 cells, $d = 16$, 32, 64 with 5 tasks each (full: $d = 25, \dots, 400$, 2 tasks)",
 )
-def error_over_dimensions(trial: Trial) -> Numbers:
-    typical = {dim: np.sqrt((errors**2).mean()) for dim, errors in dimensions.TABLE.rows(trial).items()}
+def error_over_dimensions(trial: Trial) -> Rows:
+    typical = {dim: np.sqrt((errors**2).mean()) for dim, errors in dimensions.errors(trial).items()}
     rate, uncertainty = exponent(list(typical), list(typical.values()))
-    return {
-        "rate": Estimate(rate, uncertainty),
-        "lowest": rate - STANDARD_ERRORS * uncertainty,
-        "highest": rate + STANDARD_ERRORS * uncertainty,
-        "errors": {f"d = {dim}": error for dim, error in typical.items()},
-    }
+    steep = at_most(
+        -0.5, "fluctuations at initialization fall like $1/d$; the descent's step does not fall, and flattens the end"
+    )
+    falls = below(0, "two standard errors, which chance leaves out once in twenty fits")
+    yield printed("exponent of $d$ in the error, two standard errors below it", rate - 2 * uncertainty, steep)
+    yield printed("exponent of $d$ in the error, two standard errors above it", rate + 2 * uncertainty, falls)
+    yield fact("exponent of $d$ in the error", Estimate(rate, uncertainty))
+    yield fact("root mean square error", {f"$d = {dim}$": error for dim, error in typical.items()})

@@ -8,8 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.own.settings import NORMAL_ERRORS
-from linnet_papers.reproduction import Above, AllOf, AtMost, Below, Estimate, Numbers, Trial, Within, claim
-from linnet_papers.reproduction.datasets import by_name
+from linnet_papers.reproduction import Estimate, Rows, Trial, above, at_most, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import highest
 
 RATE, DELTA, NETWORKS, LONG_STEPS = 0.02, 0.6, 10, 30_000
@@ -35,118 +34,100 @@ CORNERS = (
     Corner("two nearly equal singular values", outputs=2, values=(2.02, 2.0)),
     Corner("two singular values ten times apart", outputs=2, values=(3.0, 0.3), fitted=True),
     Corner("three outputs of four inputs", outputs=3, fitted=True),
-    Corner("condition number 10^4", eigenvalues=(10.0, 1.0, 0.1, 0.001), fitted=True),
+    Corner("condition number $10^4$", eigenvalues=(10.0, 1.0, 0.1, 0.001), fitted=True),
     Corner("two units, whitened inputs", eigenvalues=(1.0,) * 4, width=2, noise_std=1.0),
     Corner("200 units", width=200),
-    Corner("a start 1000 times smaller", scale=1e-3),
-    Corner("a start 10 times larger", scale=10.0, noise_std=1.5),
+    Corner("an initialization 1000 times smaller", scale=1e-3),
+    Corner("an initialization 10 times larger", scale=10.0, noise_std=1.5),
     Corner("large noise", values=(2.8,), noise_std=2.0),
     Corner("long steps", values=(2.8,), learning_rate=0.12, noise_std=0.3),
 )
 BORDER = Corner("noise at the border", eigenvalues=(1.0,) * 4, values=(2.8,), noise_std=5.6)
 
+MEAN = within(
+    0.05,
+    r"the second order, about $2 \eta \delta^2/s$, $s$ the second layer's smallest squared singular value",
+    of=1,
+    errors=NORMAL_ERRORS,
+)
+EACH = within(
+    0.15,
+    "rates of different directions mix until the singular values lie apart",
+    of=1,
+    errors=NORMAL_ERRORS,
+)
+APART = above(1.5, "three times the deviation that a single rate is allowed: rates all alike would not show it")
+
 
 @claim(
     "label-noise-rates",
     says="Under label noise the small singular values fall at rates that follow from the covariance of the inputs and "
-    "the number of outputs: (k eta delta^2/2) times the least eigenvalues of Sigma + (tr Sigma/k) Pi, with Pi the "
-    "projector onto the rows of A Sigma^(1/2).",
-    assumes="a covariance of full rank, a solution of rank k, eta delta^2 small against the square of the least "
-    "singular value of the second layer",
-    tried="4 inputs: one output at eigenvalues 2, 1, 1/2, 1/4; two outputs there and whitened; eta = 0.02, "
-    f"delta = 0.6; {NETWORKS} networks each, second half of {LONG_STEPS:,} steps (full: twice as long)",
-    holds=AllOf(
-        Within(
-            0.05,
-            "means",
-            of=1,
-            errors=NORMAL_ERRORS,
-            what="mean rate over the predicted mean",
-            form=".3f",
-            because="the second order, about 2 eta delta^2/s, s the second layer's least squared singular value",
-        ),
-        Within(
-            0.15,
-            "each",
-            of=1,
-            errors=NORMAL_ERRORS,
-            what="each rate over its prediction",
-            form=".2f",
-            because="rates of different directions mix until the singular values lie apart",
-        ),
-        Above(
-            1.5,
-            "apart",
-            what="predicted rates of one output, largest over smallest",
-            form=".1f",
-            because="rates that were all alike would not show the covariance",
-        ),
-    ),
-    reads=f"rates of {NETWORKS} networks in each of {{means.count}} cases",
+    r"the number of outputs: $k \eta \delta^2/2$ times the smallest eigenvalues of $\Sigma + (\mathrm{tr} \Sigma/k) "
+    r"\Pi$, with $\Pi$ the projector onto the rows of $A \Sigma^{1/2}$.",
+    assumes=r"a covariance of full rank, a solution of rank $k$, $\eta \delta^2$ small against the square of the "
+    "smallest singular value of the second layer",
+    tried=r"4 inputs: one output at eigenvalues 2, 1, 1/2, 1/4; two outputs there and whitened; $\eta = 0.02$, "
+    rf"$\delta = 0.6$; {NETWORKS} networks each, second half of {LONG_STEPS:,} steps (full: twice as long)",
 )
-def label_noise_rates(trial: Trial) -> Numbers:
+def label_noise_rates(trial: Trial) -> Rows:
     steps = LONG_STEPS if trial.quick else 2 * LONG_STEPS
     means, each, apart = {}, {}, {}
     for outputs, eigenvalues in ((1, SKEWED), (2, SKEWED), (2, (1.0,) * 4)):
         problem = _skewed_problem(outputs, eigenvalues, (np.sqrt(8 / outputs),), key=[trial.seed, 32, outputs])
         rates = _late_rates(problem, steps, key=[trial.seed, 33, outputs], corner=PLAIN)
         predicted = ln.theories.label_noise.decay_rates(problem, learning_rate=RATE, noise_std=DELTA)
-        name = f"{outputs} output(s), eigenvalues {eigenvalues[0]:g} to {eigenvalues[-1]:g}"
+        name = f"{outputs} output{'s' * (outputs > 1)}, eigenvalues {eigenvalues[0]:g} to {eigenvalues[-1]:g}"
         means[name] = Estimate.of_mean(rates.mean(1) / predicted.mean())
         for mode, ratios in enumerate((rates / predicted).T):
             each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
         apart[outputs] = predicted[-1] / predicted[0]
-    return {"means": means, "each": each, "apart": apart[1]}
+    yield printed("mean rate over the predicted mean", means, MEAN)
+    yield printed("each rate over its prediction", each, EACH)
+    yield printed("largest over smallest predicted rate of one output", apart[1], APART)
+
+
+OUTSIDE = at_most(NORMAL_ERRORS, "one in 150 000 draws of a normal number lies beyond")
+KNOWN = below(0.5, "a mean that is not known to half of what is allowed could not be refused")
+ENDS = below(0.7, "a third less than the law: a region without an end would say nothing")
 
 
 @claim(
     "label-noise-corners",
-    says="The rates of label-noise-rates hold where two numbers are small: their mean is between 1 - 2.5 x and "
-    "1 + 0.6 y of the law, x = eta delta^2 tr Sigma/(2 s_min) and y = eta s_max (|Sigma| + tr Sigma/k)/2, with s the "
-    "eigenvalues of W2 W2^T at the flattest interpolator; where x is 1 the law does not hold.",
-    assumes="a covariance of full rank, a solution of rank k, x up to 0.2, y up to 0.7, a run that has left its start",
+    says="The rates of `label-noise-rates` hold where two numbers are small: their mean is between $1 - 2.5 x$ and "
+    r"$1 + 0.6 y$ of the law, $x = \eta \delta^2 \mathrm{tr} \Sigma/(2 s_{\min})$ and $y = \eta s_{\max} (\lVert "
+    r"\Sigma \rVert + \mathrm{tr} \Sigma/k)/2$, with $s$ the eigenvalues of $W_2 W_2^\top$ at the flattest "
+    "interpolator; where $x$ is 1 the law does not hold.",
+    assumes="a covariance of full rank, a solution of rank $k$, $x$ up to 0.2, $y$ up to 0.7, a run whose second layer "
+    "has settled",
     tried="4 inputs; "
     + "; ".join(corner.name + ", from the flattest interpolator" * corner.fitted for corner in CORNERS)
-    + "; and x = 0.9",
-    holds=AllOf(
-        AtMost(
-            NORMAL_ERRORS,
-            "outside",
-            what="standard errors by which the mean rate over the law is below 1 - 2.5 x or above 1 + 0.6 y",
-            form=".1f",
-        ),
-        Below(
-            0.5,
-            "bars",
-            what="standard error of that mean, over the width of what is allowed",
-            form=".2f",
-            because="a mean that is not known to half of what is allowed could not be refused",
-        ),
-        Below(
-            0.7,
-            "border",
-            what="mean rate over the law at x = 0.9",
-            form=".2f",
-            because="a region without an end would say nothing",
-        ),
-    ),
-    reads="mean rate over the law: {means:.3f}; x: {noises:.3f}; y: {steps:.3f}",
+    + "; and $x = 0.9$",
 )
-def label_noise_corners(trial: Trial) -> Numbers:
-    def compare_with_law(number: int, corner: Corner) -> Numbers:
-        """Return the mean rate over the law, both parameters, and how far the mean is outside what they allow."""
+def label_noise_corners(trial: Trial) -> Rows:
+    law = ln.theories.label_noise
+    means, noises, steps, outside, bars = {}, {}, {}, {}, {}
+    for number, corner in enumerate((*CORNERS, BORDER)):
         problem = _skewed_problem(corner.outputs, corner.eigenvalues, corner.values, key=[trial.seed, 34, number])
-        of = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
-        predicted = ln.theories.label_noise.decay_rates(problem, **of)
-        steps = int(min(24 / (predicted.max() * corner.learning_rate), (1 if trial.quick else 3) * LONG_STEPS))
-        rates = _late_rates(problem, steps, key=[trial.seed, 35, number], corner=corner)
-        mean = Estimate.of_mean(rates.mean(1) / predicted[: rates.shape[1]].mean())
-        x, y = ln.theories.label_noise.expansion_parameters(problem, **of)
-        outside = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
-        return {"means": mean, "noises": x, "steps": y, "outside": outside, "bars": mean.error / (2.5 * x + 0.6 * y)}
-
-    inside = {corner.name: compare_with_law(number, corner) for number, corner in enumerate(CORNERS)}
-    return {**by_name(inside), "border": compare_with_law(len(CORNERS), BORDER)["means"]}
+        rate, noise = corner.learning_rate, corner.noise_std
+        predicted = law.decay_rates(problem, learning_rate=rate, noise_std=noise)
+        length = int(min(24 / (predicted.max() * rate), (1 if trial.quick else 3) * LONG_STEPS))
+        rates = _late_rates(problem, length, key=[trial.seed, 35, number], corner=corner)
+        name = corner.name
+        means[name] = mean = Estimate.of_mean(rates.mean(1) / predicted[: rates.shape[1]].mean())
+        noises[name], steps[name] = x, y = law.expansion_parameters(problem, learning_rate=rate, noise_std=noise)
+        outside[name] = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
+        bars[name] = mean.error / (2.5 * x + 0.6 * y)
+    border = means.pop(BORDER.name)
+    for numbers in (outside, bars, noises, steps):
+        del numbers[BORDER.name]
+    yield printed(
+        "standard errors by which the mean rate over the law is outside $1 - 2.5 x$ to $1 + 0.6 y$", outside, OUTSIDE
+    )
+    yield printed("standard error of that mean over the width of what is allowed", bars, KNOWN)
+    yield printed("mean rate over the law at $x = 0.9$", border, ENDS)
+    yield fact("mean rate over the law", means)
+    yield fact("$x$", noises)
+    yield fact("$y$", steps)
 
 
 def _skewed_problem(
@@ -195,8 +176,7 @@ def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
 
 
 def _flattest_interpolator(problem: ln.Problem) -> ln.Weights:
-    """Return the layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every
-    label."""
+    """Return the layers that fit every label and minimize the Hessian's trace, tr Sigma |W2|^2 + k tr W1 Sigma W1^T."""
     values, vectors = np.linalg.eigh(problem.cov)
     root = vectors * np.sqrt(values) @ vectors.T
     whitened = ln.inits.balanced(problem.min_norm_solution() @ root)

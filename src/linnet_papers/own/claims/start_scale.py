@@ -8,60 +8,34 @@ from collections.abc import Iterable
 import numpy as np
 
 import linnet as ln
-from linnet_papers.own.predictions import LARGE, gain_in_the_limit, gain_on_data
+from linnet_papers.own.predictions import LARGE, gain_in_the_limit, gain_on_data, late_rates
 from linnet_papers.own.settings import SAME
-from linnet_papers.reproduction import Above, AllOf, AtLeast, Below, Numbers, Trial, Within, claim
-from linnet_papers.reproduction.fits import highest
+from linnet_papers.own.training.steps import steps_to_errors
+from linnet_papers.reproduction import Range, Rows, Trial, above, at_least, below, claim, fact, printed, within
 
-LEVELS = 0.1, 0.01  # test errors that a run is to reach, over the signal's power
+HARDLY = within(0.01, "one percent of an error is seldom known, let alone worth a search over scales", of=1)
+GAIN = above(1.15, "a gain that a practitioner would notice: a seventh of the error")
+NO_GAIN = below(1.15, "the same gain: what is smaller is not worth a claim")
+DRAWN = within(
+    0.25,
+    "data of a hundred inputs gain 1.26 and 1.41 (24 of each); more than three standard errors of the mean of eight, "
+    "0.03 and 0.05, fit in between, and no gain does not",
+    of=1.4,
+)
 
 
 @claim(
     "start-scale",
-    says="With one output the scale of the start hardly changes the least test error at high signal to noise; where "
-    "the target lies along a spike of middling strength in much noise, a small start has the lower one. A weaker "
-    "spike is lost in the noise and a stronger one is found from every start: there the scale matters less.",
-    assumes="gradient flow, stopped at the least test error; proportional limit, and drawn data",
-    tried="high: signal to noise 100, d/n = 1/2 and 2, spikes 0 to 20, alignments 0.1 to 0.9 (quick: spike 20, "
+    says="With one output the scale of the initialization hardly changes the minimum test error at high signal to "
+    "noise; where the target lies along a spike of middling strength in much noise, a small initialization has the "
+    "lower one. A weaker spike is lost in the noise and a stronger one is found from every initialization: there the "
+    "scale matters less.",
+    assumes="gradient flow, stopped at the minimum test error; proportional limit, and drawn data",
+    tried="high: signal to noise 100, $d/n = 1/2$ and 2, spikes 0 to 20, alignments 0.1 to 0.9 (quick: spike 20, "
     "alignment 0.5); noisy: spikes 5 and 20, and 2 and 100 beside them, alignments 0.9 and 1, signal to noise 0.2 and "
-    "1, d/n = 1/2 (quick: one of them for each spike); thresholds 1e-4 and 1e3",
-    holds=AllOf(
-        Within(
-            0.01,
-            "high",
-            of=1,
-            what="least error of a large start over that of a small one, high signal to noise",
-            form=".4f",
-            because="less than one percent is what 'hardly' means here",
-        ),
-        Above(
-            1.15,
-            "noisy",
-            what="the same for the aligned spike in noise",
-            form=".3f",
-            because="a gain that a practitioner would notice: a seventh of the error",
-        ),
-        Below(
-            1.15,
-            "beside",
-            what="the same for spikes that are weaker or stronger",
-            form=".3f",
-            because="the least of the gains that are worth a claim: theirs are smaller",
-        ),
-        Within(
-            0.25,
-            "drawn",
-            of=1.4,
-            what="the same as noisy, mean over drawn data sets with spike 20",
-            form=".2f",
-            because="data of a hundred inputs gain 1.26 and 1.41 (24 of each); more than three standard "
-            "errors of the mean of eight, 0.03 and 0.05, fit in between, and no gain does not",
-        ),
-    ),
-    reads="misaligned spikes in the same noise: {across:.3f}; a target wholly along the spike at high signal to noise: "
-    "{whole:.3f}",
+    "1, $d/n = 1/2$ (quick: one of them for each spike); thresholds $10^{-4}$ and $10^3$",
 )
-def start_scale(trial: Trial) -> Numbers:
+def start_scale(trial: Trial) -> Rows:
     more_samples, more_inputs = (100, 200), (300, 150)  # inputs and samples
     if trial.quick:
         draws = 8
@@ -74,58 +48,46 @@ def start_scale(trial: Trial) -> Numbers:
         high = list(itertools.product((0.0, 2.0, 5.0, 20.0), (0.1, 0.5, 0.9), (100.0,), both))
         middling = list(itertools.product((5.0, 20.0), (0.9, 1.0), (1.0, 0.2), (more_samples,)))
         beside = list(itertools.product((2.0, 100.0), (0.9, 1.0), (1.0, 0.2), (more_samples,)))
-    return {
-        "high": _gains(high),
-        "noisy": _gains(middling),
-        "beside": _gains(beside),
-        "drawn": {
-            f"signal to noise {power:g}": np.mean(
-                [gain_on_data(20.0, 0.9, *more_samples, power, key=[trial.seed, draw]) for draw in range(draws)]
-            )
-            for power in (1.0, 0.2)
-        },
-        "across": gain_in_the_limit(20.0, 0.3, *more_samples, 0.2),
-        "whole": gain_in_the_limit(20.0, 1.0, *more_samples, 100.0),
+    gain = "minimum error of a large initialization over that of a small one"
+    yield printed(f"{gain}, high signal to noise", _gains(high), HARDLY)
+    yield printed(f"{gain}, spike of middling strength in noise", _gains(middling), GAIN)
+    yield printed(f"{gain}, weaker and stronger spikes", _gains(beside), NO_GAIN)
+    drawn = {
+        f"signal to noise {power:g}": np.mean(
+            [gain_on_data(20.0, 0.9, *more_samples, power, key=[trial.seed, draw]) for draw in range(draws)]
+        )
+        for power in (1.0, 0.2)
     }
+    yield printed(f"{gain}, mean over drawn data sets with spike 20", drawn, DRAWN)
+    yield fact(f"{gain}, spike across the target in noise", gain_in_the_limit(20.0, 0.3, *more_samples, 0.2))
+    along = gain_in_the_limit(20.0, 1.0, *more_samples, 100.0)
+    yield fact(f"{gain}, target wholly along the spike at high signal to noise", along)
 
 
 def _gains(cells: Iterable[tuple[float, float, float, tuple[int, int]]]) -> dict[str, float]:
     """Return the gains in the limit by spike, alignment, signal to noise, and inputs with samples."""
     return {
-        f"spike {spike:g}, alignment {alignment:g}, signal to noise {power:g}, d/n = {dim / samples:g}": (
+        f"spike {spike:g}, alignment {alignment:g}, signal to noise {power:g}, $d/n = {dim / samples:g}$": (
             gain_in_the_limit(spike, alignment, dim, samples, power)
         )
         for spike, alignment, power, (dim, samples) in cells
     }
 
 
+TURNED = above(0.05, "a start of 1/20 of the solution or less could not be told from none")
+GONE = below(0.05, "more samples than inputs have one solution, which every initialization ends in")
+
+
 @claim(
     "layer-scales",
     says="With one output only the sum of the two layers' scales matters, if the product starts at zero; if it does "
-    "not, the start's own predictor remains.",
+    "not, the predictor of the initialization remains.",
     assumes="gradient flow, a first layer with equal singular values",
-    tried="d = 5, n = 8, width 12; first-layer scale p and squared second-layer length m with p + m = 0.8, from all in "
-    "the first layer to nearly all in the second; then the second layer turned into the span of the first",
-    holds=AllOf(
-        Below(SAME, "apart", what="largest difference between the predictors", form=".1e"),
-        Above(
-            0.05,
-            "turned",
-            what="difference once the product does not start at zero",
-            form=".2f",
-            because="a start of 1/20 of the solution or less could not be told from none",
-        ),
-        Below(
-            0.05,
-            "gone",
-            what="the same once every error has fallen, relative to its largest",
-            form=".2g",
-            because="more samples than inputs have one solution, which every start ends in",
-        ),
-    ),
-    reads="predictors of five starts over 30 times",
+    tried="$d = 5$, $n = 8$, width 12; first-layer scale $p$ and squared second-layer length $m$ with $p + m = 0.8$, "
+    "from all in the first layer to nearly all in the second, 30 times; then the second layer turned into the span of "
+    "the first",
 )
-def layer_scales(trial: Trial) -> Numbers:
+def layer_scales(trial: Trial) -> Rows:
     random = np.random.default_rng([trial.seed, 11])
     X = random.normal(size=(8, 5)) * np.array([2.0, 1.0, 1.0, 0.7, 0.5])
     problem = ln.Problem.from_data(X, X @ random.normal(size=5))
@@ -134,8 +96,9 @@ def layer_scales(trial: Trial) -> Numbers:
     starts.append(_start_of_scales(0.5, 0.3, key=trial.seed, turned=True))
     *paths, turned = (ln.gradient_flow(problem, start, times=times).products for start in starts)
     gaps = np.abs(turned - paths[1]).max(axis=(1, 2))
-    apart = [np.abs(path - paths[0]).max() for path in paths[1:]]
-    return {"apart": apart, "turned": gaps.max(), "gone": gaps[-1] / gaps.max()}
+    yield printed("largest difference between the predictors", [np.abs(p - paths[0]).max() for p in paths[1:]], SAME)
+    yield printed("largest difference once the product does not start at zero", gaps.max(), TURNED)
+    yield printed("that difference at the end, over its largest", gaps[-1] / gaps.max(), GONE)
 
 
 def _start_of_scales(first: float, second: float, *, key: int, turned: bool = False) -> ln.Weights:
@@ -146,57 +109,75 @@ def _start_of_scales(first: float, second: float, *, key: int, turned: bool = Fa
     return ln.Weights(np.sqrt(first) * frame[:, :5], np.sqrt(second) * direction[None])
 
 
+SCALES = 0.1, 0.3, 1.0  # of moderate initializations
+FRACTIONS = np.linspace(0.3, 1.0, 15)  # of the largest stable step at the solution, among which the best is taken
+ERRORS = 1e-1, 1e-2, 1e-4, 1e-6, 1e-8
+LATE = 1e-12, 1e-24  # fractions of the first loss, between which steps are counted at half of the largest step
+LAW = within(0.1, "a finite step changes the imbalance of the layers, and with it the metric, by up to a tenth", of=1)
+HALF = at_least(0.5, "the condition number of the metric $M$ is below 2, so no direction gains more")
+SAVED = below(0.85, "an eighth of the steps, and more than two steps of some twenty, in which they are counted")
+MORE = below(0.0, "by the law, each further digit saves the same fraction of its steps: savings add up")
+
+
 @claim(
-    "no-shortcut",
-    says="At the largest stable constant step no scale of the start reaches a given test error in fewer steps than a "
-    "large start, which is plain descent on the predictor: anisotropy is exploited for the error, not for speed.",
-    assumes="population covariance with one spike; steps are the flow's time times the largest curvature on the way",
-    tried="spikes 5 and 20, alignments 0.1, 0.5 and 0.9 (quick: the ends); test error of 10% and 1% of the "
-    "signal's power; thresholds 1e-4 to 3 against 1e3",
-    holds=AllOf(
-        AtLeast(
-            0.97,
-            "ratios",
-            what="fewest steps of any smaller start over those of the large one",
-            form=".3f",
-            because="curvature and crossing are read off a grid of times, worth up to 3%",
-        ),
-        Above(
-            2,
-            "dearest",
-            what="steps of the smallest start over those of the large one, at the most",
-            form=".1f",
-            because="a small start waits on its plateau: where that doubles the steps, anisotropy bought no speed",
-        ),
-    ),
-    reads="steps of the smallest start over those of the large one: at least {smallest.lowest:.2f}",
+    "steps-saved",
+    says="Descent with one output at its best constant step reaches a small error in fewer steps from a moderate "
+    "initialization than from a large one, which is plain descent on the predictor, if the target lies mostly across a "
+    r"spike. At the end of training the number of steps for a further digit is proportional to the condition number of "
+    r"$M \Sigma$ in the plane of spike and target, $M = I + \frac{q - g}{q + g} \beta \beta^\top/\lvert \beta "
+    r"\rvert^2$, $q = \sqrt{g^2 + \lvert \beta \rvert^2}$, at threshold $g$. This is between a half and twice that of "
+    r"$\Sigma$, so up to half of the steps are saved, the more the smaller the error; if the target lies along the "
+    "spike, a small initialization needs more steps.",
+    assumes=r"population covariance with one spike, a target of unit length, one output, an orthogonal initialization "
+    "with a product of zero, steps at which the loss never rises",
+    tried=r"descent in the plane of spike and target; large: scale 1000; the law at half of the largest stable step, "
+    "from $10^{-12}$ to $10^{-24}$ of the first loss; savings with the best of 15 steps and of the scales 0.1, 0.3 and "
+    "1, spikes 5 and 50, alignments 0.05 and 0.3",
+    region={"spike": Range(5, 50, log=True), "alignment": Range(0.05, 0.95), "scale": Range(0.1, 1.0, log=True)},
 )
-def no_shortcut(trial: Trial) -> Numbers:
-    cases = itertools.product((5.0, 20.0), (0.1, 0.9) if trial.quick else (0.1, 0.5, 0.9))
-    ratios, smallest = [], []
-    for spike, alignment in cases:
-        problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        steps = {g: _steps_to_levels(problem, g) for g in (1e-4, 0.1, 1.0, 3.0, LARGE)}
-        plain = steps.pop(LARGE)
-        ratios += list(np.min(list(steps.values()), axis=0) / plain)
-        smallest += list(steps[1e-4] / plain)
-    return {"ratios": ratios, "smallest": smallest, "dearest": highest(smallest)}
+def steps_saved(trial: Trial) -> Rows:
+    settings = trial.region(2 if trial.quick else 20)
+    law = {name: _late_steps_over_law(**setting) for name, setting in settings.items()}
+    yield printed("late steps for a digit over those of a large initialization, over the same by the law", law, LAW)
+    ratios = {
+        rf"$\rho = {spike:g}$, $A = {alignment:g}$": _best_ratios(spike, alignment)
+        for spike, alignment in itertools.product((5.0, 50.0), (0.05, 0.3, 0.95))
+    }
+    across = {name: ratio for name, ratio in ratios.items() if "0.95" not in name}
+    fewest = "steps of the best moderate initialization over those of a large one"
+    yield printed(f"{fewest}, error $10^{{-8}}$, target across the spike", {n: r[-1] for n, r in across.items()}, SAVED)
+    yield printed(f"{fewest}, error $10^{{-8}}$, at any alignment", {n: r[-1] for n, r in ratios.items()}, HALF)
+    falls = {name: np.diff(ratio[1::3])[0] for name, ratio in across.items()}
+    yield printed("change of that ratio from an error of 1% to $10^{-8}$, target across the spike", falls, MORE)
+    by_error = {
+        f"error {error:g}": ratio for error, ratio in zip(ERRORS, ratios[r"$\rho = 50$, $A = 0.05$"], strict=True)
+    }
+    yield fact(rf"{fewest}, $\rho = 50$, $A = 0.05$", by_error)
 
 
-def _steps_to_levels(problem: ln.Problem, threshold: float) -> np.ndarray:
-    """Return the time to each of the `LEVELS` times the largest curvature of the loss until then."""
-    times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
-    path = ln.theories.one_output.product_over_time(problem, threshold, times)
-    errors = np.asarray(problem.test_loss(path[:, None]))
-    ends = [int(np.argmax(errors < level * errors[0])) for level in LEVELS]
-    return np.array([times[end] * _largest_curvature(problem, threshold, path, end) for end in ends])
+def _in_plane(spike: float, alignment: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return covariance and target in their plane."""
+    return np.diag([1 + spike, 1.0]), np.array([alignment, np.sqrt(1 - alignment**2)])
 
 
-def _largest_curvature(problem: ln.Problem, threshold: float, path: np.ndarray, end: int) -> float:
-    """Return the largest curvature of the loss at some 25 states of the path until `end`."""
-    states = path[: end + 1][:: max(1, end // 25)]
-    sizes = np.linalg.norm(states, axis=1)
-    along = states / np.where(sizes > 0, sizes, 1.0)[:, None]
-    q = np.hypot(threshold, sizes)[:, None, None]
-    metric = (q + threshold) * np.eye(path.shape[1]) + (q - threshold) * along[:, :, None] * along[:, None]
-    return float(np.linalg.eigvals(metric @ problem.cov).real.max())
+def _best_ratios(spike: float, alignment: float) -> np.ndarray:
+    """Return the fewest steps of the moderate scales over those of a large one, for each error."""
+    cov, target = _in_plane(spike, alignment)
+
+    def fewest(scale: float) -> np.ndarray:
+        rates = FRACTIONS * 2 / late_rates(cov, target, scale).max()
+        return steps_to_errors(cov, target, scale, rates, ERRORS).min(axis=0)
+
+    return np.min([fewest(scale) for scale in SCALES], axis=0) / fewest(LARGE)
+
+
+def _late_steps_over_law(spike: float, alignment: float, scale: float) -> float:
+    """Return how many times as many late steps are needed as from a large scale, over what the law says of that."""
+    cov, target = _in_plane(spike, alignment)
+    steps, law = [], []
+    for one in (scale, LARGE):
+        rates = late_rates(cov, target, one)
+        early, late = steps_to_errors(cov, target, one, 1 / rates[-1:], LATE)[0]
+        steps.append(late - early)
+        law.append(1 / np.log1p(-rates[0] / rates[-1]))
+    return float(steps[0] / steps[1] / (law[0] / law[1]))

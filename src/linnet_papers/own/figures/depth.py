@@ -9,11 +9,11 @@ import linnet as ln
 from linnet import style
 from linnet.theories.deep.diagram import learning_time
 from linnet_papers.own.training.deep import least_test_loss, wide_layers
-from linnet_papers.reproduction import Check, Figure, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, at_most, fact, printed
 from linnet_papers.reproduction.datasets import Dataset
 
 DEPTHS = (2, 3, 4)
-WORST = 0.02  # of the least test error: one start at width 1e6, words of four letters, and descent's step
+WORST = at_most(0.02, "one initialization at width $10^6$, words of four letters, and descent's step")
 WIDTH = 10**6  # of the trained networks
 
 
@@ -98,15 +98,14 @@ def plot(data: Dataset) -> style.Picture:
     return picture
 
 
-def check(data: Dataset) -> list[Check]:
-    worst = float(np.abs(data["formula"] / data["trained"] - 1).max())
+def check(data: Dataset) -> Rows:
+    apart = np.abs(data["formula"] / data["trained"] - 1)
+    yield printed(
+        "largest relative difference of the minimum test error, formula and trained", float(apart.max()), WORST
+    )
     half = [[float(np.interp(0.5, row.isel(number=n), data["time"])) for n in (0, -1)] for row in data["mode"]]
-    spread = {depth: pair[1] / pair[0] for depth, pair in zip(DEPTHS, half, strict=True)}
-    ratios = ", ".join(f"{spread[depth]:.2f} at depth {depth}" for depth in DEPTHS)
-    return [
-        Check.at_most("least test error, formula against trained: largest difference", worst, WORST, form=".1%"),
-        Check(f"the last mode is half learned so many times later than the first: {ratios}", spread[4] / spread[2]),
-    ]
+    spread = {f"depth {depth}": pair[1] / pair[0] for depth, pair in zip(DEPTHS, half, strict=True)}
+    yield fact("time at which the last mode is half learned over that of the first", spread)
 
 
 FIGURE = Figure(

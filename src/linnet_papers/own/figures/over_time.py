@@ -9,10 +9,10 @@ import linnet as ln
 from linnet import style
 from linnet_papers.own.predictions import small_start, spiked_limit
 from linnet_papers.own.settings import EXACT
-from linnet_papers.reproduction import Check, Figure, Limit, Settings
-from linnet_papers.reproduction.datasets import Dataset, by_name, labeled
+from linnet_papers.reproduction import Figure, Rows, Settings, below, fact, printed
+from linnet_papers.reproduction.datasets import Dataset, by_label, by_name, labeled
 
-SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
+SCATTER = below(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
 
 
 class OverTime(Settings):
@@ -102,17 +102,15 @@ def plot(data: Dataset) -> style.Picture:
     return picture
 
 
-def check(data: Dataset) -> list[Check]:
+def check(data: Dataset) -> Rows:
     exact = float(np.abs(data["trained"] / data["one_svd"] - 1).max())
     best = data["one_svd"].min("state")
     limit = float(np.abs(data["limit"].min("state") / best - 1).max())
-    return [
-        Check.below("trained networks against one SVD, largest difference", exact, EXACT, form=".1e"),
-        Check.below(
-            "least test loss without data and of this data set, largest difference", limit, SCATTER, form=".1%"
-        ),
-        Check(f"least test loss by threshold: {', '.join(f'{value:.4f}' for value in best.values)}"),
-    ]
+    yield printed("largest relative difference of trained networks and one SVD", exact, EXACT)
+    yield printed(
+        "largest relative difference of the minimum test loss without data and of this data set", limit, SCATTER
+    )
+    yield fact("minimum test loss", by_label(best, "threshold {threshold:g}"))
 
 
 FIGURE = Figure(

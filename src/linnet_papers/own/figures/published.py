@@ -8,7 +8,7 @@ from pydantic import PositiveInt
 from linnet import style
 from linnet_papers.own.predictions import published_and_predicted
 from linnet_papers.own.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST
-from linnet_papers.reproduction import Check, Figure, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, fact, printed
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.drawing import around_zero, cell_map
 
@@ -56,19 +56,17 @@ def plot(data: Dataset) -> style.Picture:
     return picture
 
 
-def check(data: Dataset) -> list[Check]:
+def check(data: Dataset) -> Rows:
     mean = data["predicted"].mean("task")
     tasks = data.sizes["task"]
     error = abs(mean / data["test_error"] - 1).values
     train = abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
     spread = float((data["predicted"].std("task", ddof=1) / mean).median()) if tasks > 1 else np.nan
-    text = f"{error.size} published cells: median error of the test error"
-    return [
-        Check.at_most(text, float(np.median(error)), PUBLISHED_MEDIAN, form=".2%"),
-        Check.at_most("largest error of a cell", float(error.max()), PUBLISHED_WORST, form=".1%"),
-        Check(f"one task differs from another by {spread:.2%} in the median", spread),
-        Check(f"train error {np.median(train):.2%} off (median), worst {train.max():.1%}", float(np.median(train))),
-    ]
+    yield printed("median relative error of the test error of the published cells", np.median(error), PUBLISHED_MEDIAN)
+    yield printed("largest relative error of a cell", error.max(), PUBLISHED_WORST)
+    yield fact("median relative difference from one task to another", spread)
+    yield fact("median relative error of the train error", np.median(train))
+    yield fact("largest relative error of the train error", train.max())
 
 
 FIGURE = Figure(

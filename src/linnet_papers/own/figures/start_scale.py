@@ -7,7 +7,7 @@ from pydantic import PositiveInt
 
 from linnet import style
 from linnet_papers.own.predictions import gain_in_the_limit
-from linnet_papers.reproduction import Check, Figure, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, fact
 from linnet_papers.reproduction.datasets import DataArray, Dataset, labeled
 
 
@@ -67,17 +67,14 @@ def plot(data: Dataset) -> style.Picture:
     return picture
 
 
-def check(data: Dataset) -> list[Check]:
+def check(data: Dataset) -> Rows:
     gain = data["gain"]
     best, worst = gain.isel(gain.argmax(...)), gain.isel(gain.argmin(...))
-    unmoved = float((np.abs(gain - 1) < 0.01).mean())
-    return [
-        Check(f"a small start gains a factor {float(best):.3f} at the most: {_cell_label(best)}", float(best)),
-        Check(
-            f"a large start gains a factor {1 / float(worst):.3f} at the most: {_cell_label(worst)}", 1 / float(worst)
-        ),
-        Check(f"cells in which the scale changes the least error by less than 1%: {unmoved:.0%}", unmoved),
-    ]
+    yield fact("largest factor that a small initialization gains", {_cell_label(best): float(best)})
+    yield fact("largest factor that a large initialization gains", {_cell_label(worst): 1 / float(worst)})
+    yield fact(
+        "fraction of cells in which the scale changes the minimum error by less than 1%", (abs(gain - 1) < 0.01).mean()
+    )
 
 
 def _cell_label(cell: DataArray) -> str:

@@ -6,12 +6,20 @@ import numpy as np
 
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import (
+    Rows,
+    Trial,
+    at_least,
+    below,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.tu import misprints
 from linnet_papers.tu.settings import BOUND
-
-EQUAL = Limit(1e-4, "central differences with h = 1e-5 of a smooth flow")
 
 
 def trace_identity_sides(a: np.ndarray, r: np.ndarray, b: np.ndarray) -> tuple[float, float, float, float]:
@@ -47,20 +55,16 @@ def sin_theta_share(draw: np.random.Generator, size: int) -> float:
     return 0.0 if np.isinf(gap) else float(sines * gap / (2 * moved))
 
 
+IDENTITY = below(1e-10, r"rounding in float64 matrices up to $8 \times 8$")
+
+
 @claim(
     "tools",
     says="Matrix identities and the sin-theta theorem that the proofs use.",
-    tried="200 random matrices up to 8 x 8; A.3 for every block of eigenvectors r .. s, perturbations of 1e-3 to 3",
-    holds=Below(
-        1e-10,
-        what="largest excess over an identity or a bound",
-        form=".0e",
-        because="identities and inequalities of float64 matrices up to 8 x 8",
-    ),
-    reads="200 random cases: trace identity and bounds of A.1 to {trace:.0e}, norms of A.2 to {norms:.0e}, sin-theta "
-    "distance of A.3 at most {angles:.2f} of its bound",
+    tried=r"200 random matrices up to $8 \times 8$; A.3 for every block of eigenvectors $r$ to $s$, perturbations of "
+    "$10^{-3}$ to 3",
 )
-def tools(trial: Trial) -> Numbers:
+def tools(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     trace, norms, angles = 0.0, 0.0, 0.0
     for _ in range(200):
@@ -71,20 +75,20 @@ def tools(trial: Trial) -> Numbers:
         least, size, most = product_norm_bounds(a, b)
         norms = highest(norms, least / size - 1, size / most - 1)
         angles = highest(angles, sin_theta_share(draw, n))
-    return {"trace": trace, "norms": norms, "angles": angles, "value": highest(trace, norms, angles - 1)}
+    yield printed("largest excess over the trace identity and the bounds of Lemma A.1", trace, IDENTITY)
+    yield printed("largest excess over the bounds of Lemma A.2", norms, IDENTITY)
+    yield printed(r"largest distance $\lvert \sin \Theta \rvert_F$ over the bound of Theorem A.3", angles, BOUND)
 
 
 @claim(
     "lemma-a4",
-    says="The alignment measure x is bounded by the distance from a diagonal matrix, and bounds how far U^T Sigma V is "
-    "from Sigma.",
+    says="The alignment measure $x$ is bounded by the distance from a diagonal matrix, and bounds how far "
+    r"$U^\top \Sigma V$ is from $\Sigma$.",
     assumes="trailing singular values of the reference equal",
-    tried="150 (full: 1500) random perturbations, d = 4 .. 19, K = 3, simple and repeated values",
-    holds=AtMost(BOUND, what="largest ratio to a bound"),
-    reads="x is at most {first:.3f} of the bound of Lemma A.4, and |Sigma - U^T Sigma V| at most {second:.3f} of that "
-    "of A.5, over random perturbations of size 1e-4 to 3, equal values included",
+    tried="150 (full: 1500) random perturbations of size $10^{-4}$ to 3, $d = 4$ to 19, $K = 3$, simple and repeated "
+    "values",
 )
-def distance_from_diagonal(trial: Trial) -> Numbers:
+def distance_from_diagonal(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     first, second = 0.0, 0.0
     for _ in range(150 if trial.quick else 1500):
@@ -99,7 +103,12 @@ def distance_from_diagonal(trial: Trial) -> Numbers:
         blocks = len(np.unique(values[:3])) + 1
         moved = np.linalg.norm(reference - left.T @ reference @ right.T, 2) / values[0]
         second = highest(second, moved / diagonal_distance_bound(blocks, x))
-    return {"first": first, "second": second, "value": highest(first, second)}
+    yield printed("largest $x$ over the bound of Lemma A.4", first, BOUND)
+    yield printed(
+        r"largest $\lvert \Sigma - U^\top \Sigma V \rvert/\lvert \Sigma \rvert$ over the bound of Lemma A.5",
+        second,
+        BOUND,
+    )
 
 
 def sign_fixed_svd(product: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -122,17 +131,17 @@ def printed_rotation_rates(
     return np.einsum("kk,kj,jk->k", left, left, turn)
 
 
+DIFFERENCES = "central differences with $h = 10^{-5}$ of a smooth flow"
+
+
 @claim(
     "lemma-c5",
-    says="The rate of change of tr(U_kk^T U_kk) is tr(U_kk^T sum_j U_kj D_jk).",
+    says=r"The rate of change of $\mathrm{tr}(U_{kk}^\top U_{kk})$ is $\mathrm{tr}(U_{kk}^\top \sum_j U_{kj} D_{jk})$.",
     assumes="self-consistent dynamics",
-    tried="4 x 4, simple spectrum, central differences of the closed form",
-    holds=Within(EQUAL, "ratio", of=misprints.ROTATION, what="rate over the printed right side", form=".6g"),
-    corrected=Within(EQUAL, "ratio", of=2.0, what="rate over the printed right side", form=".6g"),
+    tried=r"$4 \times 4$, simple spectrum, central differences of the closed form",
     correction="twice the printed right side, as its proof has it",
-    reads="d/dt tr(U_kk^T U_kk) over the printed right side: {ratio:.6f}",
 )
-def rotation_rate(trial: Trial) -> Numbers:
+def rotation_rate(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     target = np.diag([4.0, 2.5, 1.0, 0.0]) + 0.1 * draw.normal(size=(4, 4))
     start = np.diag([1.5, 0.8, 0.4, 0.1]) + 0.05 * draw.normal(size=(4, 4))
@@ -140,7 +149,10 @@ def rotation_rate(trial: Trial) -> Numbers:
     before, here, after = lazy_active.self_consistent(target, start, g, [0.1 - h, 0.1, 0.1 + h])
     measured = (sign_fixed_svd(after)[0] ** 2 - sign_fixed_svd(before)[0] ** 2)[range(4), range(4)] / (2 * h)
     ratio = (measured / printed_rotation_rates(*sign_fixed_svd(here), target, g))[:3]
-    return {"ratio": ratio}
+    yield printed(
+        "rate of each mode over the printed right side", ratio, within(1e-4, DIFFERENCES, of=misprints.ROTATION)
+    )
+    yield corrected("rate of each mode over twice the printed right side", ratio / 2, within(5e-5, DIFFERENCES, of=1))
 
 
 def slowest_pair_rates(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
@@ -159,18 +171,11 @@ def slowest_pair_rates(values: np.ndarray, goals: np.ndarray, g: float) -> np.nd
 
 @claim(
     "lemma-c6",
-    says="Near alignment, x decays at least at the rate of the slowest pair of modes.",
+    says="Near alignment, $x$ decays at least at the rate of the slowest pair of modes.",
     assumes="self-consistent dynamics near alignment, no noise",
-    tried="d = 8 (full: 20), K = 3, 10 starts, closed form",
-    holds=AtLeast(
-        0.95,
-        what="least rate over that of the slowest pair",
-        because="a rate read off by differences over a hundredth of a unit of time",
-    ),
-    reads="without noise, x decays at {value:.2f} to {largest:.2f} times the rate c d of the lemma, over all times of "
-    "10 runs near alignment",
+    tried="$d = 8$ (full: 20), $K = 3$, 10 starts, closed form",
 )
-def decay_of_misalignment(trial: Trial) -> Numbers:
+def decay_of_misalignment(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     goals, dim = np.array([4.0, 2.5, 1.0]), 8 if trial.quick else 20
     truth = np.diag(np.append(goals, np.zeros(dim - 3)))
@@ -183,4 +188,6 @@ def decay_of_misalignment(trial: Trial) -> Numbers:
         rate = -np.gradient(np.log(x), times)[1:-1]
         values = np.linalg.svd(products, compute_uv=False)[1:-1]
         margins.append(rate / slowest_pair_rates(values, np.append(goals, 0.0), 0.3))
-    return {"largest": np.max(margins), "value": np.min(margins)}
+    differences = at_least(0.95, "the lemma's rate, read off by differences over a hundredth of a unit of time")
+    yield printed("least rate of decay over that of the slowest pair", np.min(margins), differences)
+    yield fact("largest rate of decay over it", np.max(margins))

@@ -7,41 +7,43 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import (
+    Rows,
+    Trial,
+    at_least,
+    at_most,
+    below,
+    both,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.fits import exponent, highest, lowest
 from linnet_papers.tu import misprints
-from linnet_papers.tu.tables import widths
-from linnet_papers.tu.tables.widths import GAUSSIAN, TRIED
+from linnet_papers.tu.grids import widths
+from linnet_papers.tu.grids.widths import GAUSSIAN, TRIED
 from linnet_papers.tu.training.starts import gaussian_start
 
-HALF_POWER = Limit(0.1, "of an exponent of -1/2, fitted over w/d = 4 .. 16384: the next order is (w/d)^-1")
-EXACT = Limit(1e-7, "the flow of a network against the closed form, integrated to 1e-9")
-ROUNDING = Limit(1e-10, "a balanced start has the Gram matrices it was built with")
+HALF_POWER = within(0.1, "fitted over $w/d$ from 4 to 16384, where the next order is $(w/d)^{-1}$", of=-0.5)
+CONSERVED = below(1e-6, "the flow is integrated to $10^{-9}$ of the weights' entries")
 
 
 @claim(
     "lemma-b2",
     says="The imbalance of the layers is conserved by gradient flow for every cost.",
     assumes="gradient flow",
-    tried=TRIED + "; matrix completion 4 x 5",
-    holds=Below(
-        1e-6,
-        what="largest relative change",
-        form=".1e",
-        because="the flow is integrated to 1e-9 of the weights' entries",
-    ),
-    reads="largest relative change of the imbalance: {square:.1e} (square loss), {masked:.1e} (matrix completion)",
+    tried=rf"{TRIED}; matrix completion $4 \times 5$",
 )
-def conserved_imbalance(trial: Trial) -> Numbers:
+def conserved_imbalance(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
     weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, stds=0.5)
     run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[0.0, 1.0, 5.0])
-    square, masked = (
-        np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max()
-        for imbalance in (widths.TABLE.rows(trial).weights.imbalance, run.weights.imbalance)
-    )
-    return {"square": square, "masked": masked, "value": highest(square, masked)}
+    both_costs = {"square loss": widths.flows(trial).weights.imbalance, "matrix completion": run.weights.imbalance}
+    changes = {name: np.abs(own - own[0]).max() / np.abs(own[0]).max() for name, own in both_costs.items()}
+    yield printed("largest change of the imbalance over its largest entry", changes, CONSERVED)
 
 
 def projections(weights: ln.Weights) -> tuple[np.ndarray, np.ndarray]:
@@ -54,18 +56,12 @@ def projections(weights: ln.Weights) -> tuple[np.ndarray, np.ndarray]:
 
 @claim(
     "lemma-b3",
-    says="At initialization W1 W1^T and W2^T W2 are within O(sigma^2 sqrt(wd) log d) of sigma^2 w times two orthogonal "
-    "projections.",
+    says=r"At initialization $W_1 W_1^\top$ and $W_2^\top W_2$ are within $O(\sigma^2 \sqrt{w d} \log d)$ of "
+    r"$\sigma^2 w$ times two orthogonal projections.",
     assumes="iid Gaussian weights",
-    tried="d = 20 (full: 60), w/d = 4 .. 4096",
-    holds=AllOf(
-        Within(HALF_POWER, "rates", of=-0.5, what="exponent in w/d of the distance over sigma^2 w"),
-        Below(2.0, "constants", times="log", what="constant", because="a constant of two in O(sigma^2 sqrt(wd) log d)"),
-    ),
-    reads="(5) and (6): |W1 W1^T - sigma^2 w P1| and |W2^T W2 - sigma^2 w P2| over sigma^2 w change like w/d to the "
-    "powers {rates:.3f} and are at most {constants:.2f} sigma^2 sqrt(wd); log d is {log:.1f}",
+    tried="$d = 20$ (full: 60), $w/d$ from 4 to 4096",
 )
-def projections_of_the_start(trial: Trial) -> Numbers:
+def projections_of_the_start(trial: Trial) -> Rows:
     dim, seeds = (20, 3) if trial.quick else (60, 6)
     ratios = 4.0 ** np.arange(1, 7)
     gaps = np.zeros((2, ratios.size, seeds))
@@ -75,38 +71,39 @@ def projections_of_the_start(trial: Trial) -> Numbers:
             one, two = projections(w)
             apart = w.first @ w.first.T - one, w.second.T @ w.second - two
             gaps[:, i, j] = np.linalg.norm(apart, 2, axis=(1, 2))
-    constants = (gaps * np.sqrt(ratios)[:, None]).max(axis=(1, 2))
-    return {"rates": [exponent(ratios, gap)[0] for gap in gaps], "constants": constants, "log": np.log(dim)}
+    gap = r"$\lvert W_1 W_1^\top - \sigma^2 w P_1 \rvert$ and $\lvert W_2^\top W_2 - \sigma^2 w P_2 \rvert$"
+    powers = [exponent(ratios, own)[0] for own in gaps]
+    yield printed(rf"powers of $w/d$ with which {gap} over $\sigma^2 w$ change", powers, HALF_POWER)
+    yield printed(
+        rf"largest {gap} over $\sigma^2 \sqrt{{w d}} \log d$",
+        (gaps * np.sqrt(ratios)[:, None]).max(axis=(1, 2)) / np.log(dim),
+        below(2.0, r"the edge of the spectrum, $2 \sigma^2 \sqrt{w d}$, without its $\log d$"),
+    )
+
+
+SOLVED = below(1e-12, "the matrices solve the equations up to the rounding of a cube")
 
 
 @claim(
     "cubic",
     says="The self-consistent Gram matrices solve the cubic equations, which the network's own miss by "
-    "O(sqrt(d/w)) sigma^4 w^2 |C1|.",
+    r"$O(\sqrt{d/w}) \sigma^4 w^2 \lvert C_1 \rvert$.",
     assumes=GAUSSIAN,
     tried=TRIED,
-    holds=AllOf(
-        Below(
-            1e-12,
-            "own",
-            what="residual of Chat",
-            form=".0e",
-            because="the matrices solve the cubic equations up to rounding",
-        ),
-        Within(HALF_POWER, of=-0.5, what="exponent in w/d of the networks' own residual"),
-    ),
-    reads="Chat solves both cubic equations to {own:.0e}; at the networks' own C they miss by at most {constant:.2f} "
-    "sqrt(d/w) sigma^4 w^2 |C1|, changing like (w/d)^{value:.3f}",
 )
-def cubic_equations(trial: Trial) -> Numbers:
-    runs = widths.TABLE.rows(trial)
+def cubic_equations(trial: Trial) -> Rows:
+    runs = widths.flows(trial)
     g, product = runs.threshold, runs.weights[-1, -1, 0].product
     one, two = lazy_active.gram_matrices(product, g)
     residuals = lazy_active.gram_cubic(one, two, product, g), lazy_active.gram_cubic(two, one, product.T, g)
     own = np.linalg.norm(residuals, 2, axis=(1, 2)).max() / np.linalg.norm(one, 2) ** 3
     misses = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
-    rate, error = exponent(runs.ratios, misses)
-    return {"own": own, "constant": (misses * np.sqrt(runs.ratios)).max(), "value": rate, "uncertainty": error}
+    missed = r"residual of the network's own $C$ over $\sigma^4 w^2 \lvert C_1 \rvert$"
+    yield printed(r"largest residual of $\hat C$ over $\lvert \hat C_1 \rvert^3$", own, SOLVED)
+    yield printed(
+        f"power of $w/d$ with which the largest {missed} changes", exponent(runs.ratios, misses)[0], HALF_POWER
+    )
+    yield fact(rf"largest {missed}, over $\sqrt{{d/w}}$", (misses * np.sqrt(runs.ratios)).max())
 
 
 def jacobian(weights: ln.Weights, gap: np.ndarray, ratio: float) -> np.ndarray:
@@ -118,20 +115,17 @@ def jacobian(weights: ln.Weights, gap: np.ndarray, ratio: float) -> np.ndarray:
     return np.block([[upper, ratio * weights.product.T], [ratio * weights.product, lower]])
 
 
+POSITIVE = at_least(0.8, r"$\sigma^2 w$ up to $O(\sigma^2 \sqrt{w d})$, which is an eighth of it at $w = 64 d$")
+
+
 @claim(
     "jacobian",
-    says="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least sigma^2 w.",
+    says="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least $\\sigma^2 w$.",
     assumes=GAUSSIAN,
-    tried=TRIED + ", w >= 64 d",
-    holds=AtLeast(
-        0.8,
-        what="least eigenvalue over sigma^2 w",
-        because="sigma^2 w up to O(sigma^2 sqrt(wd)), an eighth at w = 64 d",
-    ),
-    reads="its least eigenvalue is at least {value:.3f} sigma^2 w over {cases} networks, times and singular values",
+    tried=rf"{TRIED}, $w \ge 64 d$",
 )
-def positive_jacobian(trial: Trial) -> Numbers:
-    runs = widths.TABLE.rows(trial)
+def positive_jacobian(trial: Trial) -> Rows:
+    runs = widths.flows(trial)
     least = []
     for width in np.flatnonzero(runs.ratios >= 64):
         gap = np.subtract(*projections(runs.weights[0, width, 0]))
@@ -140,28 +134,28 @@ def positive_jacobian(trial: Trial) -> Numbers:
             values = ln.observables.singular_values(weights.product) / runs.threshold
             for ratio in values[[0, len(values) // 2, -1]]:
                 least.append(np.linalg.eigvalsh(jacobian(weights, gap, ratio))[0] / runs.threshold)
-    return {"value": lowest(least), "cases": len(least)}
+    yield printed(r"least eigenvalue over $\sigma^2 w$", lowest(least), POSITIVE)
+    yield fact("networks, times and singular values looked at", len(least))
 
 
-FOLLOWS = AtMost(EXACT, what="distance of the network from eq. (1)", form=".0e")
+FOLLOWS = at_most(1e-7, "the flow of a network, integrated to $10^{-9}$, against the closed form")
+BUILT = below(1e-10, "a balanced start has the Gram matrices it was built with, up to rounding")
 
 
 @claim(
     "isotropic",
-    says="A network with imbalance 2 sigma^2 w I follows eq. (1) exactly, with C1 = -sigma^2 w + Chat1.",
-    assumes="imbalance a multiple of the identity: 2 sigma^2 w for more outputs than inputs, -2 sigma^2 w for fewer",
-    tried="3 x 5, gradient flow; Gram matrices of 5 x 3; sigma^2 w = 0.3",
-    holds=FOLLOWS & Below(ROUNDING, "printed", what="distance of C1 from -sigma^2 w + Chat1", form=".0e"),
-    corrected=FOLLOWS & Below(ROUNDING, "right", what="distance of C1 from +sigma^2 w + Chat1", form=".0e"),
-    correction="C1 = +sigma^2 w + Chat1 for an imbalance of +2 sigma^2 w: the print exchanges C1 and C2",
-    reads="networks of this imbalance follow eq. (1) to {value:.0e}; C1 is {right:.0e} from +sigma^2 w + Chat1 and "
-    "{printed:.2f} from the printed -sigma^2 w + Chat1",
+    says=r"A network with imbalance $2 \sigma^2 w I$ follows eq. (1) exactly, with $C_1 = -\sigma^2 w + \hat C_1$.",
+    assumes=r"imbalance a multiple of the identity: $2 \sigma^2 w$ for more outputs than inputs, $-2 \sigma^2 w$ for "
+    "fewer",
+    tried=r"$3 \times 5$, gradient flow; Gram matrices of $5 \times 3$; $\sigma^2 w = 0.3$",
+    correction=r"$C_1 = +\sigma^2 w + \hat C_1$ for an imbalance of $+2 \sigma^2 w$: the print exchanges $C_1$ and "
+    "$C_2$",
 )
-def isotropic_imbalance(trial: Trial) -> Numbers:
+def isotropic_imbalance(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     threshold = 0.3
     times = [0.3, 1.0, 4.0]
-    gaps, printed, right = [], [], []
+    gaps, exchanged, right = [], [], []
     for shape, sign in (((5, 3), 1), ((3, 5), -1)):
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
         weights = ln.inits.balanced(start, 2 * sign * threshold)
@@ -172,5 +166,7 @@ def isotropic_imbalance(trial: Trial) -> Numbers:
             if plus == sign or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
                 shift = plus * threshold * np.eye(len(hat))
                 right.append(np.abs(gram - (hat + shift)).max())
-                printed.append(np.abs(gram - (hat + misprints.EXCHANGED * shift)).max())
-    return {"right": highest(right), "printed": lowest(printed), "value": highest(gaps)}
+                exchanged.append(np.abs(gram - (hat + misprints.EXCHANGED * shift)).max())
+    yield both("largest distance of the network from eq. (1)", highest(gaps), FOLLOWS)
+    yield printed(r"distance of $C_1$ from $-\sigma^2 w + \hat C_1$", lowest(exchanged), BUILT)
+    yield corrected(r"distance of $C_1$ from $+\sigma^2 w + \hat C_1$", highest(right), BUILT)

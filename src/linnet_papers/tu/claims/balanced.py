@@ -7,34 +7,39 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
+from linnet_papers.reproduction import (
+    Estimate,
+    Rows,
+    Trial,
+    above,
+    at_least,
+    at_most,
+    below,
+    both,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.fits import exponent, highest, relative_distance
 from linnet_papers.tu import misprints
 
-STEP = Limit(0.02, "one step at rate 2 eta/d^2, whose second-order term is a quarter of a per cent")
-ALL = Limit(1.0, "the sentence says that all of them converge")
+STEP = within(0.02, "one step at rate $2 \\eta/d^2$, whose second-order term is a quarter of a per cent", of=1)
+ALL = at_least(1.0, "the sentence says that all of them converge")
 LEARNED = 1e-3  # of the largest singular value: what is left of a target that was reached
-DECOUPLED = Below(
-    1e-10,
-    "off",
-    what="largest entry off the diagonal after 300 steps",
-    form=".0e",
-    because="rounding, in modes of 1 to 3",
-)
+DECOUPLED = below(1e-10, "rounding in 300 steps of modes from 1 to 3")
 
 
 @claim(
     "balanced-step",
-    says="Aligned starts stay aligned: modes decouple, and balanced ones move by 2 eta |s| (s* - s) a step.",
+    says=r"Aligned starts stay aligned: modes decouple, and balanced ones move by $2 \eta \lvert s \rvert (s^* - s)$ a "
+    "step.",
     assumes="balanced and aligned",
     tried="6 modes in random singular vectors, one step of descent on the paper's loss, and 300",
-    holds=Within(STEP, "printed", of=1, what="one step over 2 eta |s| (s* - s)", form=".4g") & DECOUPLED,
-    corrected=Within(STEP, "right", of=1, what="one step over 4 eta/d^2 |s| (s* - s)", form=".4g") & DECOUPLED,
-    correction="4 eta/d^2 |s| (s* - s), for the loss |A - Y|^2/d^2",
-    reads="one step moves aligned balanced modes by {right.lowest:.4f} to {right.highest:.4f} of 4 eta/d^2 |s| (s* - "
-    "s); after 300 steps they are {off:.0e} off the diagonal",
+    correction=r"$4 \eta d^{-2} \lvert s \rvert (s^* - s)$, for the loss $\lvert A - Y \rvert^2/d^2$",
 )
-def balanced_step(trial: Trial) -> Numbers:
+def balanced_step(trial: Trial) -> Rows:
     dim, eta = 6, 0.05
     goals, starts = np.linspace(1, 3, dim), np.full(dim, 0.2)
     rate = 2 * eta / dim**2  # the paper's step for its loss |A - Y|^2/d^2
@@ -43,47 +48,25 @@ def balanced_step(trial: Trial) -> Numbers:
     target, start = ((left * values) @ right.T for values in (goals, starts))
     run = ln.gradient_descent(ln.Problem.from_target(target), ln.inits.balanced(start), learning_rate=rate, steps=300)
     modes = left.T @ run.products @ right
-    printed = (np.diag(modes[1]) - starts) / misprints.balanced_step(eta, starts, goals)
+    share = (np.diag(modes[1]) - starts) / misprints.balanced_step(eta, starts, goals)
     off = np.abs(modes[-1] - np.diag(np.diag(modes[-1]))).max()
-    return {"right": printed * dim**2 / 2, "printed": printed, "off": off}
+    yield printed(r"one step of each mode over $2 \eta \lvert s \rvert (s^* - s)$", share, STEP)
+    yield corrected(r"one step of each mode over $4 \eta d^{-2} \lvert s \rvert (s^* - s)$", share * dim**2 / 2, STEP)
+    yield both("largest entry off the diagonal after 300 steps", off, DECOUPLED)
+
+
+HALF = within(0.0, "one draw in 16 000 lies beyond so many standard errors of a share", of=0.5, errors=4)
+TELLS = above(0.98, "a start whose determinant is nearly zero may not have decided yet")
+ONE_MODE = below(0.01, "small beside the missing mode, 1 to 3: each network that fails misses one mode only")
 
 
 @claim(
     "stuck-modes",
     says="Of balanced modes with random signs half get stuck at zero; the mixed dynamics converges from any start.",
     assumes="balanced start; the half is for aligned starts",
-    tried="400 aligned modes (full: 4000); 60 square starts of size 3 (full: 300)",
-    holds=AllOf(
-        Within(
-            4.0,
-            of=0.5,
-            times="uncertainty",
-            what="share of aligned modes stuck at 0",
-            because="standard errors of a share: one run in 16000 exceeds it by chance",
-        ),
-        AtLeast(ALL, "freed", what="share of aligned modes that converge with sigma^2 w = 1e-4"),
-        AtLeast(ALL, "healed", what="share of random starts that converge with sigma^2 w = 0.01"),
-        Above(
-            0.98,
-            "explained",
-            what="share of random starts whose determinants tell whether they miss the target",
-            because="those whose determinant is nearly zero may not have decided yet",
-            then="networks miss the target where the determinants have other signs",
-        ),
-        Below(
-            0.01,
-            "second",
-            what="second singular value of what is missing",
-            form=".0e",
-            because="small beside the missing mode, 1 to 3, where one mode is stuck",
-            then="each misses one mode only",
-        ),
-    ),
-    reads="aligned with random signs: {value:.3f} of the modes stuck at 0 (standard error {uncertainty:.3f}), "
-    "{freed:.3f} of them converge with sigma^2 w = 1e-4. Random square starts, not aligned: {missing:.2f} of {total} "
-    "trained networks miss the target, {healed:.2f} reach it with sigma^2 w = 0.01",
+    tried="400 aligned modes (full: 4000); 60 random square starts of size 3 (full: 300), not aligned",
 )
-def stuck_modes(trial: Trial) -> Numbers:
+def stuck_modes(trial: Trial) -> Rows:
     draws = 400 if trial.quick else 4000
     draw = generator(key=trial.seed)
     goals, starts = draw.uniform(1, 3, size=draws), draw.normal(size=draws)
@@ -98,39 +81,34 @@ def stuck_modes(trial: Trial) -> Numbers:
     missing = np.linalg.norm(ends - targets, 2, axis=(1, 2)) > 0.5
     wrong = np.linalg.det(targets) * np.linalg.det(begins) < 0
     cured = ln.gradient_flow(whole, ln.inits.balanced(begins, 2e-2), times=[30.0]).products[-1]
-    return {
-        "freed": (np.abs(freed - goals) < LEARNED * goals).mean(),
-        "missing": missing.mean(),
-        "explained": (missing == wrong).mean(),
-        "second": np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max(),
-        "healed": (np.linalg.norm(cured - targets, 2, axis=(1, 2)) < LEARNED * 3).mean(),
-        "total": total,
-        "value": (np.abs(balanced) < LEARNED).mean(),
-        "uncertainty": 0.5 / np.sqrt(draws),
-    }
+    stuck = Estimate((np.abs(balanced) < LEARNED).mean(), 0.5 / np.sqrt(draws))
+    yield printed("share of aligned modes that get stuck at 0", stuck, HALF)
+    converged = (np.abs(freed - goals) < LEARNED * goals).mean()
+    yield printed(r"share of aligned modes that converge with $\sigma^2 w = 10^{-4}$", converged, ALL)
+    healed = (np.linalg.norm(cured - targets, 2, axis=(1, 2)) < LEARNED * 3).mean()
+    yield printed(r"share of random square starts that converge with $\sigma^2 w = 0.01$", healed, ALL)
+    yield printed(
+        r"share of square starts that miss the target just if $\det A(0)$ and $\det A^*$ have other signs",
+        (missing == wrong).mean(),
+        TELLS,
+    )
+    second = np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max()
+    yield printed("largest second singular value of what is missing", second, ONE_MODE)
+    yield fact("share of random square starts that miss the target", missing.mean())
+
+
+GRAMS = below(1e-7, "the flow is integrated to $10^{-9}$ of the weights")
+VELOCITY = below(1e-4, r"central differences over $2 \cdot 10^{-4}$ of a smooth flow")
 
 
 @claim(
     "balanced-flow",
-    says="Balanced layers have C1 = sqrt(A^T A) and C2 = sqrt(A A^T), and A follows the balanced dynamics, eq. (1) "
-    "with sigma^2 w = 0.",
+    says=r"Balanced layers have $C_1 = \sqrt{A^\top A}$ and $C_2 = \sqrt{A A^\top}$, and $A$ follows the balanced "
+    r"dynamics, eq. (1) with $\sigma^2 w = 0$.",
     assumes="balanced start",
     tried="three random starts and targets of 6 outputs and 4 inputs, gradient flow",
-    holds=AllOf(
-        Below(
-            1e-7, "grams", what="largest distance of the Gram matrices", form=".0e", because="a flow integrated to 1e-9"
-        ),
-        Below(
-            1e-4,
-            what="distance of the flow's velocity from the balanced one, relative",
-            form=".0e",
-            because="central differences over 2e-4 of a smooth flow",
-        ),
-    ),
-    reads="Gram matrices are sqrt(A^T A) and sqrt(A A^T) to {grams:.0e} along the flow; its velocity is sqrt(AA^T) G "
-    "+ G sqrt(A^T A) to {value:.0e}",
 )
-def balanced_flow(trial: Trial) -> Numbers:
+def balanced_flow(trial: Trial) -> Rows:
     from scipy.linalg import polar
 
     step = 1e-4
@@ -146,34 +124,29 @@ def balanced_flow(trial: Trial) -> Numbers:
         grams += [np.abs(first.T @ first - roots[1]).max(), np.abs(second @ second.T - roots[0]).max()]
         velocity = roots[0] @ (target - product) + (target - product) @ roots[1]
         apart.append(relative_distance((after - before) / (2 * step), velocity))
-    return {"grams": highest(grams), "value": highest(apart)}
+    yield printed(
+        r"largest distance of the Gram matrices from $\sqrt{A^\top A}$ and $\sqrt{A A^\top}$", highest(grams), GRAMS
+    )
+    yield printed(
+        r"relative distance of the flow's velocity from $\sqrt{A A^\top} G + G \sqrt{A^\top A}$",
+        highest(apart),
+        VELOCITY,
+    )
+
+
+BACKWARD = at_most(1e-6, "none but rounding, which the saddle at 0 has amplified by up to $e^{28}$")
+ARRIVED = below(1e-3, "what is left of an exponential that falls like $e^{-t}$ or faster to $t = 7$")
 
 
 @claim(
     "monotone-modes",
-    says="Aligned balanced modes that start in (0, s*] grow monotonically to s*, those above s* fall monotonically to "
-    "it, and those that start below 0 rise to 0.",
+    says="Aligned balanced modes that start in $(0, s^*]$ grow monotonically to $s^*$, those above $s^*$ fall "
+    "monotonically to it, and those that start below 0 rise to 0.",
     assumes="balanced and aligned, small step",
-    tried="targets 1, 2, 3 and 4, starts of -2, -1, -0.1, 0.01, 0.5, 1 and 2 times each: 1400 steps of descent (t = 7)",
-    holds=AllOf(
-        AtMost(
-            1e-6,
-            "backward",
-            what="largest step away from the end",
-            form=".0e",
-            because="a monotone sequence has none, up to rounding that the saddle at 0 has amplified e^28-fold",
-        ),
-        Below(
-            1e-3,
-            what="largest distance from the end that is claimed, over the target",
-            form=".0e",
-            because="what is left of an exponential after a long descent",
-        ),
-    ),
-    reads="{modes} modes: the largest step away from the claimed end is {backward:.0e}, and at most {value:.0e} of the "
-    "target is left at the end",
+    tried="targets 1, 2, 3 and 4, starts of $-2$, $-1$, $-0.1$, 0.01, 0.5, 1 and 2 times each: 1400 steps of descent "
+    "($t = 7$)",
 )
-def monotone_modes(trial: Trial) -> Numbers:
+def monotone_modes(trial: Trial) -> Rows:
     goals, shares = np.meshgrid(np.arange(1.0, 5.0), [-2.0, -1.0, -0.1, 0.01, 0.5, 1.0, 2.0])
     goals, starts = goals.ravel(), (shares * goals).ravel()
     problem = ln.Problem.from_target(np.diag(goals))
@@ -181,7 +154,13 @@ def monotone_modes(trial: Trial) -> Numbers:
     run = ln.gradient_descent(problem, weights, learning_rate=0.005, steps=1400, save_every=10)
     modes = np.einsum("tii->ti", run.products)
     left = np.abs(modes - np.where(starts > 0, goals, 0.0)) / goals
-    return {"modes": goals.size, "backward": max(np.diff(left, axis=0).max(), 0.0), "value": left[-1].max()}
+    yield printed(
+        "largest step of a mode away from its end, over its target", max(np.diff(left, axis=0).max(), 0.0), BACKWARD
+    )
+    yield printed("largest distance from the end that is claimed, over the target", left[-1].max(), ARRIVED)
+
+
+ZERO = below(0.05, "'basically zero': a twentieth of its target")
 
 
 @claim(
@@ -189,28 +168,12 @@ def monotone_modes(trial: Trial) -> Numbers:
     says="From equal small starts the modes are learned one by one, the largest first: it converges while the others "
     "are still basically zero.",
     assumes="balanced and positively aligned, small start",
-    tried="targets 4, 3, 2, 1 (ratios 0.75, 0.67, 0.5), starts 1e-4, 1e-8, 1e-12, gradient flow",
-    holds=AllOf(
-        Below(
-            0.05,
-            "next",
-            what="share of the next mode when one has nine tenths of its target, from 1e-12",
-            because="'basically zero': a twentieth",
-        ),
-        Above(
-            0.0,
-            "margin",
-            what="least excess of the exponent in the start over half of 1 - s*_(i+1)/s*_i",
-            because="s_(i+1) is about s0^(1 - s*_(i+1)/s*_i), whatever the constant",
-        ),
-    ),
-    reads="when a mode has nine tenths of its target, the next one has {next:.1e} of its own, from 1e-12; from 1e-4, "
-    "{early:.1e}",
+    tried="targets 4, 3, 2, 1 (ratios 0.75, 0.67, 0.5), starts $10^{-4}$, $10^{-8}$, $10^{-12}$, gradient flow",
 )
-def modes_one_by_one(trial: Trial) -> Numbers:
+def modes_one_by_one(trial: Trial) -> Rows:
     goals, starts = np.array([4.0, 3.0, 2.0, 1.0]), (1e-4, 1e-8, 1e-12)
     problem = ln.Problem.from_target(np.diag(goals))
-    next_shares: dict[str, list[float]] = {f"s* = {goal:g}": [] for goal in goals[1:]}  # of each mode, by start
+    next_shares: dict[str, list[float]] = {f"$s^* = {goal:g}$": [] for goal in goals[1:]}  # of each mode, by start
     for start in starts:
         times = np.linspace(0.0, 1.3 * np.log(1 / start) / 2, 65)[1:]
         run = ln.gradient_flow(problem, ln.inits.balanced(start * np.eye(4)), times=times)
@@ -220,8 +183,12 @@ def modes_one_by_one(trial: Trial) -> Numbers:
             reached = np.interp(np.log(9), logit[:, i], times)
             own.append(np.exp(np.interp(reached, times, np.log(shares[:, i + 1]))))
     slopes = [exponent(starts, own)[0] for own in next_shares.values()]
-    return {
-        "next": {name: own[-1] for name, own in next_shares.items()},
-        "early": {name: own[0] for name, own in next_shares.items()},
-        "margin": slopes - 0.5 * (1 - goals[1:] / goals[:-1]),
-    }
+    why = "half of what follows from $s_0^{1 - s^*_{i + 1}/s^*_i}$, whatever the constant"
+    following = "share of its target that the next mode has when one has nine tenths of its own"
+    yield printed(f"{following}, from $10^{{-12}}$", {name: own[-1] for name, own in next_shares.items()}, ZERO)
+    yield printed(
+        "excess of its power of $s_0$ over $(1 - s^*_{i + 1}/s^*_i)/2$",
+        slopes - 0.5 * (1 - goals[1:] / goals[:-1]),
+        above(0.0, why),
+    )
+    yield fact(f"{following}, from $10^{{-4}}$", {name: own[0] for name, own in next_shares.items()})

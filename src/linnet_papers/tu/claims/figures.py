@@ -7,120 +7,105 @@ import numpy as np
 import linnet as ln
 from linnet.trajectories import Trajectory
 from linnet_papers.reproduction import (
-    Above,
-    AllOf,
-    AtLeast,
-    AtMost,
-    Below,
-    Falls,
-    Limit,
-    Numbers,
-    Rises,
+    Rows,
     Trial,
     Verdict,
+    above,
+    at_least,
+    at_most,
+    below,
+    both,
     claim,
+    corrected,
+    fact,
+    printed,
 )
 from linnet_papers.tu.figures import fig1
+from linnet_papers.tu.grids import plane, published
 from linnet_papers.tu.plane import RANK, step_size, task
 from linnet_papers.tu.settings import ERRORS, FAST, GAMMAS
-from linnet_papers.tu.tables import plane, published
 from linnet_papers.tu.training.starts import active_start
 
-CLOSE = Limit(0.1, "'very close': a tenth of the range of the curve")
 DISTANCE = 0.14  # a tenth of the root mean square entry of the target
-PLANE = "descent with c = 50 on 7 x 7 cells of the whole plane at d = 60 (full: 9 x 9 at d = 100), rank 5"
-MOST = Limit(0.9, "'the active region has': all but a tenth of its cells")
+PLANE = (
+    r"descent with $c = 50$ on $7 \times 7$ cells of the whole plane at $d = 60$ (full: $9 \times 9$ at $d = 100$), "
+    "rank 5"
+)
+MOST = at_least(0.9, "the caption says it of the region: all but a tenth of its cells")
 DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the active region
+INSIDE = r"$1 - \gamma_{\sigma^2} - \gamma_w \ge 1$"
 
 
 @claim(
     "fig2-errors",
     says="The active region has a small test error while the lazy region does not.",
     tried=PLANE,
-    holds=AtLeast(MOST, what="share of active cells with less than half of the lazy error", form=".0%"),
-    corrected=AllOf(
-        AtLeast(MOST, "deep", what="that share where 1 - gamma_sigma2 - gamma_w is 1 or more", form=".0%"),
-        Above(0.5, "band", what="median error over the lazy one, closer to the border", because="the band along it"),
-    ),
     correction="well inside the active region; along the lazy border, and where the start is nearly infinite noise, "
     "the error of active cells is still more than half of the lazy one",
-    reads="least test error over the median one of the lazy cells (d = {dim}): below a half in {value:.0%} of {cells} "
-    "active cells, in {deep:.0%} of those with 1 - gamma_sigma2 - gamma_w >= 1; median {band:.2f} closer to the border",
 )
-def errors_of_the_regions(trial: Trial) -> Numbers:
-    cells = plane.TABLE.rows(trial)
+def errors_of_the_regions(trial: Trial) -> Rows:
+    cells = plane.diagram(trial)
     error = cells.min_test_loss / cells.min_test_loss[cells.region == "lazy"].median(skipna=False)
     active = error[cells.region == "active"]
     deep = cells.gap[cells.region == "active"] >= DEEP
-    return {
-        "dim": cells.dim.item(),
-        "cells": active.size,
-        "deep": (active[deep] < 0.5).mean().item(),
-        "band": active[~deep].median(skipna=False).item(),
-        "value": (active < 0.5).mean().item(),
-    }
+    half = "share of active cells with less than half of the median lazy error"
+    yield printed(half, (active < 0.5).mean().item(), MOST)
+    yield corrected(f"{half}, where {INSIDE}", (active[deep] < 0.5).mean().item(), MOST)
+    yield corrected(
+        "median error of the other active cells over the median lazy one",
+        active[~deep].median(skipna=False).item(),
+        above(0.5, "the band along the border, of which the correction says that it is not small there"),
+    )
+    yield fact("active cells", active.size)
 
 
-OVER = Above(
-    1.35, "lazy", what="stable rank of the lazy cells over that of A*", because="'overestimates it': a third more"
-)
+OVER = above(1.35, "'overestimates it': by more than the third by which active cells may be off")
 
 
 @claim(
     "ranks",
     says="The active region has approximately the correct rank while the lazy region overestimates it.",
-    tried=PLANE,
-    holds=AtLeast(MOST, what="share of active cells within a third of the rank of A*", form=".0%") & OVER,
-    corrected=AtLeast(MOST, "deep", what="that share where 1 - gamma_sigma2 - gamma_w is 1 or more", form=".0%") & OVER,
+    tried=f"{PLANE}; the stable rank at the least test error",
     correction="well inside the active region; along the lazy border active cells overestimate it too",
-    reads="stable rank at the least test error over that of A* ({own:.2f}): within 0.35 of 1 in {value:.0%} of "
-    "{cells} active cells, in {deep:.0%} of those with 1 - gamma_sigma2 - gamma_w >= 1, up to {most:.2f} in the "
-    "others; {lazy:.2f} in the lazy ones (d = {dim})",
 )
-def ranks_of_the_regions(trial: Trial) -> Numbers:
-    cells = plane.TABLE.rows(trial)
+def ranks_of_the_regions(trial: Trial) -> Rows:
+    cells = plane.diagram(trial)
     own = ln.observables.stable_rank(np.asarray(task(cells.dim.item(), 0, trial.seed).truth))
     rank = cells.stable_rank / own
     active = rank[cells.region == "active"]
     deep = cells.gap[cells.region == "active"] >= DEEP
     right = abs(active - 1) < 0.35
-    return {
-        "dim": cells.dim.item(),
-        "cells": active.size,
-        "own": own,
-        "deep": right[deep].mean().item(),
-        "most": active[~deep].max(skipna=False).item(),
-        "lazy": rank[cells.region == "lazy"].values,
-        "value": right.mean().item(),
-    }
+    close = "share of active cells whose rank is within 0.35 of that of $A^*$, relative"
+    yield printed(close, right.mean().item(), MOST)
+    yield both("stable rank of lazy cells over that of $A^*$", rank[cells.region == "lazy"].values, OVER)
+    yield corrected(f"{close}, where {INSIDE}", right[deep].mean().item(), MOST)
+    yield fact("stable rank of $A^*$", own)
+    yield fact("largest rank of the other active cells over that of $A^*$", active[~deep].max(skipna=False).item())
 
 
 @claim(
     "below-d",
-    says="The self-consistent dynamics remain a good approximation in the (mildly) underparametrized regime, w < d.",
+    says="The self-consistent dynamics remain a good approximation in the (mildly) underparametrized regime, $w < d$.",
     assumes="none proved",
-    tried=PLANE + "; cells with 1/2 < gamma_w < 1",
-    holds=AtLeast(MOST, what="share of these cells with a distance below a fifth of the target", form=".0%"),
-    corrected=AtLeast(MOST, "small", what="that share where gamma_sigma2 is -1 or less", form=".0%"),
-    correction="for small starts, gamma_sigma2 <= -1; for larger ones the start's own factors and its imbalance "
-    "replace it (theories.lazy_active.split_flow, judged by own-trained)",
-    reads="largest root mean square distance over the run, over that of the target: below a fifth in {value:.0%} of "
-    "{cells} cells, in {small:.0%} of those with gamma_sigma2 <= -1 (up to {most:.2f} there, {far:.2f} elsewhere; d "
-    "= {dim})",
+    tried=rf"{PLANE}; cells with $1/2 < \gamma_w < 1$; the largest root mean square distance over the run, over the "
+    "root mean square of the target",
+    correction=r"for small starts, $\gamma_{\sigma^2} \le -1$; for larger ones the start's own factors and its "
+    "imbalance replace it (theories.lazy_active.split_flow, judged by own-trained)",
 )
-def equation_below_d(trial: Trial) -> Numbers:
-    cells = plane.TABLE.rows(trial)
+def equation_below_d(trial: Trial) -> Rows:
+    cells = plane.diagram(trial)
     strip = cells.isel(cell=(cells.gamma_width > 0.5) & (cells.gamma_width < 1))
     share = strip.distance / np.sqrt(2)  # |Y|^2/d^2 is about 2
     small = strip.gamma_variance <= -1
-    return {
-        "dim": cells.dim.item(),
-        "cells": share.size,
-        "small": (share[small] < 0.2).mean().item(),
-        "most": share[small].max(skipna=False).item(),
-        "far": share[~small].max(skipna=False).item(),
-        "value": (share < 0.2).mean().item(),
-    }
+    near = "share of the cells with a distance below a fifth of the target"
+    yield printed(near, (share < 0.2).mean().item(), MOST)
+    yield corrected(rf"{near}, $\gamma_{{\sigma^2}} \le -1$", (share[small] < 0.2).mean().item(), MOST)
+    largest = {"start": share[small].max(skipna=False).item(), "other": share[~small].max(skipna=False).item()}
+    yield fact(r"largest distance, $\gamma_{\sigma^2} \le -1$", largest["start"])
+    yield fact("largest distance, larger starts", largest["other"])
+
+
+ALMOST = at_most(0.2, "'almost everywhere': all but a fifth of the cells")
 
 
 @claim(
@@ -128,79 +113,62 @@ def equation_below_d(trial: Trial) -> Numbers:
     says="The distance to the self-consistent dynamics is small almost everywhere outside the region of the theorems "
     "too.",
     assumes="none proved",
-    tried=PLANE,
-    holds=AtMost(
-        0.2,
-        what=f"share of the cells outside with a distance above {DISTANCE:g}",
-        form=".0%",
-        because="'almost everywhere': all but a fifth of the cells",
-    ),
+    tried=f"{PLANE}; the largest root mean square distance over the run, entries of the target being 1.4",
     expected=Verdict.REFUTED,
-    reads=f"largest root mean square distance over the run, entries of the target being 1.4: above {DISTANCE:g} in "
-    "{value:.0%} of the cells outside and in {inside:.0%} of those inside (d = {dim}); above 0.37, a quarter of the "
-    "target, in {far:.0%} outside, median {median:.2f}",
 )
-def distance_outside(trial: Trial) -> Numbers:
-    cells = plane.TABLE.rows(trial)
+def distance_outside(trial: Trial) -> Rows:
+    cells = plane.diagram(trial)
     outside, inside = cells.distance[~cells.inside], cells.distance[cells.inside]
     # `~(... <= ...)`: a distance that is NaN counts as a large one
-    return {
-        "dim": cells.dim.item(),
-        "inside": (~(inside <= DISTANCE)).mean().item(),
-        "median": outside.median(skipna=False).item(),
-        "far": (~(outside <= np.exp(-1))).mean().item(),
-        "value": (~(outside <= DISTANCE)).mean().item(),
-    }
+    yield printed(
+        f"share of the cells outside with a distance above {DISTANCE:g}",
+        (~(outside <= DISTANCE)).mean().item(),
+        ALMOST,
+    )
+    yield fact("the same share of the cells inside", (~(inside <= DISTANCE)).mean().item())
+    yield fact(
+        "share of the cells outside with a distance above 0.37, a quarter of the target",
+        (~(outside <= np.exp(-1))).mean().item(),
+    )
+    yield fact("median distance outside", outside.median(skipna=False).item())
+
+
+CLOSE = below(0.1, "'very close': a curve that is a tenth of the range away would be seen to be another")
 
 
 @claim(
     "fig1",
     says="The train and test errors of gradient descent are very close to those of the self-consistent dynamics.",
     assumes="active region",
-    tried="d = 60 (full: 200), rank 5, gamma = (-1.85, 2.25), c = 5, 90 steps; both loops",
-    holds=AllOf(
-        Below(CLOSE, what="largest gap of eq. (2) over the range", form=".2%"),
-        Below(CLOSE, "sequential", what="that of the public loop", form=".2%"),
-    ),
-    reads="train and test error of descent are within {value:.2%} of their range of those of eq. (1) (d = {dim}, c = "
-    "5), {sequential:.2%} in the public loop, whose second layer sees the new first one",
+    tried=r"$d = 60$ (full: 200), rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, $c = 5$, 90 steps; descent "
+    "as eq. (2) has it, and the public loop, whose second layer sees the new first one",
 )
-def errors_of_figure_one(trial: Trial) -> Numbers:
+def errors_of_figure_one(trial: Trial) -> Rows:
     dim = 60 if trial.quick else 200
     errors = fig1.compute(fig1.TuFig1(dim=dim, seed=trial.seed), ("a",))["error"]
     predicted = errors.sel(side="self-consistent")
     sizes = predicted.max("step", skipna=False)
     gaps = (abs(errors - predicted).max("step", skipna=False) / sizes).max("kind", skipna=False)
-    return {
-        "dim": dim,
-        "sequential": gaps.sel(side="sequential").item(),
-        "value": gaps.sel(side="simultaneous").item(),
-    }
+    yield printed("largest gap of an error over the range, eq. (2)", gaps.sel(side="simultaneous").item(), CLOSE)
+    yield printed("largest gap of an error over the range, public loop", gaps.sel(side="sequential").item(), CLOSE)
+
+
+FASTER = above(1.5, r"$2 \sqrt{s^2 + \sigma^4 w^2}$ is twice as large at $2 \sigma^2 w$ as far below $\sigma^2 w$")
+FIRST = above(0.0, "the leading values converge first, the more so the larger $d$")
+LATER = below(0.0, "the rest is left behind, the more so the larger $d$")
+CONVERGED = at_least(2 / 3, "'have converged': by more than half of what is left, and rising with $d$")
+HAVE_NOT = at_most(0.5, "'the rest have not': less than half of the way")
 
 
 @claim(
     "fig1-values",
-    says="The five leading singular values speed up as they cross sigma^2 w and converge earlier than the rest; the "
-    "least test error is where they have converged and the rest have not.",
+    says=r"The five leading singular values speed up as they cross $\sigma^2 w$ and converge earlier than the rest; "
+    "the least test error is where they have converged and the rest have not.",
     assumes="active region",
-    tried="rank 5, gamma = (-1.85, 2.25), 2 tasks: d = 60, 120, 240 (full: 100, 200, 500), c = 5; speeds at c = 50",
-    holds=AllOf(
-        Above(
-            1.5,
-            "speeds",
-            what="growth of a leading value over its distance left, above sigma^2 w over below it",
-            because="2 sqrt(s^2 + sigma^4 w^2) is twice as large at twice sigma^2 w as far below it",
-        ),
-        Rises(0.0, "leading", what="least of the five over its target, growing d", because="they converge first"),
-        Falls(0.0, "following", what="the sixth over its target, growing d", because="the rest is left behind"),
-        AtLeast(2 / 3, what="least of the five at the largest d", because="'have converged': two thirds and rising"),
-        AtMost(0.5, "next", what="the sixth at the largest d", because="'not the rest': less than half of it"),
-    ),
-    reads="leading values grow {speeds:.1f} times as fast, over the distance left, above sigma^2 w as below it; at "
-    "the least test error the least of them is at {leading:.2f} of its target and the sixth at {following:.2f} at d "
-    "= {dims}",
+    tried=r"rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, 2 tasks: $d = 60$, 120, 240 (full: 100, 200, "
+    "500), $c = 5$; speeds at $c = 50$",
 )
-def values_of_figure_one(trial: Trial) -> Numbers:
+def values_of_figure_one(trial: Trial) -> Rows:
     dims = (60, 120, 240) if trial.quick else (100, 200, 500)
     leading, following = [], []
     for dim in dims:
@@ -210,14 +178,12 @@ def values_of_figure_one(trial: Trial) -> Numbers:
         following.append(np.mean([share[RANK] for share in shares]))
     slow, goals = descent_of_figure_one(trial, dims[0], 0, c=10 * FAST, steps=600, save_every=3)
     speeds = speed_ups(ln.observables.singular_values(slow.products), goals, dims[0] ** sum(GAMMAS))
-    return {
-        "dims": dims,
-        "speeds": speeds,
-        "leading": leading,
-        "following": following,
-        "next": following[-1],
-        "value": leading[-1],
-    }
+    yield printed(r"speed of a leading value over its distance left, above $\sigma^2 w$ over below it", speeds, FASTER)
+    share = "of its target at the least test error"
+    yield printed(f"change with $d$ of what the least of the five has {share}", np.diff(leading), FIRST)
+    yield printed(f"change with $d$ of what the sixth has {share}", np.diff(following), LATER)
+    yield printed(f"what the least of the five has {share}, at the largest $d$", leading[-1], CONVERGED)
+    yield printed(f"what the sixth has {share}, at the largest $d$", following[-1], HAVE_NOT)
 
 
 def descent_of_figure_one(
@@ -239,30 +205,23 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
         speed = np.diff(values[:, mode]) / (goal - own)
         below = (own > 0.25 * threshold) & (own < 0.5 * threshold)
         above = (own > 2 * threshold) & (own < 0.7 * goal)
-        factors[f"s_{mode + 1}"] = speed[above].mean() / speed[below].mean()
+        factors[f"$s_{mode + 1}$"] = speed[above].mean() / speed[below].mean()
     return factors
 
 
 @claim(
     "published-cells",
     says="The cells of the phase diagram have the test errors that the authors printed.",
-    tried="d = 200, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each",
-    holds=AtMost(
-        0.03,
-        what="largest distance from the printed error beyond two standard errors",
-        form=".2%",
-        because="the mean over draws within 3% of the printed error of one draw, whose own scatter is 1.7%",
-    ),
-    reads="{cells} of the printed cells trained again on other tasks, test error at the printed step: median "
-    "{median:.2%} from the printed one, at most {largest:.2%} (standard error at most {standard_error:.2%})",
+    tried="$d = 200$, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each; the test error at "
+    "the printed step",
 )
-def published_errors(trial: Trial) -> Numbers:
-    share, error = np.array(published.TABLE.rows(trial)["share"]).T
+def published_errors(trial: Trial) -> Rows:
+    share, error = np.array(published.read(published.cells(trial))["share"]).T
     apart = np.abs(share - 1)
-    return {
-        "cells": apart.size,
-        "median": np.median(apart),
-        "largest": apart.max(),
-        "value": (apart - ERRORS * error).max(),
-        "standard_error": error.max(),
-    }
+    yield printed(
+        "largest relative distance from the printed error beyond two standard errors",
+        (apart - ERRORS * error).max(),
+        at_most(0.03, "the printed error is that of one draw, whose own scatter is 1.7%"),
+    )
+    yield fact("relative distance of each cell", apart)
+    yield fact("largest standard error of a mean", error.max())

@@ -10,7 +10,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 import linnet as ln
 from linnet import style
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, below, fact, printed, within
 from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.reproduction.drawing import panel_axes
 from linnet_papers.tu import plane
@@ -26,8 +26,8 @@ LOOKS: dict[str, dict[str, Any]] = {  # solid and dashed as in the paper's capti
     "simultaneous": {"linestyle": (0, (4, 1.6)), "linewidth": 1.4, "zorder": 3},
     "sequential": {"linestyle": (0, (1, 1.2)), "linewidth": 1.4, "zorder": 3},
 }
-GAP = Limit(0.1, "'very close': a curve that is a tenth of the range away would be seen to be another")
-SPEED = Limit(0.25, "near the threshold the leading vector still turns, and a step at c = 5 is not small")
+GAP = below(0.1, "'very close': a curve that is a tenth of the range away would be seen to be another")
+SPEED = within(0.25, "near the threshold the leading vector still turns, and a step at $c = 5$ is not small", of=1)
 
 
 class TuFig1(Settings):
@@ -176,55 +176,39 @@ def _spectrum_panel(axis: style.Axes, data: Dataset) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6, columnspacing=1.0)
 
 
-def check(data: Dataset) -> list[Check]:
-    errors = [_error_check(data, kind) for kind in ("train", "test")]
-    return [*errors, _distance_check(data), _least_error_check(data), _speed_up_check(data)]
-
-
-def _error_check(data: Dataset, kind: str) -> Check:
-    """Measure how far the train or test error of descent is from that of eq. (1), over the largest it is."""
-    theory, *trained = (data["error"].sel(kind=kind, side=side).values for side in SIDES)
-    one, two = (float(np.abs(error - theory).max() / error.max()) for error in trained)
-    text = (
-        f"{kind} error of descent vs eq. (1) ({data.attrs['scheme']} steps): largest gap {one:.2g} of its range (limit "
-        f"{GAP:g}); {two:.2g} with the public loop, whose second layer sees the new first one"
-    )
-    return Check(text, one, GAP, one < GAP if np.isfinite(one) else None)
-
-
-def _distance_check(data: Dataset) -> Check:
-    """Measure how far the products of descent are from those of eq. (1)."""
+def check(data: Dataset) -> Rows:
+    for kind in ("train", "test"):
+        theory, *trained = (data["error"].sel(kind=kind, side=side).values for side in SIDES)
+        one, two = (float(np.abs(error - theory).max() / error.max()) for error in trained)
+        gap = f"largest gap between the {kind} error of descent and that of eq. (1), over its range"
+        yield printed(gap, one, GAP) if np.isfinite(one) else fact(gap, one)
+        yield fact(f"{gap}, public loop", two)
     norms = (data["singular_value"].sel(side="simultaneous") ** 2).sum("mode")
-    shares = (data["distance"].max("step") / norms.max()) ** 0.5 * data.sizes["mode"]
-    one, two = (float(shares.sel(update=side)) for side in SIDES[1:])
-    text = (
-        f"products of descent vs eq. (1): largest distance {one:.2g} of the largest norm, {two:.2g} in the public loop"
-    )
-    return Check(text, one)
+    apart = (data["distance"].max("step") / norms.max()) ** 0.5 * data.sizes["mode"]
+    distances = {NAMES[side]: float(apart.sel(update=side)) for side in SIDES[1:]}
+    yield fact("largest distance of the products from those of eq. (1), over their largest norm", distances)
+    yield from _least_error_rows(data)
+    yield from _speed_rows(data)
 
 
-def _least_error_check(data: Dataset) -> Check:
-    """Measure where the singular values are at the least test error."""
+def _least_error_rows(data: Dataset) -> Rows:
+    """Yield the least test error, and where the singular values are there."""
     tests = data["error"].sel(kind="test")
     best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
-    rank, threshold, step = int(data.attrs["rank"]), float(data.attrs["threshold"]), best["simultaneous"]
-    goals, values = data["target"].values, data["singular_value"].sel(side="simultaneous").values[step]
-    signal = values[:rank] / goals[:rank]
-    following = ""
+    yield fact("least test error", {NAMES[side]: float(tests.sel(side=side).min()) for side in best})
+    yield fact("step of the least test error", {NAMES[side]: step for side, step in best.items()})
+    rank, threshold = int(data.attrs["rank"]), float(data.attrs["threshold"])
+    goals = data["target"].values
+    values = data["singular_value"].sel(side="simultaneous").values[best["simultaneous"]]
+    there = "at the least test error of descent"
+    yield fact(f"leading singular values over those of the target, {there}", values[:rank] / goals[:rank])
     if rank < len(values):
-        shares = values[rank] / goals[rank], values[rank] / threshold
-        following = f", the next one at {shares[0]:.2f} of its target and {shares[1]:.2g} of the threshold"
-    least = {side: float(tests.sel(side=side).min()) for side in SIDES[:2]}
-    return Check(
-        f"least test error {least['simultaneous']:.3g} at step {step} (eq. (1): {least['self-consistent']:.3g} at step "
-        f"{best['self-consistent']}); there the {rank} leading singular values are at {signal.min():.2f} to "
-        f"{signal.max():.2f} of the target's{following}",
-        least["simultaneous"],
-    )
+        yield fact(f"the next one over that of the target, {there}", values[rank] / goals[rank])
+        yield fact(f"the next one over the threshold, {there}", values[rank] / threshold)
 
 
-def _speed_up_check(data: Dataset) -> Check:
-    """Measure how fast the leading singular value grows over what is predicted, while lazy and while active.
+def _speed_rows(data: Dataset) -> Rows:
+    """Yield how fast the leading singular value grows over what is predicted, while lazy and while active.
 
     Steps are compared with the exact solution of the aligned mode over one step, as steps are not small.
     """
@@ -233,22 +217,15 @@ def _speed_up_check(data: Dataset) -> Check:
     # without the first two steps, when the start's own singular vectors are leading
     now, speed = values[2:-1], (np.diff(values) / data["leading_growth"].values[:-1])[2:]
     parts = {  # far from the threshold, or else on its side of it
-        "below": [(now < threshold / 5) & (now < 0.7 * goal), (now < threshold) & (now < 0.7 * goal)],
-        "above": [(now > 5 * threshold) & (now < 0.5 * goal), (now > threshold) & (now < 0.7 * goal)],
+        "below the threshold": [(now < threshold / 5) & (now < 0.7 * goal), (now < threshold) & (now < 0.7 * goal)],
+        "above the threshold": [(now > 5 * threshold) & (now < 0.5 * goal), (now > threshold) & (now < 0.7 * goal)],
     }
     measured = {name: [speed[part].mean() for part in choices if part.any()] for name, choices in parts.items()}
-    missing = [name for name, means in measured.items() if not means]
-    if missing:
-        return Check(
-            f"leading mode: its speed is not measurable {' and '.join(missing)} the threshold, where it never is while "
-            "it grows"
-        )
-    below, above = (float(means[0]) for means in measured.values())
-    text = (
-        f"leading mode: speed over distance left is {below:.2f} below the threshold and {above:.2f} above it, in units "
-        f"of 2 sqrt(s^2 + g^2) (limit: {SPEED:g} from 1)"
-    )
-    return Check.below(text, max(abs(below - 1), abs(above - 1)), SPEED)
+    of_leading = r"speed of the leading mode over its distance left, in units of $2 \sqrt{s^2 + \sigma^4 w^2}$"
+    if all(measured.values()):
+        yield printed(of_leading, {name: float(means[0]) for name, means in measured.items()}, SPEED)
+    else:
+        yield fact(f"{of_leading}: not measurable, as it is never on both sides of the threshold while it grows", [])
 
 
 FIGURE = Figure(

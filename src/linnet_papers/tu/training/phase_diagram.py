@@ -76,18 +76,6 @@ def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float
     return {**cells, **exponents, "signal": signal, "noise": noise}
 
 
-def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank: int, seed: int) -> Block:
-    """Networks of one step size and order of updates: the largest |A - A_sc|^2/d^2 over the run, as a logarithm.
-
-    A replicate has the same task and the same start under every step size and order.
-    """
-    c, update = one_of_each(points, "c", "update")
-    exponents = {"gamma_variance": np.full(len(seeds), gammas[0]), "gamma_width": np.full(len(seeds), gammas[1])}
-    starts = 1000 * (seed + 1) + points["replicate"]
-    cells = plane_cells(points | exponents, starts, rank=rank, c=c, update=update, seed=seed)
-    return {name: cells[name] for name in ("log_distance", "min_test_loss", "taken")}
-
-
 @cell_by_cell
 def published_cells(key: int, *, cell: str, replicate: int, dim: int, rank: int, seed: int) -> Block:
     r"""Return the test error per entry of a published cell after as many steps of the public loop as the authors took.

@@ -90,7 +90,7 @@ export function leastError(spectrum, few, g, width) {
 }
 
 /** What a finite width changes that the formula leaves out, as Python measured it. @param {Spectrum} spectrum @param {number} width @param {number} g @param {number} share of the start's own product in the error */
-function leftOut(spectrum, width, g, share) {
+export function leftOut(spectrum, width, g, share) {
   const part = spectrum.dim / width;
   return ((1.6 * part) / (1 + 2 * part)) * share + (0.08 * part ** 2 * g * g) / (g * g + spectrum.values[0] ** 2);
 }

@@ -20,6 +20,9 @@ const controls = grouped(
   { kind: "whole", name: "rank", label: "Rank K", initial: 5, bounds: [1, 10], help: "Of the true matrix A*.", when: ["task", "drawn"] },
   { kind: "number", name: "noise", label: "Noise", initial: 1, bounds: [0.05, 4], step: 0.05, help: "Standard deviation of the entries of the noise E in A* + E.", when: ["task", "drawn"] },
   { kind: "whole", name: "key", label: "Draw", initial: 0, bounds: [0, 999], help: "Seed of the task and of trained cells; the same seed in Python draws the same matrix.", when: ["task", "drawn"] },
+  "Optimizer",
+  { kind: "choice", name: "how", label: "Training", initial: "flow", choices: { flow: "gradient flow", spectral: "spectral descent (Muon’s limit)" }, help: "Spectral descent steps along the polar factor of each gradient, which is Muon with small steps and no momentum. No formula is known for networks narrower than d." },
+  { kind: "number", name: "decay", label: "Weight decay λ", initial: 0, bounds: [0, 40], step: 0.5, help: "Of both layers, under gradient flow. It lets the threshold decay, so that lazy initializations turn active.", when: ["how", "flow"] },
   "Map",
   { kind: "choice", name: "show", label: "Colors", initial: "test", choices: QUANTITIES, help: "What the colors of the map show." },
   { kind: "switch", name: "borders", label: "Borders", initial: true, help: "Of the regions, by theory." },
@@ -32,9 +35,9 @@ const COLORS = ["var(--blue)", "var(--orange)"];
 
 /** The task of a state as the worker takes it. @param {State} state */
 function taskOf(state) {
-  const named = data.tasks[state.task];
-  if (!named) return { dim: state.dim, rank: Math.min(state.rank, state.dim), noise: state.noise, key: state.key };
-  return { dim: named.dim, rank: named.rank, noise: named.noise, key: named.key ?? 0, ...(named.spectrum ? { spectrum: named.spectrum } : {}) };
+  const named = data.tasks[state.task], training = { how: state.how, decay: state.how === "flow" ? state.decay : 0 };
+  if (!named) return { ...training, dim: state.dim, rank: Math.min(state.rank, state.dim), noise: state.noise, key: state.key };
+  return { ...training, dim: named.dim, rank: named.rank, noise: named.noise, key: named.key ?? 0, ...(named.spectrum ? { spectrum: named.spectrum } : {}) };
 }
 
 /** @param {State} state @param {number} which */
@@ -43,9 +46,12 @@ function cellSettings(state, which) {
   return cell.length === 2 ? { ...taskOf(state), cell } : null;
 }
 
+/** Whether the training is gradient flow without decay. @param {State} state */
+const plain = (state) => state.how === "flow" && state.decay === 0;
+
 /** What the map shows: cells of a named task's file in place of the formula where Python draws networks. @param {any} map @param {State} state */
 function mapOf(map, state) {
-  const file = data.tasks[state.task]?.narrow, test = Array.from(map.test, (x) => x / map.power), uncertainty = Array.from(map.uncertainty), time = Array.from(map.time), rank = Array.from(map.rank);
+  const file = plain(state) ? data.tasks[state.task]?.narrow : null, test = Array.from(map.test, (x) => x / map.power), uncertainty = Array.from(map.uncertainty), time = Array.from(map.time), rank = Array.from(map.rank);
   file?.cells.forEach((/** @type {number} */ at, /** @type {number} */ i) => {
     [test[at], uncertainty[at], time[at], rank[at]] = [file.test[i], file.uncertainty[i], file.time[i] ?? NaN, file.rank[i]];
   });
@@ -97,12 +103,12 @@ export const page = {
             x: map.variancePowers, y: map.widthPowers, z, ...range, label: QUANTITIES[/** @type {"test"} */ (show)], hatched: found.hatched,
             told(i, j) {
               const at = i * map.variancePowers.length + j, off = found.uncertainty[at];
-              return `width ${said(map.widths[i], 7)}, variance ${said(map.variances[j])}\nleast test error ${said(found.test[at])} of |A*|²${off <= LIMIT ? ` ± ${said(100 * off, 2)}%` : Number.isFinite(off) ? ` ± ${said(100 * off, 2)}%: uncertain` : ": not claimed"}\nat t = ${Number.isFinite(found.time[at]) ? said(found.time[at]) : "no sharp time"}, stable rank ${said(found.rank[at])}\nTouch to train it.`;
+              return `width ${said(map.widths[i], 7)}, variance ${said(map.variances[j])}\nleast test error ${said(found.test[at])} of |A*|²${off <= LIMIT ? ` ± ${said(100 * off, 2)}%` : Number.isFinite(off) ? ` ± ${said(100 * off, 2)}%: uncertain` : ": not claimed"}\nat t = ${Number.isFinite(found.time[at]) ? said(found.time[at]) : found.time[at] === Infinity ? "the end" : "no sharp time"}, stable rank ${said(found.rank[at])}\nTouch to train it.`;
             },
           },
           marks: [0, 1].flatMap((k) => (state.cells.length >= 2 * k + 2 ? [{ x: state.cells[2 * k], y: state.cells[2 * k + 1], color: k ? "#ff9d3c" : "#4dc3ff", symbol: "box", size: 7 }] : [])),
         };
-        if (state.borders) {
+        if (state.borders && plain(state)) {
           figure.curves = borders(task, map.size, map.widthPowers);
           const lazy = Math.log(map.size) / Math.log(task.dim), at = (/** @type {number} */ w) => [lazy - w, -w / 2];
           figure.notes = [
@@ -115,6 +121,9 @@ export const page = {
       },
       about({ map }, state) {
         const { hatched, test } = mapOf(map, state), least = Math.min(...test.filter((_, i) => !hatched[i])), share = hatched.filter(Boolean).length / hatched.length;
+        const known = Number.isFinite(least) ? said(least, 2) : "no known part", hatching = `Hatched (${said(100 * share, 2)}%): the formula is not claimed to 1%.`;
+        if (state.how === "spectral") return `Look at the color: it is the same everywhere. Spectral descent clips the target, and the initialization only sets the time scale, so no initialization at least as wide as the target is active: the error is ${known} of |A*|². ${hatching}`;
+        if (state.decay > 0) return `Look at the upper right: there learning was lazy, and decay turns it active, because the threshold decays with the weights. The least error is ${known} of |A*|². ${hatching} The product of the initial weights is left out, and counted as uncertainty.`;
         return `Look at the dark region: small and active initializations reach ${said(least, 2)} of |A*|², where 1 is what a network that has learned nothing has. Above the white line σ²w = |A*| learning is lazy, and above the dashed one σ⁴w = 1 the initial product is noise itself. Thin: w = d; dotted: w = K. Hatched (${said(100 * share, 2)}%): the formula is not claimed to 1%.`;
       },
       pick(x, y, state) {
@@ -148,7 +157,7 @@ export const page = {
       about({ first, second }) {
         const one = (/** @type {any} */ cell) => {
           if (cell.note) return cell.note;
-          const off = cell.wide ? `, by formula ${said(cell.predictedLeast)} (${said(100 * (cell.predictedLeast / cell.least - 1), 2)}%)` : "; the formula does not hold for so narrow a network";
+          const off = cell.wide && Number.isFinite(cell.predictedLeast) ? `, by formula ${said(cell.predictedLeast)} (${said(100 * (cell.predictedLeast / cell.least - 1), 2)}%)` : "; the formula does not hold for so narrow a network";
           return cell.done ? `Least test error of the network of width ${said(cell.width, 7)}, trained at d = ${cell.dim}: ${said(cell.least)}${off}.` : `Training width ${said(cell.width, 7)}: step ${cell.steps} …`;
         };
         const both = [first, second].filter(Boolean), rising = both.find((c) => c.done && c.test.at(-1) > 1.05 * c.least);
@@ -194,8 +203,7 @@ ${made}
 d = ${t.dim}
 widths = np.round(float(d) ** np.linspace(0, 2.8, 35))
 variances = float(d) ** np.linspace(-3, 0, 35)
-# draws=0 is the formula that the page computes; leave it out to draw narrow networks too
-diagram = predicted_diagram(task, variances, widths, draws=0)
+${plain(state) ? "# draws=0 is the formula that the page computes; leave it out to draw narrow networks too\n" : ""}diagram = predicted_diagram(task, variances, widths, ${state.how === "spectral" ? "update=ln.trainers.updates.SpectralDescent()" : t.decay > 0 ? `weight_decay=${t.decay}` : "draws=0"})
 print(diagram.min_test_loss)  # (width, variance); the page shows 2/|A*|^2 times this
 `;
   },

@@ -7,16 +7,14 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import Limit
+from linnet_papers.reproduction import Rows, at_least, at_most, fact, printed
 from linnet_papers.reproduction.datasets import DataArray, Dataset
 from linnet_papers.reproduction.drawing import around_zero, cell_map
-from linnet_papers.reproduction.figure import Check
 from linnet_papers.tu import plane
 from linnet_papers.tu.training.phase_diagram import REASONS
 
-MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
-COVERED = Limit(
-    0.95, "every cell is covered at d = 200; at d = 40 bars are wider, and a few cells of a coarse grid may be above 3%"
+COVERED = at_least(
+    0.95, "all cells are covered at $d = 200$; bars are wider at $d = 40$, where a few cells may be above 3%"
 )
 LEVELS = 7  # contours over panel a
 EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its least test error
@@ -100,18 +98,15 @@ def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) 
     axis.set(xlim=across.values[[0, -1]], ylim=up.values[[0, -1]])
 
 
-def checks(data: Dataset) -> list[Check]:
-    """Return how much of the plane is covered, and how far the formula is there."""
+def rows(data: Dataset) -> Rows:
+    """Yield how much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
     off = relative_difference(data).transpose(*data["covered"].dims).values
     inside = np.abs(off[covered & np.isfinite(off)])
-    share = float(covered.mean())
-    first = Check.at_least("share of the plane that the formula covers", share, COVERED, form=".0%")
-    if not inside.size:
-        return [first, Check("predicted against trained: every covered cell ended early")]
-    middle = float(np.median(inside))
-    text = (
-        f"predicted against trained least test error, {inside.size} covered cells that did not end early: median "
-        f"{middle:.2%} (at most {MEDIAN / dim:.2%}), 90% within {np.quantile(inside, 0.9):.1%}"
-    )
-    return [first, Check.at_most(text, middle, MEDIAN / dim)]
+    yield printed("share of the plane that the formula covers", float(covered.mean()), COVERED)
+    if inside.size:
+        fluctuations = "$1/d$: a start's own fluctuations are about $0.3/d$, in narrow networks more"
+        apart = "relative distance of the predicted least test error from the trained one"
+        yield printed(f"median {apart}", float(np.median(inside)), at_most(1 / dim, fluctuations))
+        yield fact(f"upper decile of the {apart}", float(np.quantile(inside, 0.9)))
+    yield fact("covered cells that did not end early", inside.size)

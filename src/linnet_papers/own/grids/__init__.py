@@ -1,0 +1,1 @@
+"""Grids of trained networks that claims share."""

@@ -1,1 +1,0 @@
-"""Tables of linnet's own results."""
