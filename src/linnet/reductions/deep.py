@@ -91,7 +91,7 @@ class DeepReduction(Reduction):
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         layers = self._check_reduced(weights).layers
         diverged = not all(np.isfinite(layer).all() for layer in layers)
-        share = np.asarray(rest) if diverged else real_array("rest", rest)
+        share = real_array("rest", rest, finite=not diverged)
         broadcast(weights=layers[0][..., 0, 0], rest=share)
         dtype = layers[0].dtype
         share = share[..., None, None]

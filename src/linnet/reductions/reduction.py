@@ -144,7 +144,7 @@ class Reduction:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         self._check_reduced(weights)
         diverged = not np.isfinite(weights.first).all()  # then what is left of the rest may be no number either
-        rest = np.asarray(rest) if diverged else real_array("rest", rest)
+        rest = real_array("rest", rest, finite=not diverged)
         broadcast(weights=weights.first[..., 0, 0], rest=rest)
         first, second, dtype = weights.first, weights.second, weights.first.dtype
         if self.frame is not None:
