@@ -55,8 +55,8 @@ found.forecast.plot()
 problem = found.forecast.problem
 for scale in (1.0, 0.01):
     std = scale / np.sqrt(10**6)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
-    run = ln.forecast(problem, start, steps=3000)
+    weights = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
+    run = ln.forecast(problem, weights, steps=3000)
     print(f"scale {scale:g}: threshold {run.regimes.thresholds.mean():.1e}, learned {run.learned}")
 
 # %% [markdown]

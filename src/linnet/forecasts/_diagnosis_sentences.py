@@ -125,7 +125,8 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """Return the learning rates for our loss and for those of PyTorch, as rows of text; the first names the columns."""
+    """Return the learning rates for this loss and for PyTorch's losses, as rows of text; the first names the
+    columns."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
     rows = [("Learning rates", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
     for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):

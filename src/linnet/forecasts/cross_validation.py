@@ -168,7 +168,7 @@ class _Training:
         return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
 
     def _steps_to_save(self, done: int, until: int, weights: Weights) -> np.ndarray:
-        """Return the steps to save from `done` to `until`, counted from `done`: as many as memory has room for."""
+        """Return the steps to save from `done` to `until`, counted from `done`: the number that fits into memory."""
         sides = self.batch.factor.rank + self.batch.out_dim
         state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
         number = int(np.clip(STRETCH_BYTES / state, 6, SAVES_PER_STRETCH if done else 3 * SAVES_PER_STRETCH))

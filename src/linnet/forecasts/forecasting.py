@@ -257,7 +257,7 @@ def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) 
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
     A mode without a residual at initialization counts as learned from the initialization, with a fraction of 1; a
-    residual that it gets later is taken off that in its own units, as there is none to divide by.
+    residual that it gets later is subtracted in absolute units, because there is no initial one to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

@@ -133,7 +133,7 @@ def reduced_gaussian(
 
 
 def _draw_two_layers(sizes: list[int], random: np.random.Generator, lead: tuple[int, ...]) -> list[np.ndarray]:
-    """Return both layers of a standard normal network after `reduce`; those of a narrow network are drawn in full."""
+    """Return both layers of a standard normal network after `reduce`; a narrow network is drawn in full."""
     d, h, k = sizes
     q = d + k
     if h < q:

@@ -27,7 +27,7 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
     - `weights`: weights of a network with one output
     - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
 
-    **Returns** (..., input), leading axes those of the weights.
+    **Returns** (..., input), with the leading axes of the weights.
 
     **Example:**
 

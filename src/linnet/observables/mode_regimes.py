@@ -28,8 +28,8 @@ class Regimes:
     **Attributes:**
 
     - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
-    - `left`: its singular vectors $u_i$, (output, mode)
-    - `right`: and $v_i$, (input, mode)
+    - `left`: left singular vectors $u_i$ of the modes, (output, mode)
+    - `right`: right singular vectors $v_i$ of the modes, (input, mode)
     - `sizes`: strengths of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 -
       g_i^2}$, (mode,)
     - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
@@ -153,7 +153,7 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
        \theta(s) = 2\sqrt{s^2 + g^2} $$
 
-    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the value for which
     this holds along mode i at initialization; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width
     w it is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by
     $\sqrt2$; "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how

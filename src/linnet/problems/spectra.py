@@ -110,7 +110,7 @@ def many_spikes(
     - `spikes`: $\rho_j > -1$, (spike,)
     - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
     - `variance`: $\sigma^2$
-    - `out_dim`: number of outputs, each with its own signs
+    - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
@@ -169,7 +169,7 @@ def power_law(
     - `dim`: $d$
     - `decay`: $\alpha \ge 0$
     - `target_decay`: $b \ge 0$
-    - `out_dim`: number of outputs, each with its own signs
+    - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
@@ -198,7 +198,7 @@ def power_law(
 
 
 def _targets_of_outputs(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarray:
-    """The target of every output, (output, input): `roots` themselves, or with signs of its own for each output."""
+    """The target of every output, (output, input): `roots` themselves, or with separate signs for each output."""
     if out_dim is None:
         return np.atleast_2d(roots)
     outputs = count("out_dim", out_dim)

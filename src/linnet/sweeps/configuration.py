@@ -190,7 +190,7 @@ class Sweep(Model):
         return self
 
     def plain(self) -> dict[str, Any]:
-        """The configuration as JSON has it; what a store remembers and compares."""
+        """The configuration as JSON, which a store remembers and compares."""
         return self.model_dump()  # plain Python already; pydantic's own JSON would turn infinities into nothing
 
     @property
@@ -256,7 +256,7 @@ def digest(value: object) -> str:
 
 
 def differences(stored: dict[str, Any], now: dict[str, Any]) -> str:
-    """Where what a store remembers, its configuration or its code, differs from what is here, in words."""
+    """Differences between a store's configuration or code and the present ones, in words."""
     return "; ".join(_differences("", stored, now))
 
 

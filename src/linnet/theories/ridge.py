@@ -137,8 +137,8 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
        (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
 
     with the least-squares $\hat\beta$ of centered data and n the number of samples less one. Negative overlaps are set
-    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
-    estimate.
+    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays equal to the
+    estimate's.
 
     **Arguments:**
 

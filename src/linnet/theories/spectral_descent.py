@@ -147,7 +147,7 @@ def unequal_levels(
 
     **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
 
-    **Reference:** ours.
+    **Reference:** own result.
 
     **Example:**
 
@@ -257,8 +257,8 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
 
 
 def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Return the levels at which the test loss may be least: 0, all singular values, and the vertices of the parabolas
-    between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
+    """Return the levels at which the test loss may be minimal: 0, all singular values, and the vertices of the
+    parabolas between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
     vertices = np.cumsum(counted * overlaps) / np.cumsum(counted)
     lower = np.append(values[1:], 0.0)
     inside = vertices[(vertices > lower) & (vertices < values)]

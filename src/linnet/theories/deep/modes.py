@@ -58,7 +58,7 @@ def gaussian_modes(
     **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
     negligible: networks of width $w$ are away by about $w^{-1/2}$.
 
-    **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
+    **Reference:** own result; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
 
     **Example:**
 
@@ -139,7 +139,7 @@ def _overlaps(initial_values: ArrayLike, S: np.ndarray, c: np.ndarray) -> np.nda
 def _modes_from_words(S: np.ndarray, c: np.ndarray, clock: np.ndarray, order: int, overlaps: np.ndarray) -> np.ndarray:
     """Return the modes of a wide network from couplings of words up to `order`.
 
-    What the inner layers but the last make of the image of the input has an overlap with the row of the last one.
+    The image of the input under all but the last inner layer overlaps with the row of the last layer.
     """
     layers = couplings(len(c), order)
     unit = 0

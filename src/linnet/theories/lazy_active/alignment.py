@@ -103,8 +103,8 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
 def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     r"""The first singular vectors of each matrix, (..., output, pair) and (..., input, pair), the largest value first.
 
-    They are eigenvectors of $A^\top A$, which take a third of the time of an SVD; where squares would cost digits, they
-    are those of the SVD.
+    They are eigenvectors of $A^\top A$, which take a third of the time of an SVD; if squares would cost digits, they
+    come from the SVD.
     """
     from scipy.linalg import eigh
 

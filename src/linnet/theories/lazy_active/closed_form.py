@@ -25,7 +25,8 @@ _DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
-    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can tell.
+    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can
+    determine it.
 
     From an initialization with the other sign than the target's, a balanced network comes to rest at a saddle; which
     way it leaves is decided by digits that float64 does not hold.
@@ -105,7 +106,7 @@ def self_consistent_layers(
 
 
 class _Start:
-    """The start's singular vectors, and the sizes that its two layers give to them."""
+    """Singular vectors of the initial product, and the sizes that its two layers give to them."""
 
     def __init__(self, product: np.ndarray, threshold: float):
         left, values, right = np.linalg.svd(product, full_matrices=False)
@@ -345,7 +346,7 @@ class _OneShot:
             self.gram = self.origin.T @ self.origin
 
     def products(self, times: np.ndarray) -> np.ndarray:
-        """A at many times: together where squares keep enough digits, as many as fit."""
+        """A at many times: together if squares keep enough digits, in groups that fit into memory."""
         if not self.plain:
             return np.stack([self.product(time) for time in times])
         together = max(1, _ENTRIES_TOGETHER // self.ratio.size)
@@ -397,8 +398,8 @@ class _OneShot:
 def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Solution:
     """A(t) by exact steps short enough for the undivided formula: for starts without a part along a growing mode.
 
-    A twin that starts one rounding error away runs beside. Once the two have come apart, what is computed is no longer
-    the exact solution but what rounding made of it, even if both end at the same place.
+    A twin that starts one rounding error away runs in parallel. Once the two differ, the computed solution is no longer
+    exact but shaped by rounding, even if both end at the same place.
     """
     basis = np.hstack([modes.growing, modes.others])
     rates = np.concatenate([modes.rates, modes.other_rates])

@@ -49,6 +49,7 @@ class BalancedSolution:
     first_gram: np.ndarray
     second_gram: np.ndarray
 
+    @representable
     def ntk(self, X: ArrayLike) -> Float[np.ndarray, "time row column"]:
         r"""Return the tangent kernel on samples X (sample, input) over time: rows and columns go over samples, then
         outputs.

@@ -51,7 +51,7 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
 
     With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of
     $\Sigma$; $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of
-    its own terms.
+    its terms.
 
     **Arguments:**
 
@@ -144,7 +144,7 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
 
 
 def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
-    """The moments of the data as arrays, refused where their shapes are not those of the network."""
+    """The moments of the data as arrays, checked against the shapes of the network."""
     cov, cross = symmetric("cov", cov), real_array("cross", cross, ndim=2)
     for name, array, shape in (("cov", cov, (in_dim, in_dim)), ("cross", cross, (out_dim, in_dim))):
         if array.shape != shape:
@@ -199,6 +199,6 @@ def _range_projector(cov: np.ndarray) -> np.ndarray:
 
 
 def _relative_norm(residual: np.ndarray, terms: np.ndarray) -> float:
-    """Return the norm of a residual over that of the terms it is the difference of."""
+    """Return the norm of a residual relative to the terms whose difference it is."""
     scale = np.linalg.norm(terms)
     return float(np.linalg.norm(residual) / scale) if scale > 0 else float(np.linalg.norm(residual))
