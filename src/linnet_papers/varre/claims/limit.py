@@ -159,7 +159,9 @@ def variational(trial: Trial) -> Rows:
     yield fact("number of flows", len(gaps))
 
 
-CONDITIONS = below(1e-5, "minima are found to $10^{-14}$ of potentials that are quadratic there: to its root, $10^{-7}$")
+CONDITIONS = below(
+    1e-5, "minima are found to $10^{-14}$ of potentials that are quadratic there: to its root, $10^{-7}$"
+)
 CONTROL = above(1e-2, "a thousand times what is left at the minimum: elsewhere on the constraint the conditions fail")
 
 
