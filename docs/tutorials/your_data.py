@@ -17,7 +17,7 @@ print(table.head(3).to_string())
 #
 #     linnet diagnose diabetes.csv --target target --out diagnosis
 #
-# reads CSV, TSV, Parquet, NPY or NPZ, prints its findings, and writes a page with the pictures. It prints this:
+# reads CSV, TSV, Parquet, NPY or NPZ, prints its recommendation and the evidence, and writes a page with plots. This is what it prints:
 
 # %%
 import subprocess
@@ -27,7 +27,7 @@ command = [sys.executable, "-m", "linnet", "diagnose", "diabetes.csv", "--target
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# **When to stop** is in the second line: the step with the smallest held-out error by cross-validation. The section *Stopping* has the range of steps that are as good. If it is wide, take any of its steps; the earliest is the cheapest.
+# The first two lines are the advice: which method to use, and when to stop if you train the network anyway. Below *Stopping* is the range of steps that are as good. If it is wide, any of its steps will do, and the earliest is the cheapest.
 #
 # ## The same in Python
 #

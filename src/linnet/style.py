@@ -117,7 +117,7 @@ def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
 
     **Arguments:**
 
-    - `width`: in columns; 2 is a whole page's width
+    - `width`: number of columns; 2 is the width of a page
     - `ratio`: height over width
 
     **Returns** width and height.
@@ -145,7 +145,7 @@ def subplots(
 
     - `rows`: number of rows of panels
     - `columns`: number of columns of panels
-    - `size`: in inches, see `column`
+    - `size`: width and height in inches, see `column`
     - `options`: options of `plt.subplots`
 
     **Returns** the picture and its axes.

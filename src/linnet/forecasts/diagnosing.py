@@ -57,8 +57,8 @@ def diagnose(
     - `width`: number of hidden units; does not affect the cost
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
-    - `learning_rate`: for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of the largest at
-      which no run diverges, or a number
+    - `learning_rate`: learning rate for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of
+      the largest at which no run diverges, or a number
     - `steps`: maximum number of gradient steps; by default training ends when the held-out error is past its minimum or
       flat, after 16 000 steps at the latest
     - `folds`: number of folds of the cross-validation

@@ -36,7 +36,7 @@ class StableRate:
     **Attributes:**
 
     - `rate`: the largest stable learning rate
-    - `steps`: for how long it was tried
+    - `steps`: number of steps for which it was tried
     - `below`: eleven rates from half of it to one 2% smaller did not diverge
     - `above`: one 5% larger did; both were trained
 
@@ -85,7 +85,7 @@ def largest_stable_rate(
 
     - `problem`: learning problem
     - `weights`: initial weights
-    - `steps`: for how long each rate is tried
+    - `steps`: number of steps for which each rate is tried
     - `first`: a rate to begin from that is stable; for a general cost it must be given
 
     **Returns** a `StableRate`.
@@ -205,8 +205,8 @@ def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
 
     **Arguments:**
 
-    - `rate`: for half the squared error, summed over targets and averaged over rows
-    - `rows`: in a step of full-batch descent
+    - `rate`: learning rate for half the squared error, summed over targets and averaged over rows
+    - `rows`: number of rows in a step of full-batch descent
     - `targets`: k
 
     **Returns** the rate for each loss, by its name.

@@ -58,7 +58,7 @@ def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinSt
     **Arguments:**
 
     - `problem`: made from data
-    - `forecast`: its `Forecast`
+    - `forecast`: `Forecast` of the run
     - `preprocess`: preprocessing of the inputs
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.

@@ -51,7 +51,7 @@ class DataTable:
     - `outputs`: (sample, output)
     - `input_names`: names of the input columns
     - `output_names`: names of the targets
-    - `notes`: on what was found and done
+    - `notes`: remarks on unusual columns and on changes to the table
 
     **Example:**
 

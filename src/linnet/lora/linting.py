@@ -59,7 +59,8 @@ def lint(
     **Arguments:**
 
     - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
-    - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
+    - `curvature`: curvature as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest
+      stable one
     - `gradient`: the norm of the gradient, likewise
 
     **Returns** a list of `Finding`.

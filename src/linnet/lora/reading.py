@@ -47,7 +47,7 @@ def read(
       `"adamw"`, to which the following belong
     - `learning_rate`: learning rate of A
     - `plus_ratio`: $\eta_B/\eta_A$
-    - `weight_decay`, `momentum`, `eps`: as the optimizer takes them
+    - `weight_decay`, `momentum`, `eps`: settings of the optimizer
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
     - `training`: arguments of a `transformers.Trainer`, from which all of these are read (only `clip` if an optimizer
       is given): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a

@@ -15,7 +15,7 @@ def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
 
     **Arguments:**
 
-    - `times`: increasing, (time,)
+    - `times`: points in time, increasing, (time,)
     - `values`: the curve, (time,)
     - `level`: target level
 

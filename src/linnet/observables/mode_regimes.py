@@ -28,8 +28,8 @@ class Regimes:
     **Attributes:**
 
     - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
-    - `left`: its singular vectors $u_i$, (output, mode)
-    - `right`: and $v_i$, (input, mode)
+    - `left`: left singular vectors $u_i$ of the modes, (output, mode)
+    - `right`: right singular vectors $v_i$ of the modes, (input, mode)
     - `sizes`: strengths of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 -
       g_i^2}$, (mode,)
     - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)

@@ -54,7 +54,7 @@ class DeepReduction(Reduction):
 
     **Attributes:**
 
-    - `full_problem`, `full_weights`: as they were given
+    - `full_problem`, `full_weights`: problem and weights before the reduction
     - `weights`: the reduced `Weights`
     - `basis`: $V$, (input, r); None for a plain one
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced

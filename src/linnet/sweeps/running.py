@@ -142,16 +142,17 @@ def run(
 
     **Arguments:**
 
-    - `sweep`: the `Sweep`
-    - `store`: the folder to keep results in; None keeps them in memory, or where `keeping` says
-    - `resume`: whether finished blocks may be there already; they are not computed again
-    - `retry_failed`: whether failed cells are computed again
-    - `changed_code`: whether to go on with other code than the store was begun by
-    - `part`: `(3, 40)` computes the third of forty parts; parts are independent and may start together
-    - `workers`: processes of this machine; 0 computes in this one
-    - `executor`: any `concurrent.futures.Executor` in their place, such as Dask's `client.get_executor()`
-    - `throw`: whether cells that failed raise `FailedCellsError` once everything else is done; without, they are in the
-      dataset with `cell_status` 2
+    - `sweep`: description of the grid, a `Sweep`
+    - `store`: folder for the results; the default is memory, or the folder of an enclosing `keeping` block
+    - `resume`: whether to continue an existing store; finished blocks are not computed again
+    - `retry_failed`: whether to compute failed cells of the store again
+    - `changed_code`: whether to continue a store that other code began
+    - `part`: part to compute, such as `(3, 40)` for the third of forty; parts are independent and may start together
+    - `workers`: number of processes on this machine; 0 computes in the current process
+    - `executor`: executor that replaces the processes, any `concurrent.futures.Executor`, such as Dask's
+      `client.get_executor()`
+    - `throw`: whether failed cells raise `FailedCellsError` after all other cells are done; if not, their `cell_status`
+      is 2
 
     **Returns:** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own; the
     variable `cell_status` says of each cell whether it is done. Where there is a `store`, blocks are read when they are

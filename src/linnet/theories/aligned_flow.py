@@ -49,7 +49,7 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
     is (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the
     covariance is a sample's.
 
-    **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
+    **Reference:** own result; it is Watanabe et al., (18)-(19), for any covariance.
 
     **Example:**
 

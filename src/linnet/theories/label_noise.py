@@ -65,7 +65,7 @@ def decay_rates(
     below d have the first of the rates, one of width k none. The second order is within 0.2% for $\eta |A| \le 0.7$ and
     x up to 0.01.
 
-    **Reference:** ours; Varre et al. 2023, section 4.1, leaves it open.
+    **Reference:** own result; Varre et al. 2023, section 4.1, leaves it open.
 
     **Example:**
 

@@ -90,7 +90,7 @@ def bulk_quantile(share: float, ratio: float) -> float:
 
     **Arguments:**
 
-    - `share`: between 0 and 1
+    - `share`: fraction of the singular values, between 0 and 1
     - `ratio`: $b$, the smaller side over the larger one
 
     **Returns** the singular value, in the units of `bulk_edges`.

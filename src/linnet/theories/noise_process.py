@@ -144,7 +144,7 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
     **Valid when** there is one output and no drift. For D = 1 the mean of $q_k$ is known: `lyapunov_exponents`.
 
-    **Reference:** ours, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
     Proposition 4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
 
     **Example:**
@@ -195,8 +195,8 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
 
     **Valid when** the noise has identity covariance, there is one output and no drift. For d = 1, $q \to 1$.
 
-    **Reference:** ours, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without a
-    horizon.
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without
+    a horizon.
 
     **Example:**
 

@@ -147,7 +147,7 @@ def unequal_levels(
 
     **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
 
-    **Reference:** ours.
+    **Reference:** own result.
 
     **Example:**
 

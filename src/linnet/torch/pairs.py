@@ -80,7 +80,7 @@ def find_pairs(
 
     **Arguments:**
 
-    - `model`: any module.
+    - `model`: module to search.
     - `pairs`: "auto" for LoRA adapters, for linear layers of which the second takes the first's output and nothing
       else does (in an `nn.Sequential` or in any `forward` that `torch.fx` can trace), and for the value/output and
       query/key products of attention heads; or a list of (first, second), names of layers, where `*` stands for any

@@ -62,7 +62,7 @@ def every(interval: int) -> Saving:
 
     **Arguments:**
 
-    - `interval`: between kept steps
+    - `interval`: number of steps from one saved step to the next
 
     **Returns** a `Saving`.
 
@@ -178,7 +178,7 @@ def with_new_names(data: xr.Dataset) -> xr.Dataset:
 
     **Arguments:**
 
-    - `data`: as a file holds it; one of this version stays as it is
+    - `data`: dataset from a file; a dataset of this version is returned unchanged
 
     **Returns** the dataset; nothing is renamed that would take the place of another variable.
 

@@ -58,7 +58,7 @@ def gaussian_modes(
     **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
     negligible: networks of width $w$ are away by about $w^{-1/2}$.
 
-    **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
+    **Reference:** own result; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
 
     **Example:**
 

@@ -17,11 +17,11 @@ class Condition:
 
     **Attributes:**
 
-    - `number`: as in the paper, `"(2)"`
+    - `number`: number in the paper, such as `"(2)"`
     - `text`: the inequality in words
-    - `left`: its left side
+    - `left`: left side of the condition
     - `relation`: `"<="` or `">="`
-    - `right`: its right side
+    - `right`: right side of the condition
 
     **Example:**
 
@@ -107,7 +107,7 @@ def assumption(
     - `first_std`: $\sigma_0$
     - `magnitude`: $v_0$
     - `epsilon`: the loss to be reached
-    - `constants`: in place of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
+    - `constants`: values of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
       "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7),
       "feature" of (8)
 

@@ -66,7 +66,7 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
     **Valid when** $v_0$ and $\sigma_0$ are small against the end: corrections are of the order $v_0^2/\overline{v^2}$.
 
-    **Reference:** ours. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
+    **Reference:** own result. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
     Figure 1c, where the ratio stays $\sqrt\gamma$ and the kernel is the target-aligned one.
 
     **Example:**
@@ -119,7 +119,7 @@ def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.n
 
     **Valid when** $\sigma_0 \ll v_0$ and $XX^T$ is near $\mathrm{tr}\,\Sigma$ times the identity.
 
-    **Reference:** ours; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
+    **Reference:** own result; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
     Assumption 4.1, $v_\infty^2/v_0^2 = n^{3/2}|\bar\beta|^3\sqrt{\mathrm{tr}\,\Sigma}$, which the assumption leaves
     free.
 

@@ -57,7 +57,7 @@ class GramGap(NamedTuple):
     - `first`: $|C_1 - \hat C_1|_{op}$, (...)
     - `second`: $|C_2 - \hat C_2|_{op}$, (...)
     - `weak`: the term $\sigma^2 w$ of the bound
-    - `strong`: its term $\sqrt{d/w}\,|C_1|_{op}$, (...)
+    - `strong`: term $\sqrt{d/w}\,|C_1|_{op}$ of the bound, (...)
 
     **Example:**
 

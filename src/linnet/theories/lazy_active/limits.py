@@ -72,7 +72,7 @@ def lazy_descent(
     - `initial_product`: $A_0$, (output, input)
     - `threshold`: $g = \sigma^2 w$
     - `learning_rate`: lr, canonical
-    - `steps`: after how many steps, (time,)
+    - `steps`: numbers of steps, (time,)
 
     **Returns** $A_n$, (time, output, input).
 

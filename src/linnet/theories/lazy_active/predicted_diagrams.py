@@ -28,7 +28,7 @@ class PredictedDiagram:
     **Attributes:**
 
     - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times, on average over starts
-    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it: that due to the formula and the standard error
@@ -124,7 +124,8 @@ def predicted_diagram(
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`task_spectrum`, `asymptotic_spectrum`)
+    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`task_spectrum`,
+      `asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
@@ -147,7 +148,7 @@ def predicted_diagram(
     **Valid** for whitened inputs and Gaussian starts; `.uncertainty` says how far it can be off, measured on networks
     trained for tasks of several ranks, spectra, noise levels and shapes (`linnet verify own`).
 
-    **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
+    **Reference:** own result, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
 
     **Example:**
 

@@ -250,7 +250,7 @@ def split_flow(
 
     **Arguments:**
 
-    - `problem`: whitened (`Problem.from_target`), no batch axis
+    - `problem`: learning problem with whitened inputs (`Problem.from_target`) and no batch axis
     - `weights`: initial weights, of any width and imbalance
     - `times`: canonical, finite, strictly increasing, (time,)
     - `steps`: number of steps up to the last time; more if a mode, or a layer by its imbalance, would grow by more than

@@ -42,7 +42,7 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
     is the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
     outputs no scalar clock exists: use `theories.lazy_active.integrate`.
 
-    **Reference:** ours; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
+    **Reference:** own result; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
 
     **Example:**
 

@@ -60,7 +60,7 @@ def asymptotic(
     rank the spectrum reaches zero: a finite problem follows the limit until its smallest eigenvalue, about $1/n^2$ of
     the mean one, is learned, while the limit goes on for ever.
 
-    **Reference:** ours; the equivalents are those behind the risk of ridge regression.
+    **Reference:** own result; the equivalents are those behind the risk of ridge regression.
 
     **Example:**
 
