@@ -37,12 +37,12 @@ problem
 
 
 # %%
-def half_time(problem, start):
+def half_time(problem, weights):
     """The prediction: when the product along the correlation has half of its plateau."""
     strength = np.linalg.norm(problem.cross)
     direction = problem.cross[0] / strength
     curvature = direction @ problem.cov @ direction
-    agreeing = np.sum((start.first @ direction + start.second[0]) ** 2) / 4
+    agreeing = np.sum((weights.first @ direction + weights.second[0]) ** 2) / 4
     return np.log(strength / (curvature * agreeing)) / (2 * strength)
 
 
@@ -57,17 +57,17 @@ def start_of(scale, key, dim=60, width=10_000):
     return ln.inits.gaussian(key=key, in_dim=dim, out_dim=1, width=width, stds=scale)
 
 
-def measured_half_time(problem, start, run):
+def measured_half_time(problem, weights, run):
     strength = np.linalg.norm(problem.cross)
     direction = problem.cross[0] / strength
     along = run.products[:, 0] @ direction
     return ln.observables.crossing_time(run.times, along, 0.5 * strength / (direction @ problem.cov @ direction))
 
 
-start = start_of(1e-5, key=0)
-predicted = half_time(problem, start)
-run = ln.gradient_flow(problem, start, times=np.linspace(0, 2 * predicted, 400))
-print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, start, run):.3f}")
+weights = start_of(1e-5, key=0)
+predicted = half_time(problem, weights)
+run = ln.gradient_flow(problem, weights, times=np.linspace(0, 2 * predicted, 400))
+print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, weights, run):.3f}")
 
 # %% [markdown]
 # The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: what was trained is solid, what was predicted dashed.
@@ -92,7 +92,7 @@ picture
 # this width that is the whole run, not only its time:
 
 # %%
-theory = ln.theories.lazy_active.integrate(problem, start.product, 1e-5**2 * 10_000, run.times)
+theory = ln.theories.lazy_active.integrate(problem, weights.product, 1e-5**2 * 10_000, run.times)
 print(f"largest distance to training: {np.abs(run.products - theory).max():.1e}, of {np.abs(theory).max():.2f}")
 
 # %% [markdown]
@@ -115,13 +115,13 @@ def cells(points, seeds, dim=60, width=10_000):
     found = {"predicted": [], "measured": []}
     for exponent, scale, seed in zip(points["exponent"], points["scale"], seeds):
         problem = ln.problems.spectrum(np.arange(1.0, dim + 1) ** -exponent, np.full(dim, 1 / dim))
-        start = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, stds=scale)
+        weights = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, stds=scale)
         strength = np.linalg.norm(problem.cross)
         direction = problem.cross[0] / strength
         curvature = direction @ problem.cov @ direction
-        agreeing = np.sum((start.first @ direction + start.second[0]) ** 2) / 4
+        agreeing = np.sum((weights.first @ direction + weights.second[0]) ** 2) / 4
         predicted = np.log(strength / (curvature * agreeing)) / (2 * strength)
-        run = ln.gradient_flow(problem, start, times=np.linspace(0, 2 * predicted, 300))
+        run = ln.gradient_flow(problem, weights, times=np.linspace(0, 2 * predicted, 300))
         along = run.products[:, 0] @ direction
         found["predicted"].append(predicted)
         found["measured"].append(ln.observables.crossing_time(run.times, along, 0.5 * strength / curvature))

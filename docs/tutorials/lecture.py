@@ -71,7 +71,7 @@ with style.applied():
     )
     axis.plot([-3, 0], [4, 1], color="white", linestyle="--")
     axis.set(xlabel=r"$\log_d \sigma^2$", ylabel=r"$\log_d w$", ylim=(1.35, 2.8), title=r"dashed: $\sigma^2 w = d$")
-    picture.colorbar(image, label=r"$\log_{10}$ least test error")
+    picture.colorbar(image, label=r"$\log_{10}$ minimum test error")
 picture
 
 # %% [markdown]
@@ -84,7 +84,7 @@ run = ln.theories.lazy_active.predicted_run(task, dim**-2.2, dim**2, np.linspace
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.5))
     axis.plot(np.linspace(0, 0.25, 200), run.loss, color=style.LOSS, label="train")
-    axis.plot(np.linspace(0, 0.25, 200), run.test_loss, color=style.TEST_LOSS, label="test: distance to the truth")
+    axis.plot(np.linspace(0, 0.25, 200), run.test_loss, color=style.TEST_LOSS, label="test: distance to the signal")
     axis.set(xlabel="time t", ylabel="loss")
     axis.legend()
 picture

@@ -17,7 +17,7 @@ print(table.head(3).to_string())
 #
 #     linnet diagnose diabetes.csv --target target --out diagnosis
 #
-# reads CSV, TSV, Parquet, NPY or NPZ, prints what it found, and writes a page with the pictures. This is what it prints:
+# reads CSV, TSV, Parquet, NPY or NPZ, prints its recommendation and the evidence, and writes a page with plots. This is what it prints:
 
 # %%
 import subprocess
@@ -27,7 +27,7 @@ command = [sys.executable, "-m", "linnet", "diagnose", "diabetes.csv", "--target
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# **When to stop** is the line that begins with "Stop at step": the step of the least held-out error by cross-validation, and the steps that do as well within one standard error. Where that range is wide any of its steps will do, and the earliest is the cheapest.
+# The first lines say what to do: which method to use, and when to stop if you train the network anyway. Below *Stopping* is the range of steps that are as good. If it is wide, any of its steps will do, and the earliest is the cheapest.
 #
 # ## The same in Python
 #
@@ -55,8 +55,8 @@ found.forecast.plot()
 problem = found.forecast.problem
 for scale in (1.0, 0.01):
     std = scale / np.sqrt(10**6)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
-    run = ln.forecast(problem, start, steps=3000)
+    weights = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
+    run = ln.forecast(problem, weights, steps=3000)
     print(f"scale {scale:g}: threshold {run.regimes.thresholds.mean():.1e}, learned {run.learned}")
 
 # %% [markdown]

@@ -1,4 +1,4 @@
-"""Checks of what users pass in: each says what was required, what was received and what to do."""
+"""Checks of what users pass in: each message names the requirement, the received value and the remedy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def real_array(
 
 
 def without_own_types(value: Any) -> Any:
-    """Return data of pandas with types of its own, or a tensor of PyTorch, as NumPy takes it."""
+    """Return pandas data with extension types, or a PyTorch tensor, in a form that NumPy takes."""
     module = type(value).__module__.partition(".")[0]
     if module == "pandas" and hasattr(value, "to_numpy"):
         kinds = list(value.dtypes) if hasattr(value, "columns") else [value.dtype]
@@ -137,7 +137,7 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def samples(X: object, Y: object) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), as many of one as of the other."""
+    """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), the same number of each."""
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     if len(inputs) != len(outputs):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(inputs)} and {len(outputs)}.")
@@ -279,9 +279,9 @@ class OutOfRangeError(ValueError):
 def representable(function: Callable[Given, Result], *, whole: bool = True) -> Callable[Given, Result]:
     """Refuses arguments whose result lies beyond the range of float64, in place of infinities, NaN and warnings.
 
-    For functions whose results are finite by their definition, of arguments that are checked one by one before. Those
-    with NaN of their own call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put into their
-    words).
+    For functions whose results are finite by their definition, of arguments that are checked one by one before.
+    Functions that return NaN themselves call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put
+    into their words).
     """
     signature = inspect.signature(function)
 

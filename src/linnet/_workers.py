@@ -34,7 +34,7 @@ WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
 
 def command(*words: str) -> list[str]:
-    """The command line `linnet WORDS` for a process of its own; `-P` keeps the current folder off its import path."""
+    """The command line `linnet WORDS` for a separate process; `-P` keeps the current folder off its import path."""
     return [sys.executable, "-P", "-m", "linnet", *words]
 
 

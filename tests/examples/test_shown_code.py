@@ -19,6 +19,8 @@ SLOW = (
     "docs/howto/muon_adapters.md",
     "docs/howto/stop.md",
     "docs/optimizers.md",
+    "docs/own_data.md",
+    "docs/phase_diagram.md",
     "docs/phase_diagram_formula.md",
     "docs/sweeps.md",
 )

@@ -65,7 +65,7 @@
     const title = words(item.title.replace(/<[^>]*>/g, " "));
     const page = words((item.path || []).join(" "));
     const body = words((item.text || "").replace(/<[^>]*>/g, " "));
-    const among = (held) => (word) => held.some((other) => other.startsWith(word));
+    const among = (held) => (word) => held.some((other) => (word.length < 3 ? other === word : other.startsWith(word)));
     const named = meant.filter((same) => same.some(among([...title, ...page]))).length / meant.length;
     const exact = meant.filter(([word]) => among([...title, ...page])(word)).length / meant.length;
     const said = meant.filter((same) => same.some(among([...title, ...page, ...body]))).length / meant.length;

@@ -29,7 +29,7 @@ class WrongCallError(ValueError):
 
 
 class SignalInterrupt(KeyboardInterrupt):
-    """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has one of its own."""
+    """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has its own line."""
 
 
 class InterruptedCommandError(Exception):

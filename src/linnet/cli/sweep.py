@@ -84,7 +84,7 @@ def sweep(
 
 
 def _load(config: str, code: list[str]) -> Sweep:
-    """Return the sweep of a file. Where it may name functions of its own, they may lie next to it."""
+    """Return the sweep of a file. If it may name custom functions, their modules may be next to it."""
     path = Path(config)
     if not path.is_file() and path.name == config and not path.suffix:
         raise failures.WrongCallError(f"there is no file {config!r}. Figures and tables of papers: `linnet run NAME`.")

@@ -217,7 +217,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return curves.learning_rate, max(1, curves.step)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The settings that differ from the defaults and, after `fit`, what was found."""
+        """The settings that differ from the defaults and, after `fit`, the results."""
         settings = str(super().__repr__(N_CHAR_MAX))
         if not hasattr(self, "coef_"):
             return settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -125,7 +126,8 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """Return the learning rates for our loss and for those of PyTorch, as rows of text; the first names the columns."""
+    """Return the learning rates for this loss and for PyTorch's losses, as rows of text; the first names the
+    columns."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
     rows = [("Learning rates", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
     for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):
@@ -424,7 +426,7 @@ def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Write rows of cells as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

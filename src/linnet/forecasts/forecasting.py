@@ -174,7 +174,10 @@ def forecast(
     momentum: float = 0.0,
     dtype: Any = None,
 ) -> Forecast:
-    r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
+    r"""Compute a run of gradient descent in advance: losses, modes, and when to stop.
+
+    The run is exact. If you have a table rather than a problem and weights, `ln.diagnose` also cross-validates; for
+    gradient flow without training, use `ln.predict`.
 
     The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
     (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of
@@ -254,7 +257,7 @@ def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) 
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
     A mode without a residual at initialization counts as learned from the initialization, with a fraction of 1; a
-    residual that it gets later is taken off that in its own units, as there is none to divide by.
+    residual that it gets later is subtracted in absolute units, because there is no initial one to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

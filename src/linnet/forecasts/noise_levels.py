@@ -80,7 +80,9 @@ def _law(rows: int, columns: int) -> np.ndarray:
 
 @representable
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
-    r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
+    r"""Estimate the standard deviation of the noise in a matrix of low rank plus noise, with its standard error.
+
+    `ln.denoise` also tries noise that is uneven or correlated. Call this function for the level of white noise.
 
     The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
     follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that

@@ -36,7 +36,7 @@ class StableRate:
     **Attributes:**
 
     - `rate`: the largest stable learning rate
-    - `steps`: for how long it was tried
+    - `steps`: number of steps for which it was tried
     - `below`: eleven rates from half of it to one 2% smaller did not diverge
     - `above`: one 5% larger did; both were trained
 
@@ -71,7 +71,10 @@ def rate_or_none(learning_rate: object) -> float | None:
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
 ) -> StableRate:
-    """The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
+    """Find the largest learning rate at which descent from these weights does not diverge within a number of steps.
+
+    It trains networks, so it takes time. If a safe rate is enough, `trainers.stable_learning_rate` computes one without
+    training.
 
     The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
     several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
@@ -82,7 +85,7 @@ def largest_stable_rate(
 
     - `problem`: learning problem
     - `weights`: initial weights
-    - `steps`: for how long each rate is tried
+    - `steps`: number of steps for which each rate is tried
     - `first`: a rate to begin from that is stable; for a general cost it must be given
 
     **Returns** a `StableRate`.
@@ -193,15 +196,17 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
 
 @representable
 def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
-    r"""The learning rates at which PyTorch's losses take the same steps as ours, half the squared error.
+    r"""Convert a learning rate for half the squared error to PyTorch's losses, which then take the same steps.
+
+    You need it whenever you train with `MSELoss` at a rate that linnet recommends.
 
     Ours is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets; `MSELoss()` is $\frac{1}{nk}\sum e_{ij}^2$,
     whose gradient is 2/k times as large, and with `reduction="sum"` it is 2n times as large.
 
     **Arguments:**
 
-    - `rate`: for half the squared error, summed over targets and averaged over rows
-    - `rows`: in a step of full-batch descent
+    - `rate`: learning rate for half the squared error, summed over targets and averaged over rows
+    - `rows`: number of rows in a step of full-batch descent
     - `targets`: k
 
     **Returns** the rate for each loss, by its name.

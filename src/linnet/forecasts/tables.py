@@ -51,7 +51,7 @@ class DataTable:
     - `outputs`: (sample, output)
     - `input_names`: names of the input columns
     - `output_names`: names of the targets
-    - `notes`: on what was found and done
+    - `notes`: remarks on unusual columns and on changes to the table
 
     **Example:**
 
@@ -82,7 +82,9 @@ def read(
     rows: int | None = None,
     key: object = 0,
 ) -> DataTable:
-    r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
+    r"""Read a table from a CSV, TSV, Parquet, NPY or NPZ file.
+
+    Unusual columns are reported in the notes of the table. Pass the result to `diagnose_table`.
 
     **Arguments:**
 
@@ -133,7 +135,9 @@ def read(
 
 
 def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from one data frame of inputs and targets.
+    """Make a table from one data frame of inputs and targets.
+
+    If inputs and targets are separate, use `data_table`.
 
     **Arguments:**
 
@@ -171,7 +175,9 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
 
 
 def data_table(X: object, Y: object, *, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from arrays or data frames.
+    """Make a table from arrays or data frames.
+
+    For one data frame that holds inputs and targets use `from_frame`, and for a file `read`.
 
     Text raises `ValueError` and, by default, so do missing values; the message names the columns. Constant and equal
     columns are reported and kept.

@@ -83,8 +83,11 @@ def start_threshold(weights: Weights) -> float:
 
 
 def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
-    """The smallest held-out error of one target against the threshold of the initialization, from one SVD for each
+    """Compute the minimum held-out error of one target for every threshold of the initialization, from one SVD of each
     fold.
+
+    A flat curve means that the scale of the initialization does not matter. For several targets there is no such curve;
+    `ln.diagnose` tries one other scale.
 
     **Arguments:**
 

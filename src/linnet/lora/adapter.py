@@ -257,7 +257,7 @@ class Adapter:
         return float(2 * (1 + self.momentum) / (kappa * s * np.sqrt(ratio)))
 
     def _curvature_eigenvalues(self, cov: np.ndarray, first: np.ndarray) -> tuple[float, float]:
-        """The covariance's largest eigenvalue, and that of A Sigma A^T."""
+        """The largest eigenvalues of the covariance and of A Sigma A^T."""
         if cov.shape[0] != cov.shape[1] or (self.in_dim is not None and cov.shape[0] != self.in_dim):
             raise ValueError(f"`curvature` must be a number or ({self.in_dim}, {self.in_dim}): got {cov.shape}.")
         cov = symmetric("curvature", cov)

@@ -65,7 +65,9 @@ def equivalent(
     rank: int | None = None,
     rescale_init: bool = False,
 ) -> Equivalence:
-    r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
+    r"""Return the learning rates and decays with which another alpha, scaling or LoRA+ ratio trains identically.
+
+    There is no equivalent for another rank; `matched_alpha` then keeps one quantity the same.
 
     With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimized. For the
     change $s \to s'$, $c = s/s'$:

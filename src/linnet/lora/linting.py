@@ -54,10 +54,13 @@ def lint(
 ) -> list[Finding]:
     """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
 
+    Run it before training. During training, `ln.torch.PairMonitor` measures what settings cannot determine.
+
     **Arguments:**
 
     - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
-    - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
+    - `curvature`: curvature as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest
+      stable one
     - `gradient`: the norm of the gradient, likewise
 
     **Returns** a list of `Finding`.

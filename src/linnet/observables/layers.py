@@ -11,7 +11,9 @@ from linnet.inits.weights import Weights, check_two_layers
 
 @representable
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
-    """The imbalance of the layers, conserved by gradient flow.
+    """Return the imbalance of the layers, which gradient flow conserves.
+
+    A change of the imbalance shows large steps, weight decay or an adaptive optimizer.
 
     $$ M = W_1 W_1^T - W_2^T W_2 $$
 

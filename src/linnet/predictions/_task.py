@@ -28,7 +28,7 @@ def nudged(matrix: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a formula: a single network on a single problem, and when."""
+    """Input of a formula: a single network, a single problem, and times."""
 
     problem: Problem
     weights: Weights
@@ -50,7 +50,7 @@ class Task:
         return Assumption("weight decay", "0", f"{self.weight_decay:g}", self.weight_decay == 0)
 
     def layers(self, least: int, most: float) -> Assumption:
-        """Whether the network has so many layers."""
+        """Whether the network has this number of layers."""
         depth, required = self.weights.depth, f"{least}" if least == most else f"{least} or more"
         return Assumption("depth", required, str(depth), least <= depth <= most)
 

@@ -116,7 +116,7 @@ def predict(
 
 
 def _asked(name: str | None, update: Any) -> Sequence[Formula]:
-    """Return the formulas to try: all of gradient flow or of other updates, or the one of a name."""
+    """Return the formulas to try: all of gradient flow or of other updates, or the formula of this name."""
     if name is None:
         return [*_two_layers.FORMULAS, *_deep.FORMULAS] if update is None else _updates.FORMULAS
     asked = [one for one in FORMULAS if one.name == name]

@@ -103,7 +103,7 @@ class Difference(NamedTuple):
     **Attributes:**
 
     - `value`: the difference
-    - `time`: when it is largest
+    - `time`: time of the largest uncertainty
     - `entry`: uncertainty of each entry of the products, ([batch,] output, input)
     - `covered`: whether the uncertainty of the prediction is at least as large
 

@@ -90,7 +90,10 @@ def subgaussian_regression(
     noise_variance: float = 0.0,
     entries: str = "gaussian",
 ) -> Regression:
-    r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
+    r"""Make a problem with inputs $x = U \Lambda^{1/2} z$, where $z$ has independent entries, and a noisy linear
+    teacher.
+
+    If all entries are Gaussian, `gaussian_teacher` is shorter.
 
     **Arguments:**
 
@@ -140,7 +143,9 @@ def gaussian_teacher(
     noise_variance: float = 0.01,
     signal: float | None = None,
 ) -> Regression:
-    r"""Standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
+    r"""Make a problem with standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
+
+    For other distributions or covariances, use `subgaussian_regression`.
 
     Section 6 leaves
     it at about $\sqrt{d}$, which breaks conditions (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with

@@ -11,7 +11,9 @@ from linnet.problems.problem import Problem
 
 
 def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
-    """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A.
+    """Make a problem with standard normal inputs and labels $y = A x$ without noise, with a standard normal signal A.
+
+    To add noise, use `low_rank_plus_noise` or `spiked_covariance`.
 
     **Arguments:**
 
@@ -41,6 +43,8 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
     r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
     truth.
 
+    The inputs are whitened exactly, so closed forms apply. Random inputs are in `gaussian_regression`.
+
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
@@ -64,7 +68,9 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
 
 
 def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: int = 1) -> Problem:
-    """Standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
+    """Make a problem with standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
+
+    It is for comparisons with `trainers.relu_descent`; a linear network cannot represent the teacher.
 
     **Arguments:**
 

@@ -37,7 +37,7 @@ class ModelForecast:
     **Attributes:**
 
     - `run`: the run in linnet's coordinates
-    - `loss`: at every step from 0 on, (step,)
+    - `loss`: training loss at every step from 0 on, (step,)
     - `validation_loss`: the same on held-out samples, (step,); None without any
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
     - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
@@ -154,13 +154,15 @@ def forecast(
     loss: object = None,
     validation: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> ModelForecast:
-    """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
+    """Compute the run of full-batch SGD for a model that is two linear layers, without training it.
+
+    For a table without a PyTorch model use `ln.diagnose`, and for a problem with weights `ln.forecast`.
 
     **Arguments:**
 
     - `model`: two linear layers, with or without biases, alone or after frozen features; or one LoRA adapter at the
       end of frozen features. It is run on `X` once to see that this is so, and not changed.
-    - `X`, `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
+    - `X`, `Y`: training data: inputs as the model takes them, and targets of the shape of its outputs.
     - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
     - `steps`: number of steps.
     - `loss`: `nn.MSELoss()` by default, or with reduction="sum". `validation`: held-out (X, Y).

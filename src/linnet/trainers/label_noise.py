@@ -41,7 +41,9 @@ def label_noise_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent with fresh noise on the labels at each step.
+    r"""Train by full-batch gradient descent with fresh noise on the labels at each step.
+
+    For a random mini-batch instead of random labels, use `stochastic_descent`; the continuous limit is `noise_sde`.
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top, \qquad \varepsilon_i \sim N(0, s^2 I) $$
 

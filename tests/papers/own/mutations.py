@@ -7,9 +7,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.reductions.trial_descent import TrialDescent
-from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias
+from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias, spectral_descent
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
 from linnet_papers.own.grids import dimensions
+from linnet_papers.own.training import optimizers
 from linnet_papers.reproduction import Trial
 from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 
@@ -23,6 +24,21 @@ def predicted_with(**factors: float) -> Error:
         "predicted_diagram",
         lambda told: replace(told, **{name: factor * getattr(told, name) for name, factor in factors.items()}),
     )
+
+
+def descent_for_it(start: Any, problem: Any, steps: int) -> Any:
+    """Gradient descent, for spectral descent."""
+    states = optimizers.descent_run(start, problem, 0.01)
+    return np.arange(float(len(states))), states
+
+
+newton_schulz = optimizers.newton_schulz
+faster_decay, slower_decay = (argument(optimizers, "decayed_flow", 2, times(factor)) for factor in (1.1, 0.9))
+
+
+def normalized(gradient: Any) -> Any:
+    """The gradient over its length, for its polar factor."""
+    return gradient / np.linalg.norm(gradient)
 
 
 def rates_of_the_covariance(right: Any) -> Any:
@@ -86,4 +102,29 @@ MUTATIONS = {
     "label-noise-rates": Mutation(
         "label-noise-rates", result(label_noise, "decay_rates", lambda rates: np.full(rates.shape, rates.mean()))
     ),
+    # Muon and weight decay
+    "muon-clips": Mutation("muon-clips", scaled(spectral_descent, "level", 1.2), quick=True),
+    "muon-selects": Mutation("muon-clips", wrong(optimizers, "polar_factor", lambda _: newton_schulz)),
+    "muon-formula": Mutation(
+        "muon-no-active-region",
+        result(spectral_descent, "minimum", lambda found: replace(found, test_loss=1.3 * found.test_loss)),
+        quick=True,
+    ),
+    "muon-denoises": Mutation(  # spectral descent that were as good as descent
+        "muon-no-active-region", wrong(optimizers, "spectral_run", lambda _: descent_for_it)
+    ),
+    "muon-wide": Mutation("muon-narrow", argument(optimizers, "wide_start", 3, times(30)), quick=True),
+    "muon-conserved": Mutation("muon-conserved", wrong(optimizers, "polar_factor", lambda _: normalized)),
+    "muon-approximate": Mutation(
+        "muon-sixteen-steps", wrong(optimizers, "polar_factor", lambda _: newton_schulz), quick=True
+    ),
+    "decay-threshold": Mutation(
+        "decay-threshold", argument(lazy_active, "mode_values", "weight_decay", times(1.2)), quick=True
+    ),
+    "decay-of-the-imbalance": Mutation("decay-threshold", faster_decay),
+    "decay-soft-threshold": Mutation("decay-soft-threshold", slower_decay, quick=True),
+    "decay-turns-active": Mutation(
+        "decay-turns-active", argument(lazy_active, "predicted_diagram", "weight_decay", times(0.7)), quick=True
+    ),
+    "decay-stays-lazy": Mutation("decay-turns-active", argument(optimizers, "decayed_flow", 2, times(0.1))),
 }

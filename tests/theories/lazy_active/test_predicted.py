@@ -142,7 +142,7 @@ ALL_WIDTHS = [1, 2, 3, 4, 5, 6, 24, 47, 90, 10**7]
 
 @pytest.mark.parametrize(
     ("seed", "widths"),
-    [(1, [1, 5, 47, 10**7]), *(pytest.param(n, ALL_WIDTHS, marks=pytest.mark.slow) for n in range(3))],
+    [(1, [5, 10**7]), *(pytest.param(n, ALL_WIDTHS, marks=pytest.mark.slow) for n in range(3))],
 )
 def test_the_corners_of_the_plane_are_numbers(seed, widths):
     """Tiny and huge variances, one unit and many, large gaps between the signals: finite, and no worse than nothing."""

@@ -35,13 +35,16 @@ def deep_diagram(
     points: int = BULK_GROUPS,
     limit: float = MAX_COVERED_ERROR,
 ) -> PredictedDiagram:
-    r"""All wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+    r"""Compute all wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+
+    `ln.phase_diagram(..., depth=)` calls it. Two layers have a more accurate diagram, with narrow cells, in
+    `lazy_active.predicted_diagram`.
 
     A cell is described by $c = \sqrt{\sigma^2 w}$ alone: every singular value of the target follows `gaussian_modes`.
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`lazy_active.task_spectrum`,
+    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`lazy_active.task_spectrum`,
       `lazy_active.asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
@@ -57,7 +60,7 @@ def deep_diagram(
     trained on 22 tasks to which it was not fitted (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and
     none deviated by more than twice its value. Cells that are not covered hold the same formula.
 
-    **Reference:** ours.
+    **Reference:** own result.
 
     **Example:**
 

@@ -17,11 +17,11 @@ class Condition:
 
     **Attributes:**
 
-    - `number`: as in the paper, `"(2)"`
+    - `number`: number in the paper, such as `"(2)"`
     - `text`: the inequality in words
-    - `left`: its left side
+    - `left`: left side of the condition
     - `relation`: `"<="` or `">="`
-    - `right`: its right side
+    - `right`: right side of the condition
 
     **Example:**
 
@@ -95,7 +95,9 @@ def assumption(
     epsilon: float,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
-    r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
+    r"""Evaluate both sides of the conditions of Assumption 4.1 for given data and initialization.
+
+    `admissible` finds scales that satisfy them.
 
     **Arguments:**
 
@@ -105,7 +107,7 @@ def assumption(
     - `first_std`: $\sigma_0$
     - `magnitude`: $v_0$
     - `epsilon`: the loss to be reached
-    - `constants`: in place of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
+    - `constants`: values of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
       "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7),
       "feature" of (8)
 
@@ -160,7 +162,10 @@ def assumption(
 
 @arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
-    """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
+    """Return scales of the initialization and a canonical step that satisfy the conditions about them, printed and
+    corrected.
+
+    To check scales that you already have, use `assumption`.
 
     Conditions (5) and (6) are about the data: check them with
     `assumption`.

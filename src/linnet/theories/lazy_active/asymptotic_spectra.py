@@ -14,7 +14,10 @@ from linnet.theories.noise_bulk import ratio_of
 def asymptotic_spectrum(
     strengths: object, dim: int | tuple[int, int], noise_std: float, *, points: int = 64
 ) -> TaskSpectrum:
-    r"""The singular modes of $Y = A^* + E$ for a truth of low rank and independent noise, in the limit of large sides.
+    r"""Return the singular modes of $Y = A^* + E$ for a low-rank signal and independent noise, in the limit of large
+    dimensions.
+
+    It needs no matrix, so a million inputs are no problem. For a given matrix, use `task_spectrum`.
 
     In units of `noise_std` times the root of the larger side, with $b$ the smaller side over the larger one, a strength
     $x > b^{1/4}$ of the truth gives an outlier

@@ -28,7 +28,7 @@ class PredictedDiagram:
     **Attributes:**
 
     - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times, on average over starts
-    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it: that due to the formula and the standard error
@@ -112,7 +112,9 @@ def predicted_diagram(
     update: Any = None,
     weight_decay: float = 0.0,
 ) -> PredictedDiagram:
-    r"""All cells of the phase diagram of variance and width, from one SVD of the target.
+    r"""Compute the phase diagram of width and initial variance without training.
+
+    `ln.phase_diagram` is the short form. To train the networks of the diagram instead, use `trainers.gaussian_diagram`.
 
     Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
     (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random
@@ -122,7 +124,8 @@ def predicted_diagram(
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`task_spectrum`, `asymptotic_spectrum`)
+    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`task_spectrum`,
+      `asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
@@ -145,7 +148,7 @@ def predicted_diagram(
     **Valid** for whitened inputs and Gaussian starts; `.uncertainty` says how far it can be off, measured on networks
     trained for tasks of several ranks, spectra, noise levels and shapes (`linnet verify own`).
 
-    **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
+    **Reference:** own result, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
 
     **Example:**
 

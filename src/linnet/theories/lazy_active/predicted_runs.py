@@ -57,9 +57,12 @@ def predicted_run(
 ) -> PredictedRun:
     r"""Train error, test error, stable rank and modes of one Gaussian start, at any times.
 
+    For the minimum over time of a whole plane, `predicted_diagram` is faster.
+
     **Arguments:**
 
-    - `problem`: whitened (`Problem.from_target`, `problems.low_rank_plus_noise`), or a `TaskSpectrum`
+    - `problem`: learning problem with whitened inputs (`Problem.from_target`, `problems.low_rank_plus_noise`), or a
+      `TaskSpectrum`
     - `variance`: $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
     - `times`: canonical, strictly increasing; the last may be infinite. (time,)
     - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide

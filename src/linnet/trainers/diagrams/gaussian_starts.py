@@ -55,7 +55,7 @@ def gaussian_diagram(
 
     **Arguments:**
 
-    - `problems`: whitened ones of one shape, with a `truth` (`Problem.from_target`)
+    - `problems`: learning problems of one shape with whitened inputs and a `truth` (`Problem.from_target`)
     - `keys`: integer seeds or JAX keys, one for each run
     - `widths`: $w$ of each run, at any size
     - `variances`: $\sigma^2$ of each run, or one for all

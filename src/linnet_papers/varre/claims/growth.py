@@ -99,7 +99,9 @@ def constant(trial: Trial) -> Rows:
     powers = np.linspace(0.001, 0.999, 999)
     at_five = np.array([misprints.scale_constant(5, power) for power in powers])
     yield printed(r"smallest value over $\alpha$ at $d = 5$", at_five.min(), POSITIVE)
-    constants = {label: misprints.scale_constant(at["inputs"], at["power"]) for label, at in trial.region(10).items()}
+    constants = {
+        label: misprints.scale_constant(int(at["inputs"]), at["power"]) for label, at in trial.region(10).items()
+    }
     yield corrected(r"value from $d = 6$ on", constants, POSITIVE)
     yield fact(r"$\alpha$ from which on it is positive at $d = 5$", powers[np.argmax(at_five > 0)])
     yield from _drift_rows(trial)
@@ -119,7 +121,7 @@ def _drift_rows(trial: Trial) -> Rows:
             moved_w = w @ w + 2 * a * np.sqrt(step) * nodes * np.linalg.norm(w) + a**2 * step * (nodes**2 + dim - 1)
             powers = (moved_w + np.sqrt(dim) * moved_a**2) ** power
             drift = float((weights @ powers / weights.sum() - size**power) / step)
-            formula, bound = misprints.power_drift(dim, power, w @ w, a**2)
+            formula, bound = misprints.power_drift(dim, power, float(w @ w), float(a**2))
             errors.append(abs(drift / formula - 1))
             slacks.append((formula - bound) / size**power)
     yield both("error of the drift of (D.3), against a step of (D.1)", errors, FIRST_ORDER_DRIFT)

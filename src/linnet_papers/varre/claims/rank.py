@@ -203,7 +203,7 @@ def gaussian_variance(trial: Trial) -> Rows:
     larger = [setting["truth"] for setting in region.values()]
     settings = [*((0.01, WIDTH, truth) for truth in larger), (0.1, WIDTH, 1.0), (0.1, WIDTH, 30.0)]
     ends = gaussian_ends(settings, seed=trial.seed, seeds=24)
-    low = [float(np.mean(rank == OUTPUTS)) for rank in ln.observables.numerical_rank(ends.values)]
+    low = [float(np.mean(rank == OUTPUTS)) for rank in np.asarray(ln.observables.numerical_rank(ends.values))]
     at_variance = {"truth 1": low[-2], "truth 30": low[-1]}
     yield printed("fraction of seeds with rank 3, at variance 0.01", at_variance, MAJORITY)
     by_deviation = dict(zip(region, low, strict=False))

@@ -132,7 +132,7 @@ def gaussian_ends(settings: Sequence[tuple[float, float, float]], *, seed: int, 
             shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": round(width)}
             first = ln.inits.gaussian(key=[seed, replicate], stds=(std, 0.0), **shape).first
             outputs = truth * np.asarray(problem.inputs) @ np.asarray(problem.truth).T
-            problems.append(ln.Problem.from_data(problem.inputs, outputs))
+            problems.append(ln.Problem.from_data(np.asarray(problem.inputs), outputs))
             starts.append(ln.Weights(np.linalg.qr(first)[1], np.zeros((OUTPUTS, INPUTS))))
     stacked = ln.Problem.stack(problems)
     run = ln.gradient_flow(stacked, ln.Weights.stack(starts), times=np.array([0.01, 300.0]), rtol=1e-6, atol=1e-9)
