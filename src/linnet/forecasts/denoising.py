@@ -32,7 +32,7 @@ _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
 @dataclass(frozen=True)
 class DenoisingPath:
-    """Stein's estimate of the squared error for every threshold and time looked at.
+    """SURE (Stein's unbiased risk estimate) of the squared error for every threshold and time that was tried.
 
     **Attributes:**
 
@@ -57,7 +57,7 @@ class DenoisingPath:
 
 @dataclass(frozen=True)
 class Denoised:
-    r"""What `denoise` found.
+    r"""Result of `denoise`.
 
     **Attributes:**
 

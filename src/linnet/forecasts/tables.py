@@ -43,7 +43,7 @@ FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table of numbers to predict from and numbers to predict.
+    """Table of numbers with input columns and target columns.
 
     **Attributes:**
 

@@ -176,7 +176,7 @@ class Adapter:
     def mode_rate(
         self, strength: float = 1.0, *, left: ArrayLike | None = None, right: ArrayLike | None = None
     ) -> float:
-        r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
+        r"""Growth rate, per step of SGD from this state, of the adapter along a mode $\sigma\, u v^T$ of the negative
         gradient:
 
         $$ \Delta(u^T s B A v) = \sigma s^2 (\eta_B |A v|^2 + \eta_A |B^T u|^2). $$

@@ -21,7 +21,7 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 
 @dataclass(frozen=True)
 class Regression:
-    r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
+    r"""Sample of $y = \langle x, \beta\rangle + \epsilon$ together with its distribution.
 
     **Attributes:**
 

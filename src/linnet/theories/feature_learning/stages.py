@@ -93,7 +93,7 @@ class Stages:
 
     @property
     def limit(self) -> float:
-        r"""Where the mean of $\rho_r^2$ tends: $\gamma^{5/2}/\phi$ (below eq. 11, printed for each neuron)."""
+        r"""Limit of the mean of $\rho_r^2$: $\gamma^{5/2}/\phi$ (below eq. 11, printed for each neuron)."""
         return self.gamma**2.5 / self.phi
 
     def linear(
@@ -271,7 +271,7 @@ class Stages:
 
     @arguments.representable
     def second_time(self, share: float, *, initial_alignment: float = 1.0) -> float:
-        r"""How long after $t_1$ the loss has fallen to `share` of its initial value, on the canonical clock.
+        r"""Time after $t_1$ at which the loss has fallen to `share` of its initial value, on the canonical clock.
 
         $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `initial_alignment` to
         $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what

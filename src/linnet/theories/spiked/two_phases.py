@@ -126,7 +126,7 @@ class TwoPhase:
 
     @property
     def fixed_point(self) -> Float[np.ndarray, " 2"]:
-        r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
+        r"""End point of $(w_1, w_2)$ (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
 
     @property
