@@ -127,7 +127,7 @@ def _papers_of(chosen: Sequence[Claim]) -> list[Paper]:
 def _measured(chosen: Sequence[Claim], trials: Sequence[Trial], processes: int) -> Iterator[tuple[Trial, Result]]:
     """Measure claims at every seed, here or in several `processes` (0 for here), and yield the results."""
     if processes:
-        work = [batch for trial in trials for batch in parallel.batches(chosen, trial, processes)]
+        work = [batch for trial in trials for batch in parallel.batches(chosen, trial)]
         yield from parallel.results(work, processes)
         return
     for trial in trials:

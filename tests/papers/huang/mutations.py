@@ -20,8 +20,8 @@ from linnet_papers.huang.grids import convergence, lemmas
 from linnet_papers.huang.training import features, runs
 from linnet_papers.huang.training.cells import equations
 from linnet_papers.reproduction import Trial
-from mutations import Error, always, argument, result, scaled, wrong
-from mutations import Mutation as AnyMutation
+from linnet_papers.testing import Error, always, argument, result, scaled, wrong
+from linnet_papers.testing import Mutation as AnyMutation
 
 TRIAL = Trial(quick=True, seed=4)
 Mutation = partial(AnyMutation, retrains=True)

@@ -216,14 +216,15 @@ def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
         assert not assumptions.assumption(data, epsilon=0.01, **scales).holds  # (7) is what it lacks
 
 
-def test_draws_of_the_lemmas_are_those_of_the_shares():
+def test_draws_of_the_lemmas_are_those_of_the_data():
     points = {"n": np.array([5, 8]), "noise": np.array([0.8, 1e-7])}
     found = lemmas_cells(points, np.array([11, 12]), dim=30, draws=3)
     for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
         data = ln.problems.gaussian_teacher(key=[seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
         form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]
-        np.testing.assert_allclose(form, assumptions.quadratic_share(data), rtol=1e-12)
-        np.testing.assert_allclose(gamma, assumptions.gamma_share(data), rtol=1e-12)
+        signal, feature = data.inputs @ data.teacher, data.inputs.T @ data.outputs
+        np.testing.assert_allclose(form, signal @ signal / (n * data.signal**2), rtol=1e-12)
+        np.testing.assert_allclose(gamma, feature @ feature / (data.trace * n * data.signal**2), rtol=1e-12)
 
 
 def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
