@@ -155,8 +155,8 @@ class Adapter:
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
-        from the weights where they are known, otherwise by the law of the initialization (its mean: single draws
-        scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
+        from the weights where they are known, otherwise from the distribution of the initialization (its mean: single
+        draws scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
         """
         up, down = self.scale * np.sqrt(self.plus_ratio), self.scale / np.sqrt(self.plus_ratio)
         if self.weights is not None:
