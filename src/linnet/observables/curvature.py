@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count as whole_number
-from linnet._arguments import representable
+from linnet._arguments import refuse_infinite, representable
 from linnet.inits.weights import Weights, check_weights, product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce, refuse_diverged
@@ -65,6 +65,7 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
 
 def _largest(problem: Problem, weights: Weights, count: int) -> np.ndarray:
     """Return the largest eigenvalues for one network."""
+    refuse_infinite(weights.product)
     others = np.zeros(0)
     if weights.depth == 2:
         reduction = reduce(problem, weights)

@@ -232,6 +232,9 @@ MUTATIONS = {
     "trade-off": Mutation("trade-off", trained("regression", times=lambda path: path.times * path.gamma**2)),
     "drift-of-powers": Mutation("constant-c0", scaled(growth.misprints, "power_drift", 1.1), quick=True),
     "bound-of-sizes": Mutation("constant-c0", scaled(growth.noise_process, "size_over_bound", 1.5), quick=True),
+    "conditions": Mutation(
+        "proposition-C.5", argument(limit, "_constrained_minimum", 0, lambda x: x[:, ::-1]), quick=True
+    ),
     "small-start": Mutation("discrete-step", argument(dynamics, "_starts", 0, lambda size: 1.0), quick=True),
     "discrete-step": Mutation("discrete-step", argument(ln, "gradient_descent", 1, away_from_the_identity)),
     "turning-vectors": Mutation("theorem-C.11", other_data),

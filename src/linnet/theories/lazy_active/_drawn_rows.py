@@ -219,7 +219,7 @@ def _few(free: int) -> float:
     return float(stdtrit(free, 0.975) / 1.96)
 
 
-def _relative(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def _relative(above: np.ndarray | float, below: np.ndarray) -> np.ndarray:
     """Return a ratio, or 0 for a test error of exactly 0, which nothing scatters around."""
     return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 

@@ -159,6 +159,74 @@ def variational(trial: Trial) -> Rows:
     yield fact("number of flows", len(gaps))
 
 
+CONDITIONS = below(
+    1e-5, "minima are found to $10^{-14}$ of potentials that are quadratic there: to its root, $10^{-7}$"
+)
+CONTROL = above(1e-2, "a thousand times what is left at the minimum: elsewhere on the constraint the conditions fail")
+
+
+@claim(
+    "proposition-C.5",
+    says=r"A minimum of $\Psi_1(Z_1) + \Psi_2(Z_2)$ among interpolating layers satisfies (P1) and (P2).",
+    assumes="differentiable potentials, an invertible first layer",
+    tried=r"$\Psi_1 = \lvert Z \rvert^2/2 + \sum z^4/4 - w \ln \lvert \det Z \rvert$ and "
+    r"$\Psi_2 = \lvert Z \rvert^2/2 + \sum z^{2 p}/(2 p)$, $n = 2$, $d = 3$, $k = 2$",
+    region={"weight": Range(0.1, 10.0, log=True), "power": Range(1, 3, whole=True)},
+)
+def conditions(trial: Trial) -> Rows:
+    random = np.random.default_rng([trial.seed, 35])
+    x, y = random.standard_normal((2, 3)), random.standard_normal((2, 2))
+    start = np.concatenate([np.eye(3).ravel(), 0.1 * random.standard_normal(6)])
+
+    def violations(weight: float, power: float) -> tuple[float, float]:
+        """Return how far (P1) and (P2) are from holding at the minimum, and at another interpolator."""
+        end = _constrained_minimum(x, y, start, weight, int(power))
+        other = np.concatenate([1.5 * end[:9], end[9:] / 1.5])
+        return _violation(x, end, weight, int(power)), _violation(x, other, weight, int(power))
+
+    found = {label: violations(**setting) for label, setting in trial.region(2).items()}
+    at_minimum, elsewhere = ({label: one[place] for label, one in found.items()} for place in (0, 1))
+    yield printed("violation of (P1) and (P2) at the minimum, over their terms", at_minimum, CONDITIONS)
+    yield printed("the same at another interpolator", elsewhere, CONTROL)
+
+
+def _slopes(z: np.ndarray, weight: float, power: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradients of both potentials at the layers (3, 3) and (3, 2) whose entries are given."""
+    first, second = z[:9].reshape(3, 3), z[9:].reshape(3, 2)
+    return first + first**3 - weight * np.linalg.inv(first).T, second + second ** (2 * power - 1)
+
+
+def _constrained_minimum(x: np.ndarray, y: np.ndarray, start: np.ndarray, weight: float, power: int) -> np.ndarray:
+    """Return the entries of both layers at a minimum of the potentials under X Z1 Z2 = Y."""
+    from scipy.optimize import minimize
+
+    def potential(z: np.ndarray) -> float:
+        barrier = weight * np.log(np.abs(np.linalg.det(z[:9].reshape(3, 3))))
+        return float(z @ z / 2 + (z[:9] ** 4).sum() / 4 - barrier + (z[9:] ** (2 * power)).sum() / (2 * power))
+
+    def slopes(z: np.ndarray) -> np.ndarray:
+        return np.concatenate([one.ravel() for one in _slopes(z, weight, power)])
+
+    def left(z: np.ndarray) -> np.ndarray:
+        return (x @ z[:9].reshape(3, 3) @ z[9:].reshape(3, 2) - y).ravel()
+
+    rest = {"type": "eq", "fun": left}
+    options = {"ftol": 1e-14, "maxiter": 500}
+    return np.asarray(minimize(potential, start, jac=slopes, constraints=rest, method="SLSQP", options=options).x)
+
+
+def _violation(x: np.ndarray, z: np.ndarray, weight: float, power: int) -> float:
+    """Return what is left of (P1), the part of Z1^-T grad Psi_2 outside the span of the samples, and of (P2)."""
+    of_first, of_second = _slopes(z, weight, power)
+    pulled = np.linalg.solve(z[:9].reshape(3, 3).T, of_second)
+    span = np.linalg.qr(x.T)[0]
+    outside = np.linalg.norm(pulled - span @ span.T @ pulled) / np.linalg.norm(pulled)
+    product = pulled @ z[9:].reshape(3, 2).T
+    return float(
+        max(outside, np.linalg.norm(of_first - product) / (np.linalg.norm(of_first) + np.linalg.norm(product)))
+    )
+
+
 @claim(
     "corollary-3.1",
     says=r"The final singular values of both layers follow from those of the solution and from $\gamma$.",
