@@ -228,8 +228,8 @@ class TwoPhase:
         from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
         that it is of order 1 where u is, however small the initialization: the paper has O(s).
 
-        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$: the relative error is at most
-        $(w_2/w_1)(1 + \lambda_2/\nu)$. u near its plateau takes $w_2$ beyond every bound.
+        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$: the relative error is
+        at most $(w_2/w_1)(1 + \lambda_2/\nu)$. u near its plateau takes $w_2$ beyond every bound.
 
         **Arguments:** `u0` and `times` as for `early`.
         """
