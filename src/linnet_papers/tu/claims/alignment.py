@@ -243,7 +243,7 @@ FALLS = below(0.0, "the power that the lemma names")
     says=r"At $t_2 = c d$ the network is within $O(\sigma^2 w) d^{-\min((\gamma_w - 1)/8, 1/4)}$ of a diagonal matrix "
     "with equal entries for equal $a_k$.",
     assumes="active region, $d$ large",
-    tried=rf"descent to $t_2 = 0.2 d$ (paper's clock), $d = 30$, 90, $a = (1, 1/2)$ and $(1, 1)$, 3 tasks, "
+    tried=rf"descent to $t_2 = 0.2 d$ (paper's clock), $d = 40$, 90, $a = (1, 1/2)$ and $(1, 1)$, 3 tasks, "
     f"{EVERYWHERE}",
 )
 def near_a_diagonal(trial: Trial) -> Rows:
@@ -253,7 +253,7 @@ def near_a_diagonal(trial: Trial) -> Rows:
         for spectrum in ((1.0, 0.5), (1.0, 1.0)):
             apart = {
                 dim: [distance_from_diagonal_at(dim, gammas, spectrum, [trial.seed, draw]) for draw in range(3)]
-                for dim in (30, 90)
+                for dim in (40, 90)
             }
             name = f"${place}$, $a = ({', '.join(f'{value:g}' for value in spectrum)})$"
             constants[name] = highest(highest(own) * dim**power for dim, own in apart.items())
@@ -270,7 +270,7 @@ def distance_from_diagonal_at(
     threshold."""
     task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[*key, 0], spectrum=spectrum)
     start = active_start(dim, gammas, key=[*key, 1])
-    run = ln.gradient_descent(task, start, learning_rate=1 / (80 * dim), steps=16, save_every=16, keep="products")
+    run = ln.gradient_descent(task, start, learning_rate=1 / (80 * dim), steps=16, keep="products")
     left, values, right = np.linalg.svd(np.asarray(task.truth))
     rotated = left.T @ run.products[-1] @ right.T
     entries = np.diag(rotated)[: len(spectrum)]

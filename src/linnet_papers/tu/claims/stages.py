@@ -114,7 +114,7 @@ def early_defect(dim: int, gamma_width: float, total: float, spectrum: Sequence[
     task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[*key, 0], spectrum=spectrum)
     rate = 1 / (80 * dim)
     run = ln.gradient_descent(
-        task, active_start(dim, gammas, key=[*key, 1]), learning_rate=rate, steps=40, keep="products"
+        task, active_start(dim, gammas, key=[*key, 1]), learning_rate=rate, steps=16, keep="products"
     )
     leading = np.linalg.norm(run.products, 2, axis=(1, 2))
     time = timeline.last_rise_time(run.times, leading, threshold_of(dim, gammas) * ratio**-0.25)
