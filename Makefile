@@ -98,8 +98,8 @@ test-release: $(READY)
 # The lowest declared versions of everything, in an environment of their own; the tests of what computes.
 test-lowest:
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
-	.venv-lowest/bin/python tests/release/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --upgrade pip uv
+	.venv-lowest/bin/uv pip compile --quiet --resolution lowest-direct --extra all --group test --group data --output-file .venv-lowest/constraints.txt pyproject.toml
 	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' --group test
 	$(SINGLE) .venv-lowest/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES)
 

@@ -1,12 +1,12 @@
-"""Denoising against optimal shrinkage, thresholds and hindsight: true errors as ratios, and the time of one SVD.
+"""Denoising against optimal shrinkage, thresholds and an oracle: true errors as ratios, and the time of one SVD.
 
-    python benchmarks/denoise.py               20 draws of each setting; prints the tables of docs/denoising.md
+    python benchmarks/denoise.py               20 draws of each setting; the tables of docs/benchmarks/denoising.md
     python benchmarks/denoise.py --draws 5
     python benchmarks/denoise.py --cases       the second table alone: noise that is not white, gaps, photographs
 
-Ratios are to the best spectral filter in hindsight (each singular value replaced by what the truth holds of it), which
-nobody can reach; in the second table to the best truncation in hindsight. In the first, optimal shrinkage, hard and
-soft thresholds know the noise, as does the first column of ours; in the second nobody does.
+Ratios are to the best spectral filter, an oracle (each singular value is replaced by its part of the signal), and in
+the second table to the best truncation, also chosen knowing the signal. In the first, optimal shrinkage, hard and
+soft thresholds know the noise, as does the first column of `denoise`; in the second no method does.
 """
 
 from __future__ import annotations

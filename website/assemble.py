@@ -79,6 +79,6 @@ def _configuration(folder: Path, entries: list[dict[str, str]]) -> Path:
     """A copy of the configuration with the pages of the reference in its navigation, and paths of this machine."""
     text = (ROOT / "website" / "zensical.toml").read_text(encoding="utf-8")
     listed = ", ".join(f"{{ {json.dumps(title)} = {json.dumps(page)} }}" for e in entries for title, page in e.items())
-    text = text.replace('"REFERENCE"', f"[{listed}]").replace('"SOURCE"', json.dumps(str(ROOT / "src")))
+    text = text.replace('"REFERENCE"', listed).replace('"SOURCE"', json.dumps(str(ROOT / "src")))
     (folder / "zensical.toml").write_text(text, encoding="utf-8")
     return folder / "zensical.toml"

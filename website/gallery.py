@@ -180,7 +180,7 @@ def _duration(seconds: float) -> str:
     )
 
 
-_START = """# Gallery of figures
+_START = """# Figures
 
 Every figure of the papers, and ours, with the command that redraws it and what is measured in it: {figures} figures,
 shown {sizes}. `linnet reproduce` draws them all. A picture opens in full when it is clicked.

@@ -33,6 +33,7 @@ PACKAGES = (
     "linnet.observables",
     "linnet.predictions",
     "linnet.draw",
+    "linnet.citations",
     "linnet.forecasts",
     "linnet.estimators",
     "linnet.lora",
@@ -128,9 +129,12 @@ def _links(names: list[Name]) -> str:
 
 _INDEX = """# API reference
 
-NumPy in, NumPy out: arguments are anything array-like, results are NumPy arrays, float64 unless `dtype="float32"` is
-asked for. Random functions take `key`, an integer seed or a JAX key. All times are canonical
-([notation](../notation.md)). `import linnet as ln` loads nothing but names.
+This page lists every public name. If you do not know which one you need, begin with
+[Which function do I need?](../which_function.md)
+
+Arguments are anything array-like, and results are NumPy arrays of float64, unless you ask for `dtype="float32"`. Random
+functions take `key`, an integer seed or a JAX key. A time is the learning rate times the number of steps
+([time](../concepts.md#time)). `import linnet as ln` takes no time, because each name is loaded when it is first used.
 
 ## The names of `linnet` itself
 

@@ -210,7 +210,7 @@ def mean_of(parts: list[dict[str, Any]], *names: str, minus: str = "") -> str:
 
 
 def row(result: dict[str, Any]) -> str:
-    """One line of the table of docs/own_data.md."""
+    """One line of the table of docs/benchmarks/own_data.md."""
     parts = result["splits"]
     stops = sorted(int(p["stopping"]["stop"]) for p in parts)
     regimes = [p["regime"] for p in parts if p["regime"]]

@@ -35,7 +35,7 @@ for name, adapter in adapters.items():
 # %% [markdown]
 # ## What is worth knowing before training
 #
-# `lint` says what follows from the settings, one sentence with a number each; it has no opinion on the best rank.
+# `lint` lists what follows from the settings, each as one sentence with a number. It does not recommend a rank.
 
 # %%
 for finding in ln.lora.lint(adapters):
@@ -122,13 +122,13 @@ for init in ("default", "gaussian", "eva", "pissa"):
     print(f"{init:10s} threshold {adapter.threshold.max():8.3f}")
 
 # %% [markdown]
-# Adam does not conserve the imbalance, so nothing of this is said under Adam (an error explains it): measure instead.
+# Adam does not conserve the imbalance, so this section does not apply to Adam (an error explains it). Measure instead.
 #
 # ## With PyTorch
 #
-# `ln.torch.PairMonitor` watches the pairs of any model while it trains, `ln.torch.forecast` tells the whole run of a linear model before it is made ([guide](../adapters.md)). These pictures were made by
+# `ln.torch.PairMonitor` watches the pairs of any model while it trains, `ln.torch.forecast` predicts the whole run of a linear model ([guide](../adapters.md)). These pictures were made by
 # `examples/equivalent_adapters.py` and `examples/watched_adapter.py` on a small Llama:
 #
 # ![Two equivalent adapters on a small Llama: their losses lie on each other](../images/equivalent_adapters.png)
 #
-# ![A watched adapter: share of the update, imbalance, singular values and alignment over the steps](../images/watched_adapter.png)
+# ![A watched adapter: fraction of the update, imbalance, singular values and alignment over the steps](../images/watched_adapter.png)

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Deeper networks
 #
-# What changes when a linear network has three or four layers in place of two? This page draws a start a million units wide, trains it, predicts it without training, and asks what depth buys.
+# What changes when a linear network has three or four layers instead of two? This page draws initial weights a million units wide, trains them, predicts the run without training, and shows what depth changes.
 
 # %% [markdown]
-# ## A wide start
+# ## A wide initialization
 #
-# The hidden layers of a Gaussian start are drawn directly in their reduced form, so that the width costs nothing. The scale of a start is its coupling $c = \sqrt w\,\mathrm{std}$.
+# The hidden layers of a Gaussian initialization are drawn directly in their reduced form, so the width does not matter for the cost. The scale of the initialization is its coupling $c = \sqrt w\,\mathrm{std}$.
 
 # %%
 import numpy as np
@@ -17,19 +17,19 @@ from linnet import style
 width, coupling = 10**6, 0.5
 target = np.diag([2.0, 1.0])
 problem = ln.Problem.from_target(target)
-start = ln.inits.reduced_gaussian(
+weights = ln.inits.reduced_gaussian(
     in_dim=2, out_dim=2, width=width, depth=3, stds=coupling * width**-0.5, key=0, order=5
 )
-start
+weights
 
 # %% [markdown]
-# ## Training, and the mode equations beside it
+# ## Training, and the mode equations
 #
 # Every singular value of the target is learned by itself, like a network of one input and one output (`theories.deep.gaussian_modes`). Networks of width $w$ are away from that by about $w^{-1/2}$.
 
 # %%
 times = np.linspace(0, 12, 60)
-run = ln.gradient_flow(problem, start, times=times)
+run = ln.gradient_flow(problem, weights, times=times)
 modes = ln.theories.deep.gaussian_modes([2.0, 1.0], coupling, depth=3, times=times)
 print(f"largest distance: {np.abs(run.singular_values - modes).max():.1e}")
 
@@ -43,7 +43,7 @@ picture
 # %% [markdown]
 # ## What depth buys
 #
-# Only $S/c^L$ decides whether a mode is lazy or active. The least test error over training, for a matrix of low rank plus noise, by formula and at the same initial kernel $L c^{2L-2}$:
+# Only $S/c^L$ decides whether a mode is lazy or active. The minimum test error over training, for a matrix of low rank plus noise, by formula and at the same initial kernel $L c^{2L-2}$:
 
 # %%
 task = ln.problems.low_rank_plus_noise(40, rank=2, key=1)
@@ -57,4 +57,4 @@ for kernel in (0.5, 5.0, 50.0):
     print(f"kernel {kernel:4}: {errors[0]:.0f} at depth 2, {errors[1]:.0f} at depth 3, {errors[2]:.0f} at depth 4")
 
 # %% [markdown]
-# `.uncertainty` of a diagram says how far one network may be off, by width and depth. More is on the page [any depth](../depth.md).
+# `.uncertainty` of a diagram estimates how far one network may be off, by width and depth. More is on the page [deep networks](../depth.md).

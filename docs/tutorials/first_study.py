@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A theorist's first study
 #
-# You have an idea about inputs whose covariance falls off as a power law, and half a page of algebra. This page takes the idea from there to a figure for a paper: a covariance of your
-# own, a formula of your own, training beside it, a sweep over everything that the formula depends on, and the figure.
+# You have an idea about inputs whose covariance falls off as a power law, and half a page of algebra. This page takes the idea from there to a figure for a paper: your own covariance
+# and formula, the comparison with training, a sweep over everything that the formula depends on, and the figure.
 
 # %% [markdown]
 # ## The covariance
@@ -27,27 +27,27 @@ problem
 # %% [markdown]
 # ## The formula
 #
-# From a small start the network rests, and then its output grows along the input-output correlation $\Gamma$. Write $u$ for the network's product along $\hat\Gamma = \Gamma/|\Gamma|$, and
+# From a small initialization the network rests, and then its output grows along the input-output correlation $\Gamma$. Write $u$ for the network's product along $\hat\Gamma = \Gamma/|\Gamma|$, and
 # suppose that nothing else has moved yet. Then, with $\lambda = \hat\Gamma\Sigma\hat\Gamma^T$,
 #
 # $$ \dot u = 2u\,(|\Gamma| - \lambda u), \qquad t_{1/2} = \frac{1}{2|\Gamma|}\,\ln\frac{|\Gamma|}{\lambda\,u_0} $$
 #
-# is the time at which $u$ has half of its plateau $|\Gamma|/\lambda$. What grows out of a random start is the part of it in which both layers agree: $u_0 = |W_1\hat\Gamma^T + W_2^T|^2/4$.
-# All times here are canonical: [notation](../notation.md).
+# is the time at which $u$ has half of its plateau $|\Gamma|/\lambda$. The part of a random initialization that grows is the part in which both layers agree: $u_0 = |W_1\hat\Gamma^T + W_2^T|^2/4$.
+# All times here are canonical: [time](../concepts.md#time).
 
 
 # %%
-def half_time(problem, start):
+def half_time(problem, weights):
     """The prediction: when the product along the correlation has half of its plateau."""
     strength = np.linalg.norm(problem.cross)
     direction = problem.cross[0] / strength
     curvature = direction @ problem.cov @ direction
-    agreeing = np.sum((start.first @ direction + start.second[0]) ** 2) / 4
+    agreeing = np.sum((weights.first @ direction + weights.second[0]) ** 2) / 4
     return np.log(strength / (curvature * agreeing)) / (2 * strength)
 
 
 # %% [markdown]
-# ## Training beside it
+# ## Compare it with training
 #
 # A network of ten thousand hidden units, by gradient flow to high accuracy. It is reduced exactly to 61 hidden units before it is trained, so width costs nothing.
 
@@ -57,20 +57,20 @@ def start_of(scale, key, dim=60, width=10_000):
     return ln.inits.gaussian(key=key, in_dim=dim, out_dim=1, width=width, stds=scale)
 
 
-def measured_half_time(problem, start, run):
+def measured_half_time(problem, weights, run):
     strength = np.linalg.norm(problem.cross)
     direction = problem.cross[0] / strength
     along = run.products[:, 0] @ direction
     return ln.observables.crossing_time(run.times, along, 0.5 * strength / (direction @ problem.cov @ direction))
 
 
-start = start_of(1e-5, key=0)
-predicted = half_time(problem, start)
-run = ln.gradient_flow(problem, start, times=np.linspace(0, 2 * predicted, 400))
-print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, start, run):.3f}")
+weights = start_of(1e-5, key=0)
+predicted = half_time(problem, weights)
+run = ln.gradient_flow(problem, weights, times=np.linspace(0, 2 * predicted, 400))
+print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, weights, run):.3f}")
 
 # %% [markdown]
-# The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: what was trained is solid, what was predicted dashed.
+# The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: trained curves are solid, predicted ones dashed.
 
 # %% The product along the correlation, trained, and the sigmoid that the formula comes from
 strength = np.linalg.norm(problem.cross)
@@ -92,7 +92,7 @@ picture
 # this width that is the whole run, not only its time:
 
 # %%
-theory = ln.theories.lazy_active.integrate(problem, start.product, 1e-5**2 * 10_000, run.times)
+theory = ln.theories.lazy_active.integrate(problem, weights.product, 1e-5**2 * 10_000, run.times)
 print(f"largest distance to training: {np.abs(run.products - theory).max():.1e}, of {np.abs(theory).max():.2f}")
 
 # %% [markdown]
@@ -115,13 +115,13 @@ def cells(points, seeds, dim=60, width=10_000):
     found = {"predicted": [], "measured": []}
     for exponent, scale, seed in zip(points["exponent"], points["scale"], seeds):
         problem = ln.problems.spectrum(np.arange(1.0, dim + 1) ** -exponent, np.full(dim, 1 / dim))
-        start = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, stds=scale)
+        weights = ln.inits.gaussian(key=int(seed), in_dim=dim, out_dim=1, width=width, stds=scale)
         strength = np.linalg.norm(problem.cross)
         direction = problem.cross[0] / strength
         curvature = direction @ problem.cov @ direction
-        agreeing = np.sum((start.first @ direction + start.second[0]) ** 2) / 4
+        agreeing = np.sum((weights.first @ direction + weights.second[0]) ** 2) / 4
         predicted = np.log(strength / (curvature * agreeing)) / (2 * strength)
-        run = ln.gradient_flow(problem, start, times=np.linspace(0, 2 * predicted, 300))
+        run = ln.gradient_flow(problem, weights, times=np.linspace(0, 2 * predicted, 300))
         along = run.products[:, 0] @ direction
         found["predicted"].append(predicted)
         found["measured"].append(ln.observables.crossing_time(run.times, along, 0.5 * strength / curvature))
@@ -139,9 +139,9 @@ error = abs(results.predicted / results.measured - 1)
 print(error.mean("seed").to_series().unstack().map("{:.2%}".format))
 
 # %% [markdown]
-# Where all inputs are alike (a = 0) the formula is exact in the limit of small starts. Otherwise a few parts in a thousand stay, however small the start: by the time of half the plateau other directions
-# have begun to move, at a rate that does not depend on the start. (The same effect makes eqs. (16)-(17) of paper 1 [wrong at every scale](../claims/watanabe.md#watanabe-eq17).) At a scale of 1e-3 ten thousand units are no
-# longer a small start, and the errors of all are percents.
+# Where all inputs are alike (a = 0) the formula is exact in the limit of small initializations. Otherwise an error of a few parts in a thousand remains, however small the initialization is: by the time of half the plateau other directions
+# have begun to move, at a rate that does not depend on the initialization. (The same effect makes eqs. (16)-(17) of paper 1 [wrong at every scale](../claims/watanabe.md#watanabe-eq17).) At a scale of 1e-3 ten thousand units are no
+# longer a small initialization, and all errors are percents.
 #
 # ## The figure for the paper
 #
@@ -165,7 +165,7 @@ with style.applied():
     ends = [float(results.predicted.min()), float(results.predicted.max())]
     axes[0].plot(ends, ends, **style.GUIDELINE)
     axes[0].set(xlabel="predicted half time", ylabel="measured half time")
-    axes[1].set(xlabel="scale of the start", ylabel="relative error", xscale="log", yscale="log")
+    axes[1].set(xlabel="scale of the initialization", ylabel="relative error", xscale="log", yscale="log")
     axes[0].legend()
 picture.savefig("half_times.pdf")
 picture
@@ -173,6 +173,6 @@ picture
 # %% [markdown]
 # ## From here
 #
-# - A formula that is to stay wants the battery of tests of [contributing](../contributing.md): t = 0, t to infinity, an independent check, a wrong formula that must fail.
+# - A formula that is to stay wants the battery of tests of [developing linnet](../developing.md#adding-a-theory-the-checklist): t = 0, t to infinity, an independent check, a wrong formula that must fail.
 # - A figure and a claim that others can run make a [package of their own](new_paper.md).
-# - The theories that are already here, and for which starts: [API reference](../reference/index.md).
+# - The theories that linnet has, and the initializations for which they hold: [API reference](../reference/index.md).

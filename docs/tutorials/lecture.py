@@ -25,7 +25,7 @@ from linnet import style
 #
 # $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s) $$
 
-# %% From a small start the modes are learned one after the other; from a large one all at once
+# %% From a small initialization the modes are learned one after the other; from a large one all at once
 values, times = np.array([8.0, 4.0, 2.0, 1.0]), np.linspace(0, 4, 300)
 with style.applied():
     picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38), sharey=True)
@@ -42,9 +42,9 @@ picture
 # Ask the audience for a width. Here a million: the reduction is exact, so width costs nothing.
 
 # %% A million hidden units, trained (solid), and the closed form (dashed)
-start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, stds=3e-4)
-run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), start, times=times)
-theory = ln.theories.lazy_active.self_consistent(np.diag(values), start.product, 3e-4**2 * 10**6, times)
+weights = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, stds=3e-4)
+run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), weights, times=times)
+theory = ln.theories.lazy_active.self_consistent(np.diag(values), weights.product, 3e-4**2 * 10**6, times)
 print(f"largest distance over the run: {np.abs(run.products - theory).max():.1e}")
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.5))
@@ -57,9 +57,9 @@ picture
 # %% [markdown]
 # ## 3. Lazy or active: a map
 #
-# Learning from a noisy matrix, which starts find the truth behind the noise? Every pixel is a network; none was trained. On the live page a touch trains that network beside its prediction.
+# Learning from a noisy matrix, which initializations find the signal behind the noise? Every pixel is a network; none was trained. On the live page, a touch trains that network.
 
-# %% Least test error over the variance and the width of the start, d = 100
+# %% Minimum test error over the variance and the width of the initialization, d = 100
 dim = 100
 task = ln.problems.low_rank_plus_noise(dim, rank=3, key=0)
 variances, widths = dim ** np.linspace(-3, 0, 31), np.round(dim ** np.linspace(1.35, 2.8, 25))
@@ -71,20 +71,20 @@ with style.applied():
     )
     axis.plot([-3, 0], [4, 1], color="white", linestyle="--")
     axis.set(xlabel=r"$\log_d \sigma^2$", ylabel=r"$\log_d w$", ylim=(1.35, 2.8), title=r"dashed: $\sigma^2 w = d$")
-    picture.colorbar(image, label=r"$\log_{10}$ least test error")
+    picture.colorbar(image, label=r"$\log_{10}$ minimum test error")
 picture
 
 # %% [markdown]
 # ## 4. When to stop
 #
-# Along one run the error on the truth falls, then rises: the noise is learned later than the signal. The least test error and its time are what the map above shows.
+# Along one run the test error falls, then rises, because the noise is learned later than the signal. The map above shows its minimum.
 
 # %% Train and test error along one active run
 run = ln.theories.lazy_active.predicted_run(task, dim**-2.2, dim**2, np.linspace(0, 0.25, 200))
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.5))
     axis.plot(np.linspace(0, 0.25, 200), run.loss, color=style.LOSS, label="train")
-    axis.plot(np.linspace(0, 0.25, 200), run.test_loss, color=style.TEST_LOSS, label="test: distance to the truth")
+    axis.plot(np.linspace(0, 0.25, 200), run.test_loss, color=style.TEST_LOSS, label="test: distance to the signal")
     axis.set(xlabel="time t", ylabel="loss")
     axis.legend()
 picture
@@ -92,7 +92,7 @@ picture
 # %% [markdown]
 # ## 5. Two phases under one strong direction
 #
-# If the inputs have one strong direction that is not quite that of the target, learning turns a corner: first along the correlation, then along what is left.
+# If the inputs have one strong direction that differs from the target's direction, learning turns a corner: first along the correlation, then along the rest.
 
 # %% The path of the network in the plane of the two directions
 phases = ln.theories.spiked.TwoPhase(spike=20.0, alignment=0.3)

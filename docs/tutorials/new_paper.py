@@ -45,9 +45,9 @@ for file in sorted(Path("ocean").rglob("*")):
 # | `networks.py` | what the paper trains, once |
 # | `theory.py` | its formulas (or use linnet's) |
 # | `figures/fig1.py` | one figure: `compute` trains and returns a dataset, `plot` reads only the dataset, `check` measures in it |
-# | `claims/sigmoid.py` | one claim: what it says, the rule with its limit and the reason, and the measurement that returns numbers |
+# | `claims/sigmoid.py` | one claim: its statement, the limit with its reason, and the measurement that returns rows |
 # | `__init__.py` | `PAPER = Paper(...)`: the citation, and the modules of its figures and claims |
-# | `statements.toml` | what the paper says, statement by statement, and what checks it |
+# | `statements.toml` | the statements of the paper, each with the claim that checks it |
 #
 # This is the object that the entry point in `pyproject.toml` names:
 
@@ -88,7 +88,7 @@ for row in found.rows:
 # ## What makes a claim worth having
 #
 # - Nothing on the measuring side comes from the theory under test.
-# - A quantity that is right before the first step shows nothing. A lazy kernel hardly moves, so it is aligned with its end at t = 0 already: ask also how far it was at the start, and try a lazy network as the counterexample.
+# - A quantity that is right before the first step shows nothing. A lazy kernel hardly moves, so it is aligned with its final value at t = 0 already. Measure also how far it was from it at time 0, and try a lazy network as the counterexample.
 # - Every limit has a reason, and the pages print it. A reason that only restates the limit is none.
 # - For each claim there is a deliberate mistake that turns its verdict, and a test that makes it. The template's test shows how:
 
@@ -96,5 +96,5 @@ for row in found.rows:
 print(Path("ocean/tests/test_paper.py").read_text())
 
 # %% [markdown]
-# The fifth paper that linnet knows, `examples/saxe` in the repository (Saxe, McClelland and Ganguli 2014), was made this way; [contributing](../contributing.md#adding-a-paper) has the steps
+# The fifth paper that linnet knows, `examples/saxe` in the repository (Saxe, McClelland and Ganguli 2014), was made this way; [developing linnet](../developing.md#adding-a-paper) has the steps
 # for one that is to become a part of linnet.

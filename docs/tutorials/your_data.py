@@ -17,7 +17,7 @@ print(table.head(3).to_string())
 #
 #     linnet diagnose diabetes.csv --target target --out diagnosis
 #
-# reads CSV, TSV, Parquet, NPY or NPZ, prints what it found, and writes a page with the pictures. This is what it prints:
+# reads CSV, TSV, Parquet, NPY or NPZ, prints its recommendation and the evidence, and writes a page with plots. This is what it prints:
 
 # %%
 import subprocess
@@ -27,11 +27,11 @@ command = [sys.executable, "-m", "linnet", "diagnose", "diabetes.csv", "--target
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# **When to stop** is the line that begins with "Stop at step": the step of the least held-out error by cross-validation, and the steps that do as well within one standard error. Where that range is wide any of its steps will do, and the earliest is the cheapest.
+# The first two lines are the advice: which method to use, and when to stop if you train the network anyway. Below *Stopping* is the range of steps that are as good. If it is wide, any of its steps will do, and the earliest is the cheapest.
 #
 # ## The same in Python
 #
-# `ln.diagnose` returns the numbers behind the sentences. One start (`seeds=1`) in place of the command's three is faster, and finds another step of that range.
+# `ln.diagnose` returns the numbers behind the sentences. One initialization (`seeds=1`) instead of three is faster, and finds another step of that range.
 
 # %%
 import linnet as ln
@@ -46,23 +46,23 @@ for name, errors in found.comparison.baselines.items():
 found.forecast.plot()
 
 # %% [markdown]
-# ## What a smaller start changes
+# ## What a smaller initialization changes
 #
-# From PyTorch's start a network of width 512 learns this table lazily: its kernel hardly moves. What decides is the threshold, the scale of the start squared times the width, against the size of what is
-# learned. Here two Gaussian starts of a million hidden units (width is free) whose scales differ by a factor of a hundred:
+# From PyTorch's initialization a network of width 512 learns this table lazily: its kernel hardly moves. The regime follows from the threshold, which is the variance of the initial weights times the width, and from the strength of the
+# mode. Here are two Gaussian initializations of a million hidden units (width is free) whose scales differ by a factor of a hundred:
 
 # %%
 problem = found.forecast.problem
 for scale in (1.0, 0.01):
     std = scale / np.sqrt(10**6)
-    start = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
-    run = ln.forecast(problem, start, steps=3000)
+    weights = ln.inits.reduced_gaussian(key=0, in_dim=10, out_dim=1, width=10**6, stds=std)
+    run = ln.forecast(problem, weights, steps=3000)
     print(f"scale {scale:g}: threshold {run.regimes.thresholds.mean():.1e}, learned {run.learned}")
 
 # %% [markdown]
 # ## In a pipeline
 #
-# The estimator stops at the step found above, and knows the path there; with `steps="cv"` it finds the step by itself.
+# The estimator stops at the step found above; with `steps="cv"` it finds the step by itself.
 
 # %%
 from sklearn.model_selection import cross_val_score
@@ -73,11 +73,11 @@ model = make_pipeline(StandardScaler(), ln.estimators.LinearNetworkRegressor(wid
 print("R2 in five folds:", cross_val_score(model, X, Y.ravel(), cv=5).round(3))
 
 # %% [markdown]
-# It is an early-stopped network with the path for free, not a way to beat ridge: on most tables the two do equally well, and the findings say so.
+# Do not expect this network to beat ridge regression. On most tables the two are equally good, and the output compares them.
 #
 # ## A noisy matrix, and no rows to hold out
 #
-# Where the data are one matrix, a low-rank truth under noise, Stein's estimate of the risk says from the matrix alone when to stop.
+# If the data are one matrix, a low-rank signal in noise, SURE (Stein's unbiased risk estimate) finds the stopping time from the matrix alone.
 
 # %% The estimated risk along the path of training, and what was chosen
 random = np.random.default_rng(0)
@@ -91,4 +91,4 @@ print(
 clean.plot()
 
 # %% [markdown]
-# More: [the guide](../own_data.md) has every option and what the words mean, [denoising](../denoising.md) says where this wins and loses against other shrinkage.
+# More: [the guide](../own_data.md) explains every option and every line. [Denoising](../denoising.md) compares this method with other shrinkage, with the cases in which it loses.

@@ -1,4 +1,4 @@
-"""Checks of what users pass in: each says what was required, what was received and what to do."""
+"""Checks of what users pass in: each message names the requirement, the received value and the remedy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def real_array(
 
 
 def without_own_types(value: Any) -> Any:
-    """Return data of pandas with types of its own, or a tensor of PyTorch, as NumPy takes it."""
+    """Return pandas data with extension types, or a PyTorch tensor, in a form that NumPy takes."""
     module = type(value).__module__.partition(".")[0]
     if module == "pandas" and hasattr(value, "to_numpy"):
         kinds = list(value.dtypes) if hasattr(value, "columns") else [value.dtype]
@@ -137,7 +137,7 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def samples(X: object, Y: object) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), as many of one as of the other."""
+    """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), the same number of each."""
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     if len(inputs) != len(outputs):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(inputs)} and {len(outputs)}.")
@@ -272,38 +272,6 @@ def number(name: str, value: Any) -> float:
     return converted
 
 
-def by_keyword(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Refuses positional arguments in the words of linnet: of functions whose first argument could only be a key."""
-
-    @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        if args:
-            raise TypeError(
-                f"`{function.__name__}` takes its arguments by keyword, `key` too: got {shown(args[0])} without a "
-                f"name. Write {function.__name__}(key={shown(args[0])}, ...)."
-            )
-        return function(*args, **kwargs)
-
-    return called
-
-
-def within_scope(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Refuses a keyword that a trainer does not have (optimizer, nesterov, ...) in words that name the page on it."""
-    known = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        for name in kwargs:
-            if name not in known:
-                raise TypeError(
-                    f"`{function.__name__}` has no argument `{name}`{did_you_mean(name, known)} Which optimizers and "
-                    "losses linnet has, and where: docs/scope.md."
-                )
-        return function(*args, **kwargs)
-
-    return called
-
-
 class OutOfRangeError(ValueError):
     """A result that float64 cannot hold, of arguments that are numbers."""
 
@@ -311,9 +279,9 @@ class OutOfRangeError(ValueError):
 def representable(function: Callable[Given, Result], *, whole: bool = True) -> Callable[Given, Result]:
     """Refuses arguments whose result lies beyond the range of float64, in place of infinities, NaN and warnings.
 
-    For functions whose results are finite by their definition, of arguments that are checked one by one before. Those
-    with NaN of their own call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put into their
-    words).
+    For functions whose results are finite by their definition, of arguments that are checked one by one before.
+    Functions that return NaN themselves call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put
+    into their words).
     """
     signature = inspect.signature(function)
 

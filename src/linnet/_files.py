@@ -33,7 +33,7 @@ def write_whole(path: Path, content: str | bytes, *, settled: bool = True, repla
 
 @contextmanager
 def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> Iterator[Path]:
-    """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
+    """A path to write to, next to `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
     try:

@@ -22,7 +22,7 @@ def available() -> int:
 
 
 def check_fits(wanted: int, what: str, advice: str) -> None:
-    """Refuses to allocate more than half of what is free; a little always fits."""
+    """Refuse to allocate more than half of the free memory; a small array always fits."""
     if wanted <= SMALL_BYTES:
         return
     free = available()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def document(title: str, *, header: str, main: str, footer: str, script: str = "") -> str:
-    """A page in the house's style from the inner HTML of its parts; the policy admits the one `script` by its hash."""
+    """A page in linnet's style from the inner HTML of its parts; the policy admits the one `script` by its hash."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     scripts = f"; script-src 'sha256-{digest}'" if script else ""
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'{scripts}"

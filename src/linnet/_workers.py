@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
 
 def command(*words: str) -> list[str]:
-    """The command line `linnet WORDS` for a process of its own; `-P` keeps the current folder off its import path."""
+    """The command line `linnet WORDS` for a separate process; `-P` keeps the current folder off its import path."""
     return [sys.executable, "-P", "-m", "linnet", *words]
 
 
@@ -115,13 +115,18 @@ def end_pool(pool: ProcessPoolExecutor) -> None:
     pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _end_with_parent(parent: int) -> None:
-    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def when_parent_ends(parent: int, do: Callable[[], None]) -> None:
+    """Call a function, in a thread, once the process that started this one has ended, however it ended."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
-        os._exit(1)
+        do()
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def _end_with_parent(parent: int) -> None:
+    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    when_parent_ends(parent, lambda: os._exit(1))

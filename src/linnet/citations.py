@@ -17,6 +17,8 @@ NAMED = re.compile(r"([A-Z][\w-]+)(?: et al\.| and [A-Z][\w-]+)?,?(?: \(?(\d{4})
 def citation(*subjects: Any) -> str:
     """Return BibTeX entries of the papers behind predictions and functions; without arguments, of linnet itself.
 
+    Cite what it returns whenever a formula or a claim enters a publication.
+
     The papers are those that the docstrings give as references. If a docstring calls a formula linnet's own, or names
     no paper, the entry of linnet is among them.
 

@@ -87,7 +87,9 @@ _RC: Any = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """A context in which everything drawn has the house's look; matplotlib's own settings come back after it.
+    """Draw everything inside the block in linnet's style; matplotlib's settings return after it.
+
+    `ln.draw` applies it already.
 
     **Returns** a context manager.
 
@@ -109,11 +111,13 @@ def applied() -> Iterator[None]:
 
 
 def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
-    """Size in inches of a picture that is so many columns wide.
+    """Return the size in inches of a picture with the width of a number of columns.
+
+    Give the result to `subplots` as `size`.
 
     **Arguments:**
 
-    - `width`: in columns; 2 is a whole page's width
+    - `width`: number of columns; 2 is the width of a page
     - `ratio`: height over width
 
     **Returns** width and height.
@@ -133,13 +137,15 @@ def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
 def subplots(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any
 ) -> tuple[Picture, Any]:
-    """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open.
+    """Make a figure and its axes as `plt.subplots` does, without keeping the figure open in pyplot.
+
+    Use it inside `applied()`.
 
     **Arguments:**
 
     - `rows`: number of rows of panels
     - `columns`: number of columns of panels
-    - `size`: in inches, see `column`
+    - `size`: width and height in inches, see `column`
     - `options`: options of `plt.subplots`
 
     **Returns** the picture and its axes.
@@ -167,7 +173,9 @@ def subplots(
 
 
 def subscript(index: int) -> str:
-    """An index as small digits below the line, for labels such as σ₁.
+    """Write an index as small digits below the line, for labels such as σ₁.
+
+    Longer subscripts need matplotlib's mathematics.
 
     **Arguments:**
 
@@ -185,7 +193,9 @@ def subscript(index: int) -> str:
 
 
 def shades(count: int) -> list[str]:
-    """Colors for curves that have an order (modes, scales): dark first, none too pale for paper.
+    """Return colors for curves that have an order, such as modes or scales: dark first, all readable on paper.
+
+    For unordered curves, use the named colors of `linnet.style`.
 
     **Arguments:**
 

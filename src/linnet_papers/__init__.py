@@ -9,7 +9,6 @@ SHARED_BY_PAPERS = (  # what they compute with beside what lies in their own fol
     "reproduction/cells",
     "reproduction/datasets",
     "reproduction/fits",
-    "reproduction/numbers",
     "tu/plane",
     "tu/published",
 )

@@ -265,8 +265,7 @@ def _forget(claim: Claim) -> None:
     """Clear the caches of all modules of the claim's package."""
     package = claim.measure.__module__.split(".")
     home = ".".join(package[:2]) if package[0] == "linnet_papers" else package[0]
-    places = (f"{home}.", "linnet_papers.reproduction.table.")
-    modules = [module for name, module in list(sys.modules.items()) if f"{name}.".startswith(places)]
+    modules = [module for name, module in list(sys.modules.items()) if f"{name}.".startswith(f"{home}.")]
     for kept in {value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")}:
         kept.cache_clear()
 

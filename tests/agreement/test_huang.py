@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet_papers.huang import misprints
-from linnet_papers.huang.tables.equations import relative_errors
+from linnet_papers.huang.grids.equations import relative_errors
 from linnet_papers.huang.training.runs import train_inside, train_section_six
 
 

@@ -1,4 +1,4 @@
-"""`linnet diagnose`: a table in, at most 25 lines and a page out, every oddity one line."""
+"""`linnet diagnose`: a table in, a verdict and a page out, every oddity one line."""
 
 import dataclasses
 import inspect
@@ -22,8 +22,9 @@ def table(tmp_path):
 def test_findings_and_a_page(linnet, table, tmp_path):
     said = linnet("diagnose", table, "--target", "y", "--seeds", 1, "--steps", 60, "--out", tmp_path / "out")
     lines = said.out.strip().splitlines()
-    assert said.status == 0 and len(lines) <= 25
-    assert "40 rows, 3 inputs, 1 target;" in lines[0] and lines[-1].startswith("Page: ")
+    assert said.status == 0 and len(lines) <= 40
+    assert lines[0].startswith("Use ") and lines[-1].startswith("Report with plots: ")
+    assert "  40 rows, 3 inputs, 1 target. " in said.out
     assert (tmp_path / "out" / "index.html").exists() and (tmp_path / "out" / "diagnosis.nc").exists()
 
 

@@ -27,5 +27,5 @@ def test_every_table_is_told(name, options, capsys):
     spec.loader.exec_module(module)
     module.main(name, width=1000, steps=60, **options)
     out = capsys.readouterr().out
-    assert re.search(r"modes? (is|are) learned", out) and "ridge" in out
+    assert re.search(r"threshold .*: \d+ (lazily|actively)", out) and "ridge" in out
     assert re.search(r"fitted: \d+ steps, rank \d+", out)

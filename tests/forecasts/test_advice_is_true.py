@@ -20,9 +20,8 @@ def test_step_zero_means_do_not_train(untrained):
     """It said to stop at step 0, and that the network beats ridge."""
     assert untrained.stop == 0
     said = str(untrained)
-    assert "Do not train: the held-out error is smallest before the first step" in said
-    assert "Stop at step" not in said and "beats ridge" not in said
-    assert "An untrained network has learned nothing" in said
+    assert said.startswith("Do not train the network: its held-out error is smallest before the first step")
+    assert "stop at step" not in said and "Use the network" not in said
     from linnet.forecasts._diagnosis_sentences import headline
 
     assert headline(untrained.to_dataset())["stop at step"] == "do not train"
@@ -41,16 +40,17 @@ def test_a_difference_that_is_not_significant_is_not_equality():
     noisy = ln.diagnose(X, X @ draw.normal(size=(6, 1)) + 3 * draw.normal(size=(24, 1)), seeds=1, steps=200)
     X = draw.normal(size=(600, 4))
     clear = ln.diagnose(X, X @ draw.normal(size=(4, 1)) + draw.normal(size=(600, 1)), seeds=1, steps=400)
-    assert "cannot be decided here" in str(noisy) and "as good as ridge" not in str(noisy)
-    assert "The network is as good as ridge, not better" in str(clear)
+    assert "cannot be decided here" in str(noisy) and "as good" not in str(noisy)
+    assert "The network is as good but not better" in str(clear)
 
 
+@pytest.mark.slow
 def test_the_initial_product_is_tried_too():
     """ "Does the scale matter? Hardly", although the network went from 0.782 to 0.745 with 0.3 of the scale."""
     problem = ln.problems.spiked_covariance(100, spike=20.0, alignment=1.0, samples=200, noise_std=21**0.5, key=0)
     diagnosis = ln.diagnose(problem.inputs, problem.outputs)
     assert diagnosis.trial.init_scale == 0.3 and diagnosis.trial.helps
-    assert "Hardly, but for the initial product" in str(diagnosis)
+    assert "help little apart from their initial product" in str(diagnosis)
     curve = diagnosis.comparison.thresholds
     assert curve.errors_at(curve.thresholds[2]) == pytest.approx(curve.errors[2])
 

@@ -212,7 +212,6 @@ def test_a_target_of_text_is_not_answered_with_leaving_it_out():
         ("a\tb\ty\n1.5\t2\t3\n2.5\t1\t4\n3.5\t7\t9\n", "utf-8", "separated by tabs"),
         ("a|b|y\n1.5|2|3\n2.5|1|4\n3.5|7|9\n", "utf-8", "separated by bars"),
         ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-16", "read as UTF-16"),
-        ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-16-le", "read as UTF-16"),
         ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-8-sig", "^$"),
         ("größe,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "latin-1", "read as Latin-1"),
         ("1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-8", "The first line .1.5, 2, 3. holds numbers alone"),
@@ -231,9 +230,10 @@ def test_the_form_of_a_file_is_recognized_and_said(text, encoding, note, tmp_pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b,y\n1,2,3,4\n5,6,7,8\n", "3 names in its header and 4 fields in line 2: columns would have the wr"),
+        ("a,b,y\n1,2,3,4\n5,6,7,8\n", "more fields in its rows than names in its header: columns would have the wr"),
         ("a,b,y\n1,2,3\n5,6,7,8\n", "4 fields in line 3 and 3 names: every line must have one field"),
         ("a,b,y\n", "has a header and no rows"),
+        ("a,b,y\n\n,,\n", "has a header and no rows"),
         ("a,b,y\n1,2,3\n\n1,inf,3\n2,2,5\n", "column 'b' has 1 infinite value, the first in line 4"),
         ("a,b,y\n1,2,3\n\n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
         ("a,b,y\n1,2,3\n   \n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
@@ -262,6 +262,15 @@ def test_lines_are_those_of_the_file_even_when_rows_with_gaps_are_left_out(tmp_p
     rows[3], rows[13] = ",3", "1e9,2"
     path.write_text("a,y\n" + "\n".join(rows) + "\n")
     assert "'a' holds 1e+09 in line 15" in " ".join(read(path, missing="drop").notes)
+
+
+def test_blank_lines_change_nothing_but_the_numbers_of_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n\na,flag,y\n1,True,3\n\n2,False,4\n,,\n4,True,9\n\n")
+    assert read(path).inputs.tolist() == [[1, 1], [2, 0], [4, 1]]
+    path.write_text(path.read_text().replace("4,True", ",True"))
+    with pytest.raises(ValueError, match="the first in line 8"):
+        read(path)
 
 
 def test_classes_copies_outliers_and_row_numbers_get_their_sentences():

@@ -38,7 +38,7 @@ def target(example: Example) -> Any:
     if example.call is not None:
         return example.call
     each = public()[example.name] if _KNOWN is None else _KNOWN[example.name]
-    name = example.name.rsplit(".", 1)[1]
+    name = example.name.rpartition(".")[2]
     if each.kind in ("method", "property"):
         return getattr(value_of(example.on), name)
     return getattr(each.owner, name) if each.kind == "classmethod" else each.thing

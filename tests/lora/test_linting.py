@@ -31,8 +31,8 @@ def rules(found):
         ({"frozen": "a"}, "frozen", "note", 8, "A is frozen: only B learns"),
         ({"optimizer": "lion"}, "optimizer", "warning", np.nan, "'lion'"),
         ({}, "adam", "note", 2 / 3, "does not conserve"),
-        ({}, "scale", "note", 2, "B's learning rate times s = 2"),
-        ({"optimizer": "sgd"}, "scale", "note", 4, "s² = 4"),
+        ({}, "scale", "note", 2, "learning rate of B by s = 2"),
+        ({"optimizer": "sgd"}, "scale", "note", 4, "learning rate of B by s² = 4"),
     ],
 )
 def test_each_rule_finds_what_it_is_for(changes, rule, severity, number, words):
@@ -120,19 +120,21 @@ def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     )
     assert (
         status == 0
-        and "B's rate times 2, its weight decay times 0.5, its eps times 0.5; all of A's stay." in " ".join(out.split())
+        and "multiply B's rate by 2, its weight decay by 0.5, its eps by 0.5. Keep all settings of A."
+        in " ".join(out.split())
     )
     assert '"params": b, "lr": 2e-05, "weight_decay": 0.05, "eps": 5e-09' in out
     assert '"params": a, "lr": 1e-05, "weight_decay": 0.1, "eps": 1e-08' in out
-    for optimizer, alpha, fits in (("sgd", 64, "kernel"), ("adamw", 16, "Adam's")):
+    for optimizer, alpha, fits in (("sgd", 64, "kernel"), ("adamw", 16, "of Adam")):
         status, out, _ = called(
             capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=512,r=256", "--optimizer", optimizer
         )
         said = [" ".join(line.split()) for line in out.splitlines()]
         assert status == 0 and "different models" in out
-        assert any(line.startswith("alpha 64 the starting kernel") for line in said)
+        assert any(line.startswith("alpha 64 the initial kernel") for line in said)
         assert any(
-            line.startswith("alpha 256 SGD's clock and threshold") and "16 times as large" in line for line in said
+            line.startswith("alpha 256 the time per step and the threshold of SGD") and "16 times as large" in line
+            for line in said
         )
         marked = [line for line in said if line.endswith(f"<- for {optimizer}")]
         assert len(marked) == 1 and marked[0].startswith(f"alpha {alpha} ") and fits in marked[0]
@@ -151,11 +153,11 @@ def test_a_trained_adapter_is_answered_as_it_began(tmp_path, capsys):
     tensors = {"m.q_proj.lora_A.weight": ("F32", ones((8, 6))), "m.q_proj.lora_B.weight": ("F32", ones((5, 8)))}
     path = folder(tmp_path, None, tensors)
     _, out, _ = called(capsys, path, "--alpha", 64)
-    said = " ".join(out.split("The same training")[1].split("Findings")[0].split())
+    said = " ".join(out.split("The same training")[1].split())
     assert "(identity)" in said and "none" not in said
     (saved,) = read(path).values()
     factor = saved.scale / (64 / saved.rank)
-    assert f"if B is multiplied by {factor:.6g}, should training go on from here" in said
+    assert f"if B is multiplied by {factor:.6g}, to continue training from these weights" in said
 
 
 def test_an_initialization_with_b_not_zero_asks_for_its_option(tmp_path, capsys):
@@ -190,8 +192,8 @@ def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):
     assert "(scaling rule, not identity)" in out and "(identity)" not in out
     _, out, _ = called(capsys, path, "--alpha", 64)
     said = " ".join(out.split())
-    assert "clipping not said, so none is assumed" in said and "training_args.bin was not read" in said
-    assert "(identity)" in said and "if gradients are not clipped, which nothing here says" in said
+    assert "clipping unknown, so none is assumed" in said and "training_args.bin was not read" in said
+    assert "(identity)" in said and "if gradients are not clipped, which the settings do not contain" in said
     status, _, err = called(capsys, path, "--training-args", file, "--lr", 1e-3)
     assert status == 2 and "leave those out" in err
     status, _, err = called(capsys, path, "--training-args", tmp_path / "training_args.bin")
@@ -202,7 +204,7 @@ def test_muon_is_known_and_gets_no_verdict(capsys):
     """Its rates are converted; whether the adapter learns lazily or actively is not said."""
     _, out, _ = called(capsys, "--from", "alpha=64,r=32,lr=1e-3", "--to", "alpha=32", "--optimizer", "muon")
     out = " ".join(out.split())
-    assert "under Muon (identity): B's rate times 2, its eps times 0.5" in out
+    assert "under Muon (identity): multiply B's rate by 2, its eps by 0.5" in out
     assert 'torch.optim.Muon([{"params": a, "lr": 0.001, "weight_decay": 0, "eps": 1e-07}' in out
     found = {finding.rule: finding.sentence for finding in lint(Adapter(**PLAIN | {"optimizer": "muon"}))}
     assert "Muon does not conserve the imbalance" in found["muon"] and "optimizer" not in found

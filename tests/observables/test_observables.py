@@ -46,13 +46,6 @@ def test_ranks_of_known_matrices():
     assert ln.observables.stable_rank(np.zeros((2, 2))) == 0 and ln.observables.effective_rank(np.zeros((2, 2))) == 0
 
 
-def test_singular_vectors_rebuild_the_matrix():
-    A = np.random.default_rng(0).standard_normal((2, 3, 5))
-    left, values, right = ln.observables.singular_vectors(A)
-    assert np.allclose((left * values[..., None, :]) @ np.swapaxes(right, -1, -2), A)
-    assert np.allclose(values, ln.observables.singular_values(A))
-
-
 def test_losses_of_weights():
     problem = ln.Problem.from_target(np.ones((3, 5)), truth=np.zeros((3, 5)))
     assert ln.observables.loss(problem, WEIGHTS) == pytest.approx(0.5 * np.sum((WEIGHTS.product - 1) ** 2))

@@ -26,11 +26,20 @@ def full_eigenvalues(problem, layers):
                 found = found @ part.T
             return 0.5 * jnp.sum((Y - found) ** 2) / len(X)
 
-        hessian = jax.hessian(loss)(jnp.concatenate([jnp.asarray(layer).ravel() for layer in layers]))
+        hessian = jax.jit(jax.hessian(loss))(jnp.concatenate([jnp.asarray(layer).ravel() for layer in layers]))
         return np.linalg.eigvalsh(np.asarray(hessian))[::-1]
 
 
-@pytest.mark.parametrize(("depth", "width", "samples"), [(2, 3, 4), (2, 14, 4), (2, 14, 30), (3, 7, 4), (4, 4, 30)])
+@pytest.mark.parametrize(
+    ("depth", "width", "samples"),
+    [
+        (2, 3, 4),
+        pytest.param(2, 14, 4, marks=pytest.mark.slow),
+        (2, 14, 30),
+        pytest.param(3, 7, 4, marks=pytest.mark.slow),
+        (4, 4, 30),
+    ],
+)
 def test_it_is_the_spectrum_of_the_full_hessian(depth, width, samples):
     X, Y = random_moments(2, 5, 3, samples)
     problem = ln.Problem.from_data(X, Y)

@@ -6,21 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import xarray as xr
 
 import linnet as ln
-import reference
 from linnet.sweeps import Sweep
 from linnet.sweeps._blocks import Block
 from linnet.sweeps._store import Job, Store
 from linnet.sweeps.grid import Grid
-from linnet_papers.reproduction.datasets import cells_of
 from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.registry import papers, tables
 from linnet_papers.reproduction.table import Table
-from linnet_papers.watanabe.training import phases
 
 TABLES = tables()
 QUICK = Trial(quick=True)
@@ -49,25 +45,16 @@ def test_each_is_well_formed(table: Table) -> None:
 
 # The first table of each paper in `make test`, the others in `make test-claims`: each trains whole grids.
 FIRST = [*{table.paper: table.name for table in reversed(TABLES.values())}.values()]
-LONG = ("own-cells",)  # 10 s and more
 TRAINED = [
-    pytest.param(table, marks=[] if table.name in FIRST and table.name not in LONG else pytest.mark.slow, id=table.name)
+    pytest.param(table, marks=[] if table.name in FIRST else pytest.mark.slow, id=table.name)
     for table in TABLES.values()
 ]
 
 
-# It trains a table three times over, and what it tests is the sweep's: one table in `make test`.
-INTERRUPTED = [
-    pytest.param(table, marks=[] if table.name == FIRST[0] else pytest.mark.slow, id=table.name)
-    for table in TABLES.values()
-]
-
-
-@pytest.mark.parametrize("table", INTERRUPTED)
 def test_an_interrupted_table_is_the_same_bit_for_bit(
-    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_same: Callable[..., None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_same: Callable[..., None]
 ) -> None:
-    sweep = thinned(table.sweep(QUICK))
+    sweep = thinned(TABLES[FIRST[0]].sweep(QUICK))
     whole = ln.sweeps.run(sweep)
     write = Store.write
     written: list[object] = []
@@ -96,47 +83,15 @@ def test_it_reads_as_rows(table: Table) -> None:
     assert "nan" not in "".join(lines) and "$" not in lines[0]  # it is read in terminals
 
 
-def test_what_was_trained_is_trained_once_and_the_draws_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def run(sweep: Sweep) -> xr.Dataset:
-        asked.append(sweep.seed)
-        return xr.Dataset({"x": ("row", [1.0, 2.0])})
-
+def test_a_table_has_its_columns() -> None:
     def described(trial: Trial) -> Sweep:
         return Sweep(name="tu-toy", function="toys:cells", axes={"x": [1, 2]}, seed=trial.seed)
 
-    monkeypatch.setattr(ln.sweeps, "run", run)
+    data = xr.Dataset({"x": ("row", [1.0, 2.0])})
     table = Table(
         name="toy", title="A toy", sweep=described, columns=lambda ds: {"x": [f"{x:g}" for x in ds["x"].values]}
     )
-    assert table.results(QUICK) is table.results(QUICK)
-    assert table.results(Trial(seed=1)) is not table.results(QUICK)
-    assert asked == [0, 1]
-    assert table.text(table.results(QUICK)) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
-    by_row = replace(table, read=lambda ds: 2 * ds, split=lambda ds: cells_of(ds, "row"), columns={"2x": "{.x:g}"})
-    assert by_row.entries(xr.Dataset({"x": ("row", [1.0, 2.0])}, {"row": [0, 1]})) == {"2x": ["2", "4"]}
-
-
-def test_phase_times_are_those_of_the_full_network() -> None:
-    """One cell of the table against SciPy at full width."""
-    dim, width, scale, spike, alignment = 6, 9, 1e-5, 5.0, 0.5
-    fixed = {"dim": dim, "width": width, "scale": scale}
-    found = phases.phase_cells({"spike": np.array([spike]), "alignment": np.array([alignment])}, np.array([7]), **fixed)
-    times, w1, w2 = (found[name][1][0] for name in ("times", "w1", "w2"))
-    beta = np.zeros(dim)
-    beta[:2] = alignment, np.sqrt(1 - alignment**2)
-    cov = np.eye(dim)
-    cov[0, 0] += spike
-    cross = (cov @ beta)[None]
-    weights = ln.inits.gaussian(key=7, in_dim=dim, out_dim=1, width=width, stds=(scale / dim**0.5, scale / width**0.5))
-    first, _ = reference.flow(cov, cross, weights.first, weights.second, times)
-    v1 = cross[0] / np.linalg.norm(cross)
-    v2 = np.zeros(dim)
-    v2[0], v2[1] = -v1[1], v1[0]
-    r = weights.first @ v1 + weights.second[0]
-    r /= np.linalg.norm(r)
-    np.testing.assert_allclose(found["u0"], np.linalg.norm(weights.first @ v1 + weights.second[0]) / 2, rtol=1e-12)
-    np.testing.assert_allclose(w1, first @ v1 @ r, atol=1e-8)
-    np.testing.assert_allclose(np.abs(w2), np.abs(first @ v2 @ r), atol=1e-8)
-    assert w2[-1] > 0.2
+    assert table.text(data) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
+    assert replace(table, read=lambda ds: 2 * ds["x"].values, columns={"2x": "{:g}"}).entries(data) == {
+        "2x": ["2", "4"]
+    }

@@ -79,12 +79,12 @@ def test_lightning(tmp_path):
     assert not any(getattr(p, "_post_accumulate_grad_hooks", None) for p in module.parameters())
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
+PAGE = Path(__file__).parents[2] / "docs" / "watching_adapters.md"
 
 
 def recipe(word):
     """The one block of code on the page that has this word in it."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     (found,) = [block for block in blocks if word in block]
     return found
 

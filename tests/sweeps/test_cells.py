@@ -198,10 +198,10 @@ def test_cells_whose_steps_ran_out_before_the_stop_are_marked_and_told(make, tmp
         record=["loss"],
         dtype="float64",
     )
-    with pytest.warns(UserWarning, match=r"1 cells are unfinished, their steps ran out before `stop` was met"):
+    with pytest.warns(UserWarning, match=r"1 cells reached the last step before `stop` was met"):
         found = sweeps.run(sweep, tmp_path / "store" if kept else None)
     assert found["unfinished"].values.tolist() == [True, False]
     assert (found["loss"] > 1.0).values.tolist() == [True, False]
     if kept:  # and when nothing is computed any more
-        with pytest.warns(UserWarning, match=r"1 cells are unfinished"):
+        with pytest.warns(UserWarning, match=r"1 cells reached the last step"):
             sweeps.run(sweep, tmp_path / "store")

@@ -82,7 +82,7 @@ def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_
         status, out, err = linnet("sweep", config, *CODE, "--store", store, *more)
         assert (status, out) == (1, "")
         assert "picky: 2 of 4 cells done, 2 failed (e.g. x=2: ArithmeticError: too much)" in err
-        assert "try the failed ones again with --resume --retry-failed" in err
+        assert "compute failed cells again with --resume --retry-failed" in err
 
 
 def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
@@ -114,7 +114,7 @@ def test_code_that_changed_is_refused_until_it_is_allowed(linnet, config, tmp_pa
     assert status == 1 and "was begun by other code (beside.py: " in err and err.count("\n") == 1
     status, out, err = linnet(*again, "--changed-code")
     assert status == 0, err
-    assert "picky: 4 of 4 cells done; 2 blocks are of other code than the first; results in" in out
+    assert "picky: 4 of 4 cells done; 2 blocks were computed by other code than the first; results in" in out
 
 
 def test_a_reason_of_two_lines_is_told_in_one(linnet, config, tmp_path, monkeypatch):

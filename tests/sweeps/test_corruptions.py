@@ -126,4 +126,4 @@ def test_damage_is_counted(sound):
     (path / "0000001.npz").write_bytes(b"spoilt")
     found = sweeps.status(path)
     assert (found.done, found.damaged) == (4, 1)
-    assert str(found) == "draws: 4 of 8 cells done; 1 damaged blocks, to be computed again"
+    assert str(found) == "draws: 4 of 8 cells done; 1 damaged blocks, which --resume computes again"

@@ -106,7 +106,7 @@ def test_code_that_changed_is_refused_by_name_and_told_afterwards(tmp_path, make
     ):
         sweeps.run(sweep, tmp_path / "store", part=(2, 2))
     assert sweeps.status(tmp_path / "store").done == 2
-    with pytest.warns(UserWarning, match="1 blocks are of other code than the first"):
+    with pytest.warns(UserWarning, match="1 blocks were computed by other code than the first"):
         found = sweeps.run(sweep, tmp_path / "store", part=(2, 2), changed_code=True)
     assert found["v"].values.tolist() == [1.0, 2.0, 6.0, 8.0]
 

@@ -26,7 +26,7 @@ def full_flow(problem, weights, times, decay):
         for layer in layers:
             reached.append(layer @ reached[-1])
         pull = (Y.T - reached[-1] @ X.T) @ X / len(X)
-        parts = []
+        parts = list[np.ndarray]()
         for index in range(len(layers) - 1, -1, -1):
             parts.insert(0, (pull @ reached[index].T - decay * layers[index]).ravel())
             pull = layers[index].T @ pull

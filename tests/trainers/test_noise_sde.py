@@ -93,7 +93,7 @@ def test_log_scale_drifts_by_d_minus_2(d):
     q = run.reduced.second[:, :, 0, 0] ** 2 / square
     clock = trapezoid(q, times, axis=0)
     grown = np.log(square[-1] / square[0])
-    martingale = grown - noise_process.scale_drift(d) * clock
+    martingale = grown - (d - 2) * clock
     bias = 0.02  # of Euler's scheme and of the clock, at this step
     error = martingale.std() / np.sqrt(martingale.size)
     assert abs(martingale.mean()) < 4.5 * error + bias

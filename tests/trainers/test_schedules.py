@@ -56,7 +56,7 @@ SCALED = ln.Weights(START.first / SCALE, SCALE * START.second)
     ("train", "options"),
     [
         (ln.stochastic_descent, {"batch_size": 5, "key": 3}),
-        (ln.label_noise_descent, {"noise_std": 0.3, "key": 3}),
+        pytest.param(ln.label_noise_descent, {"noise_std": 0.3, "key": 3}, marks=pytest.mark.slow),
         (ln.relu_descent, {}),
     ],
 )
@@ -131,7 +131,7 @@ class SignDescent:
         return {name: layers[name] - rates[name] * shrink * jnp.sign(gradients[name]) for name in layers}, memory
 
 
-@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("batched", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_an_update_of_ones_own_is_compiled_in(batched):
     start = ln.Weights.stack([START, SCALED]) if batched else START
     own = ln.gradient_descent(PROBLEM, start, learning_rate=0.03, steps=STEPS, update=HeavyBall(), stop=0.4)

@@ -29,13 +29,13 @@ def start_and_problem(depth, *, width=H, in_dim=D, samples=N):
 def train_full(problem, layers, step, steps):
     """Every layer by `step(index, weight, gradient, memory, number of the step)`, in NumPy at full width."""
     X, Y = problem.inputs, problem.outputs
-    layers, memory = [np.array(layer) for layer in layers], {}
+    layers, memory = [np.array(layer) for layer in layers], dict[int, dict]()
     for number in range(steps):
         reached = [np.eye(layers[0].shape[1])]
         for layer in layers:
             reached.append(layer @ reached[-1])
         pull = (Y.T - reached[-1] @ X.T) @ X / len(X)
-        gradients = []
+        gradients = list[np.ndarray]()
         for index in range(len(layers) - 1, -1, -1):
             gradients.insert(0, -pull @ reached[index].T)
             pull = layers[index].T @ pull
@@ -94,7 +94,7 @@ MUONS = [
 ]
 
 
-@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize("reduce", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("settings", MUONS, ids=["original", "match_rms_adamw", "exact"])
 def test_muon_is_pytorchs_algorithm_at_full_width(settings, depth, reduce):
@@ -230,7 +230,9 @@ def test_a_rate_by_layer_does_not_go_with_decay_in_reduced_coordinates_of_deep_n
         )
 
 
-@pytest.mark.parametrize("update", [NormalizedDescent(), SpectralDescent(), "sequential"], ids=str)
+@pytest.mark.parametrize(
+    "update", [pytest.param(NormalizedDescent(), marks=pytest.mark.slow), SpectralDescent(), "sequential"], ids=str
+)
 def test_the_error_of_a_deep_reduction_is_that_of_the_update_that_runs(update):
     """With normalized gradients and large steps plain descent would be reduced to 5e-11, this run to 2e-5."""
     problem = ln.Problem.from_target(np.diag([2.0, 1.0, 0.5]))

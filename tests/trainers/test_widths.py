@@ -42,7 +42,11 @@ def label_noise(weights: ln.Weights) -> ln.Trajectory:
 
 
 @pytest.mark.parametrize(
-    ("train", "run_to_each"), [(momentum, loop._run_to_each_quick), (label_noise, loop._run_to_each_drawing.on_cpu)]
+    ("train", "run_to_each"),
+    [
+        pytest.param(momentum, loop._run_to_each_quick, marks=pytest.mark.slow),
+        (label_noise, loop._run_to_each_drawing.on_cpu),
+    ],
 )
 def test_units_at_zero_change_nothing(train, run_to_each, monkeypatch):
     """The bits may differ, as sums of other lengths are rounded in another order: 1e-12 is ten thousand roundings."""

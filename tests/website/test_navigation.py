@@ -19,7 +19,7 @@ def named(entries: Any) -> Iterator[str]:
         yield entries
     else:
         for entry in entries:
-            for inside in entry.values():
+            for inside in [entry] if isinstance(entry, str) else entry.values():
                 yield from named(inside)
 
 

@@ -1,4 +1,4 @@
-"""`linnet diagnose`: what a two-layer linear network learns from one's own table, in at most 25 lines and a page."""
+"""`linnet diagnose`: when to stop training a linear network on a table, and how it compares; a verdict and a page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ def diagnose(
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMNS", help="What to predict: names or numbers, with commas; the last column by default."
+            metavar="COLUMNS", help="Columns to predict: names or numbers, with commas; by default the last column."
         ),
     ] = None,
     drop: Annotated[
         str | None, typer.Option(metavar="COLUMNS", help="Columns to leave out, with commas; text and dates too.")
     ] = None,
-    width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
-    init: Annotated[str, typer.Option(help="pytorch, gaussian, or two standard deviations: 0.01,0.02.")] = "pytorch",
+    width: Annotated[int, typer.Option(help="Number of hidden units; does not affect the cost.", min=1)] = 512,
+    init: Annotated[
+        str, typer.Option(help="Initialization: pytorch, gaussian, or two standard deviations, 0.01,0.02.")
+    ] = "pytorch",
     init_scale: Annotated[float, typer.Option(help="Factor by which both initial layers are multiplied.")] = 1.0,
     lr: Annotated[
         str, typer.Option("--lr", help="Learning rate for half the squared error: a number, or 'stable'.")
@@ -38,17 +40,19 @@ def diagnose(
             min=1,
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
-    seeds: Annotated[int, typer.Option(help="Starts in each fold.", min=1)] = 3,
+    folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.", min=2)] = 5,
+    seeds: Annotated[int, typer.Option(help="Number of random initializations in each fold.", min=1)] = 3,
     preprocess: Annotated[
         str, typer.Option(help="Treatment of the columns: standardize, center or whiten.")
     ] = "standardize",
-    missing: Annotated[str, typer.Option(help="Rows with gaps: error, drop, or fill with the mean.")] = "error",
-    rows: Annotated[int | None, typer.Option(help="Take that many rows at random.", min=2)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of splits and starts.", min=0)] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
+    missing: Annotated[
+        str, typer.Option(help="Rows with missing values: error, drop, or fill with the column's mean.")
+    ] = "error",
+    rows: Annotated[int | None, typer.Option(help="Number of rows to take at random; by default all.", min=2)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and the initializations.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the report and its numbers.")] = OUT,
 ) -> None:
-    """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
+    """Recommend when to stop training a linear network on a table, and compare it with ridge regression."""
     from linnet._files import check_writable
     from linnet.forecasts.diagnosing import diagnose_table
     from linnet.forecasts.settings import Settings
@@ -73,7 +77,8 @@ def diagnose(
     diagnosis = diagnose_table(table, settings)
     for line in diagnosis.findings():
         terminal.echo(line)
-    terminal.echo(f"Page: {diagnosis.write(out)}")
+    terminal.echo()
+    terminal.echo(f"Report with plots: {diagnosis.write(out)}")
 
 
 def _parse_init(text: str) -> str | tuple[float, ...]:

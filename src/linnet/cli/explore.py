@@ -12,12 +12,13 @@ from linnet.cli import failures, terminal
 
 def explore(
     out: Annotated[
-        Path | None, typer.Option(help="Write the pages into this folder instead; they open without a server.")
+        Path | None,
+        typer.Option(help="Folder to write the pages to, instead of serving them; they open without a server."),
     ] = None,
     port: Annotated[int, typer.Option(help="Port of this machine; 0 takes a free one.", min=0, max=65535)] = 8050,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open the live pages: networks that are trained in your browser, next to the formulas that predict them."""
+    """Train networks in your browser, next to the formulas that predict them."""
     from linnet.live import write
     from linnet.live.serving import serve
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from linnet import _extras as extras
-from linnet._workers import PARENT_VARIABLE
+from linnet._workers import PARENT_VARIABLE, when_parent_ends
 
 EXPLAINED = (ValueError, RuntimeError, OSError, ImportError)  # which linnet raises with a sentence for the user
 INTERRUPTED = "interrupted; what was finished is kept, and the same command goes on from there"
@@ -29,7 +29,7 @@ class WrongCallError(ValueError):
 
 
 class SignalInterrupt(KeyboardInterrupt):
-    """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has one of its own."""
+    """Ctrl-C, SIGTERM or SIGHUP. Its text is the line to print, if the command has its own line."""
 
 
 class InterruptedCommandError(Exception):
@@ -79,14 +79,8 @@ def take_over_signals() -> None:
         if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, interrupt)
     if (parent := os.environ.pop(PARENT_VARIABLE, "")).isdigit():
-        threading.Thread(target=_watch_parent, args=(int(parent),), daemon=True).start()
-
-
-def _watch_parent(parent: int) -> None:
-    """Wait, in a thread, until the process that started this one has ended, however; then interrupt this one."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+        main = threading.main_thread().ident or 0
+        when_parent_ends(int(parent), lambda: signal.pthread_kill(main, signal.SIGTERM))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`linnet lora`: what an adapter's settings mean, which other settings are the same, and what is worth knowing."""
+"""`linnet lora`: a check of an adapter's settings, and the settings that train identically."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import linnet
 from linnet.cli import failures, terminal
 
 if TYPE_CHECKING:
-    from linnet.lora import Adapter
+    from linnet.lora import Adapter, Finding
 
 _COLORS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
 OPTIMIZERS = {
@@ -28,31 +28,41 @@ _MAX_SHOWN = 8  # adapters, one by one; the others are counted
 
 def lora(
     source: Annotated[
-        Path | None, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
+        Path | None, typer.Argument(metavar="PATH", help="File adapter_config.json, or the folder of an adapter.")
     ] = None,
-    optimizer: Annotated[str | None, typer.Option(help="sgd, adam, adamw or muon.", show_default="adamw")] = None,
+    optimizer: Annotated[
+        str | None, typer.Option(help="Optimizer: sgd, adam, adamw or muon.", show_default="adamw")
+    ] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of A (and of B).", show_default="0.0002")] = None,
-    lora_plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
-    weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
-    momentum: Annotated[float, typer.Option(help="SGD's momentum.")] = 0.0,
+    lora_plus_ratio: Annotated[
+        float, typer.Option(help="LoRA+ ratio: learning rate of B divided by the rate of A.")
+    ] = 1.0,
+    weight_decay: Annotated[float, typer.Option(help="Weight decay of A and B.")] = 0.0,
+    momentum: Annotated[float, typer.Option(help="Momentum of SGD.")] = 0.0,
     max_grad_norm: Annotated[
-        float | None, typer.Option(help="Largest global norm of the gradients; 0: not clipped.")
+        float | None, typer.Option(help="Global norm at which gradients are clipped; 0 for no clipping.")
     ] = None,
     training_args: Annotated[
-        Path | None, typer.Option(help="JSON of transformers' TrainingArguments, in place of the six options above.")
+        Path | None, typer.Option(help="JSON file of transformers' TrainingArguments; replaces the six options above.")
     ] = None,
     in_dim: Annotated[
         int | None, typer.Option(help="Number of inputs of the frozen matrix; required without weight files.", min=1)
     ] = None,
-    out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
-    alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
-    rescale_init: Annotated[bool, typer.Option("--rescale-init", help="B(0), if not zero, is scaled along.")] = False,
-    before: Annotated[str | None, typer.Option("--from", help="Settings, no file: alpha=64,r=32,lr=1e-5.")] = None,
-    after: Annotated[str | None, typer.Option("--to", help="What changes: alpha=32, or r=64.")] = None,
-    rank: Annotated[int | None, typer.Option(help="Compress or grow a trained adapter to this rank.", min=1)] = None,
-    out: Annotated[Path | None, typer.Option(help="Where the adapter of --rank is written: a new folder.")] = None,
+    out_dim: Annotated[int | None, typer.Option(help="Number of outputs of the frozen matrix.", min=1)] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Another alpha: show the settings with which it trains identically.")
+    ] = None,
+    rescale_init: Annotated[
+        bool, typer.Option("--rescale-init", help="B(0) is not zero, and you will rescale it too.")
+    ] = False,
+    before: Annotated[
+        str | None, typer.Option("--from", help="Settings without a file: alpha=64,r=32,lr=1e-5.")
+    ] = None,
+    after: Annotated[str | None, typer.Option("--to", help="Changed settings: alpha=32, or r=64.")] = None,
+    rank: Annotated[int | None, typer.Option(help="New rank of a trained adapter, smaller or larger.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="New folder for the adapter of --rank.")] = None,
 ) -> None:
-    """Show what an adapter's settings mean, and findings about them."""
+    """Check the settings of a LoRA adapter, and show the settings that train identically."""
     from linnet.lora.training_arguments import PICKLE_NAME
 
     if training_args is not None and (
@@ -80,6 +90,9 @@ def lora(
     options |= {"momentum": momentum, "clip": max_grad_norm, "eps": _EPS.get(optimizer, 1e-8)}
     given = {"training": training_args} if training_args is not None else options
     adapters = linnet.lora.read(source, plus_ratio=lora_plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
+    findings = linnet.lora.lint(adapters)
+    terminal.echo(_verdict(adapters, findings), bold=True)
+    _print_findings(adapters, findings)
     terminal.echo(f"Adapters ({len(adapters)})", bold=True)
     for name, adapter in list(adapters.items())[:_MAX_SHOWN]:
         terminal.echo_row([name], [terminal.NAME_WIDTH], _adapter_line(adapter))
@@ -95,13 +108,24 @@ def lora(
         terminal.echo(f"The same training with alpha {alpha:g}", bold=True)
         for text in _equivalent_lines(adapters, alpha, rescale_init):
             terminal.echo("  " + text)
-    _print_findings(adapters)
 
 
-def _print_findings(adapters: dict[str, Adapter]) -> None:
-    """Print what is worth knowing about the adapters, and about which of them unless it is about all."""
+def _verdict(adapters: dict[str, Adapter], findings: list[Finding]) -> str:
+    """Say how many errors and warnings there are, and what to do about the first of them."""
+    counts = {kind: sum(one.severity == kind for one in findings) for kind in ("error", "warning")}
+    first = next(iter(adapters.values()))
+    what = f"{len(adapters)} {'adapters' if len(adapters) > 1 else 'adapter'} under {first.optimizer}"
+    if not any(counts.values()):
+        return f"No errors and no warnings for {what}. The notes explain what the settings do."
+    found = " and ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+    advice = "Correct the settings before you train." if counts["error"] else "Read the warnings before you train."
+    return f"{found[0].upper()}{found[1:]} for {what}. {advice}"
+
+
+def _print_findings(adapters: dict[str, Adapter], findings: list[Finding]) -> None:
+    """Print the findings about the adapters, and about which of them unless a finding is about all."""
     terminal.echo("Findings", bold=True)
-    for finding in linnet.lora.lint(adapters):
+    for finding in findings:
         others, about = len(finding.where) - 1, ""
         if 0 <= others < len(adapters) - 1:
             about = f" ({finding.where[0]}{f' and {others} more' * bool(others)})"
@@ -136,11 +160,11 @@ def _print_equivalent(
     name = OPTIMIZERS[optimizer]
     changed = {"lr": "rate", "weight_decay": "weight decay", "eps": "eps"}
     parts = [
-        f"{changed[key]} times {value / groups['A'][key]:.6g}" for key, value in groups["B"].items() if groups["A"][key]
+        f"{changed[key]} by {value / groups['A'][key]:.6g}" for key, value in groups["B"].items() if groups["A"][key]
     ]
     terminal.echo(
-        f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): B's {', its '.join(parts)}; all of "
-        "A's stay."
+        f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): multiply B's {', its '.join(parts)}. "
+        "Keep all settings of A."
     )
     for letter in "AB":
         options = ", ".join(f'"{key}": {value:.6g}' for key, value in groups[letter].items())
@@ -153,14 +177,15 @@ def _print_equivalent(
 def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> None:
     """Print what an adapter of another rank can share with this one, and with which alpha."""
     terminal.echo(
-        f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
-        "peft's default start, there stays with"
+        f"r {plain.rank} -> {rank}: no learning rates make the two train identically, because they are "
+        f"different models. "
+        "At the same rates and peft's default initialization, these values of alpha keep one quantity the same:"
     )
     by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "time_per_step", "adam")}
     words = {
-        "kernel": "the starting kernel s^2 A^T A, hence SGD's first steps (as rank-stabilized scaling does)",
-        "time_per_step": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
-        "adam": "the size of Adam's first steps (a constant alpha)",
+        "kernel": "the initial kernel s^2 A^T A, and so the first steps of SGD (like rank-stabilized scaling)",
+        "time_per_step": "the time per step and the threshold of SGD; its first steps are {times:.4g} times as large",
+        "adam": "the size of the first steps of Adam (a constant alpha)",
     }
     fits = {"sgd": "kernel", "muon": ""}.get(plain.optimizer or "", "adam")
     for what, text in words.items():
@@ -208,12 +233,12 @@ def _parse_settings(
 
 def _training_line(adapter: Adapter) -> str:
     """Say which optimizer, rates and clipping are taken to train the adapters."""
-    clip = {None: "clipping not said, so none is assumed", 0.0: "not clipped"}
+    clip = {None: "clipping unknown, so none is assumed", 0.0: "gradients not clipped"}
     parts = [
         f"{adapter.optimizer}, learning rate {adapter.learning_rate_a:g} of A and {adapter.learning_rate_b:g} of B",
         f"weight decay {adapter.weight_decay_a:g}",
         *([f"momentum {adapter.momentum:g}"] if adapter.optimizer == "sgd" else [f"eps {adapter.eps_a:g}"]),
-        clip.get(adapter.clip, f"clipped at the global norm {adapter.clip}"),
+        clip.get(adapter.clip, f"gradients clipped at the global norm {adapter.clip}"),
     ]
     return ", ".join(parts)
 
@@ -230,7 +255,7 @@ def _adapter_line(adapter: Adapter) -> str:
             if values.max() - values.min() < 1e-9
             else f"{values.min():.4g} .. {values.max():.4g}"
         )
-        parts.append(f"imbalance {spread}" + ("" if adapter.weights is not None else " by its law"))
+        parts.append(f"imbalance {spread}" + ("" if adapter.weights is not None else " (expected)"))
         if adapter.optimizer == "sgd":
             parts.append(f"threshold {adapter.threshold.mean():.4g}")
     except ValueError as reason:
@@ -241,9 +266,9 @@ def _adapter_line(adapter: Adapter) -> str:
 
 
 def _equivalent_lines(adapters: dict[str, Adapter], alpha: float, rescale_init: bool) -> list[str]:
-    """Say with which settings of B the adapters train identically at this alpha, once for each kind of adapter.
+    """Return the settings of B with which the adapters train identically at this alpha, once for each kind of adapter.
 
-    A saved adapter is answered as it began, by its initialization; what else a training from its weights needs is said.
+    The answer for a saved adapter is about its initialization; a condition names what continuing from it needs.
     """
     lines_shown: list[str] = []
     for adapter in adapters.values():
@@ -253,9 +278,11 @@ def _equivalent_lines(adapters: dict[str, Adapter], alpha: float, rescale_init: 
             lines = [f"none: {str(reason).replace('`rescale_init=True`', '`--rescale-init`')}"]
         else:
             options = [f"{key} {value:.6g}" for key, value in settings.groups["B"].items()]
-            lines = [f"rank {adapter.rank} ({settings.label}): B with {', '.join(options)}; A as it is"]
+            lines = [f"rank {adapter.rank} ({settings.label}): B with {', '.join(options)}; A unchanged"]
             lines += [f"  if {condition}" for condition in settings.conditions]
             if adapter.weights is not None and adapter.weights.second.any():
-                lines.append(f"  if B is multiplied by {settings.start_factor:.6g}, should training go on from here")
+                lines.append(
+                    f"  if B is multiplied by {settings.start_factor:.6g}, to continue training from these weights"
+                )
         lines_shown += [line for line in lines if line not in lines_shown]
     return lines_shown

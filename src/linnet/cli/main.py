@@ -1,4 +1,4 @@
-"""The command `linnet`: what it can do, and how every failure becomes one line and an exit status."""
+"""The command `linnet`: its commands, and how every failure becomes one line and an exit status."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ HIDDEN = ("docs",)  # which is for developers
 
 
 def build_app(only: str | None = None) -> typer.Typer:
-    """Build the command line, with all commands or, since importing all takes its time, with the one named `only`."""
+    """Build the command line, with all commands or, because importing all takes time, only with the command `only`."""
     app = typer.Typer(
         name="linnet",
-        help="How linear networks learn: the papers' figures and claims, as commands.",
+        help="Train linear networks, predict how they learn, and check the claims of the papers about them.",
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -57,7 +57,7 @@ def _check_command(name: str, function: Callable[..., None]) -> None:
 
 
 def find_commands() -> dict[str, Callable[[], Callable[..., None]]]:
-    """Return a function that loads each command, by name: the library's, those of linnet_papers, then all others.
+    """Return a function that loads each command, by name: commands of the library, of linnet_papers, then all others.
 
     The first of a name counts, so no package takes the place of a command that comes with linnet.
     """
@@ -91,7 +91,7 @@ def _common_options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Declare the options that stand before a command."""
+    """Declare the options that precede a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

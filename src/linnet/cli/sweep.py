@@ -23,34 +23,39 @@ FIRST_WORKER_SECONDS = 60  # to wait for the first worker of a scheduler
 
 
 def sweep(
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the results.")],
+    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder for the results.")],
     config: Annotated[
-        str | None, typer.Argument(metavar="[CONFIG]", help="TOML file of the sweep; none: say how far the store is.")
+        str | None,
+        typer.Argument(metavar="[CONFIG]", help="TOML file of the sweep; without it, show the progress of the store."),
     ] = None,
     part: Annotated[
-        str, typer.Option("--part", metavar="I/N", help="Compute the I-th of N parts, for job arrays.")
+        str, typer.Option("--part", metavar="I/N", help="Part to compute, the I-th of N; for job arrays.")
     ] = "1/1",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the store if it is there; finished cells are not recomputed.")
+        bool, typer.Option("--resume", help="Continue an existing store; finished cells are not recomputed.")
     ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume: compute failed cells again.")
     ] = False,
     changed_code: Annotated[
-        bool, typer.Option("--changed-code", help="With --resume: go on although the code has changed.")
+        bool, typer.Option("--changed-code", help="With --resume: continue although the code has changed.")
     ] = False,
     workers: Annotated[
-        int, typer.Option("--workers", metavar="N", min=0, help="Compute on N processes of this machine.")
+        int,
+        typer.Option(
+            "--workers", metavar="N", min=0, help="Number of processes on this machine; 0 computes in this process."
+        ),
     ] = 0,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Compute on the workers of a Dask scheduler.")
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler, whose workers compute."),
     ] = None,
     code: Annotated[
         list[str] | None,
         typer.Option("--code", metavar="MODULE", help="Module whose functions the file may call; may be repeated."),
     ] = None,
 ) -> None:
-    """Run a grid of cells and keep the results as they come."""
+    """Run a grid of cells and store the results, or show the progress of a store."""
     if workers and scheduler is not None:
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if (retry_failed or changed_code) and not resume:
@@ -74,12 +79,12 @@ def sweep(
             )
     found = linnet.sweeps.status(store)
     if found.failed:
-        raise RuntimeError(f"{found}; try the failed ones again with --resume --retry-failed")
+        raise RuntimeError(f"{found}; compute failed cells again with --resume --retry-failed")
     terminal.echo(f"{found}; results in {store}")
 
 
 def _load(config: str, code: list[str]) -> Sweep:
-    """Return the sweep of a file. Where it may name functions of its own, they may lie next to it."""
+    """Return the sweep of a file. If it may name custom functions, their modules may be next to it."""
     path = Path(config)
     if not path.is_file() and path.name == config and not path.suffix:
         raise failures.WrongCallError(f"there is no file {config!r}. Figures and tables of papers: `linnet run NAME`.")

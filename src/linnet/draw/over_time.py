@@ -37,7 +37,7 @@ def modes(run: OverTime | None, prediction: OverTime | None = None, *, most: int
     **Arguments:**
 
     - `run`: a trajectory, drawn thick; None for a prediction alone
-    - `prediction`: drawn dashed, over the run
+    - `prediction`: prediction, drawn dashed over the run
     - `most`: number of modes that are drawn, from the strongest on
     - `ax`: axes to draw on; new ones by default
 
@@ -70,7 +70,7 @@ def losses(run: OverTime | None, prediction: OverTime | None = None, *, ax: Axes
     **Arguments:**
 
     - `run`: a trajectory, drawn thick; None for a prediction alone
-    - `prediction`: drawn dashed, over the run
+    - `prediction`: prediction, drawn dashed over the run
     - `ax`: axes to draw on; new ones by default
 
     **Returns** the axes.
@@ -105,7 +105,7 @@ def overview(run: OverTime, prediction: OverTime | None = None) -> Figure:
     **Arguments:**
 
     - `run`: a trajectory or a prediction
-    - `prediction`: drawn dashed, over the run
+    - `prediction`: prediction, drawn dashed over the run
 
     **Returns** the figure.
 
@@ -129,6 +129,8 @@ def overview(run: OverTime, prediction: OverTime | None = None) -> Figure:
 
 def animate(run: OverTime, *, ax: Axes | None = None, interval: float = 50) -> FuncAnimation:
     """Animate the product over time, as a map of its entries.
+
+    It needs Pillow for a GIF. For a static picture use `overview`.
 
     **Arguments:**
 

@@ -57,6 +57,7 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
     """
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import LogNorm
+    from matplotlib.patheffects import withStroke
 
     shown = [diagram.min_test_loss, *([] if trained is None else [trained.min_test_loss])]
     values = np.concatenate([np.ravel(one) for one in shown])
@@ -70,19 +71,20 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
             for y, x in np.argwhere(diagram.uncertainty > MAX_UNCERTAINTY)
         ]
         if unsure:
-            look = {"hatch": "////", "facecolor": "none", "edgecolor": "white", "linewidth": 0}
-            axis.add_collection(PolyCollection(unsure, **look))
+            hatched = PolyCollection(unsure, hatch="////", facecolor="none", edgecolor="white", linewidth=0)
+            axis.add_collection(hatched)
         axis.set(
             xscale="log",
             yscale="log",
             xlim=across[[0, -1]],
             ylim=up[[0, -1]],
-            xlabel="variance of the weights",
+            xlabel="initial variance",
             ylabel="width",
             title="minimum test loss",
         )
         line = diagram.largest_value ** (2 / diagram.depth) / up
-        axis.plot(line, up, label="threshold of the strongest mode", **style.GUIDELINE)
+        seen = {"color": style.BLACK, "linewidth": 1.3, "path_effects": [withStroke(linewidth=3, foreground="white")]}
+        axis.plot(line, up, label="threshold of the strongest mode", **(style.GUIDELINE | seen))
         if trained is not None:
             x, y = np.meshgrid(trained.variances, trained.widths)
             axis.scatter(

@@ -79,8 +79,8 @@ def readable(place: Path) -> Iterator[None]:
 
 
 def stored_arrays(place: Path) -> dict[str, StoredArray]:
-    """Return the arrays of an NPZ file by name, or the one of an NPY file by an empty one, with nothing but their
-    headers read."""
+    """Return the arrays of an NPZ file by name, or the array of an NPY file by an empty name, reading only their
+    headers."""
     with readable(place):
         if place.suffix.lower() == ".npy":
             with place.open("rb") as stream:

@@ -79,7 +79,7 @@ def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output in
 
 def _reduced_rank_ridge(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
     """Return the coefficients of reduced-rank ridge regression, of rank 1, 2, ...: ridge (`penalty` per row), cut to
-    the leading directions of its own fit."""
+    the leading directions of the fit."""
     X, Y, penalty = rows.inputs, rows.outputs, penalty * len(rows.inputs)
     gram = X.T @ X + penalty * np.eye(X.shape[1])
     full = np.linalg.solve(gram, X.T @ Y)  # (input, output)

@@ -111,7 +111,7 @@ def _refuse_text(frame: pd.DataFrame, names: list[str], drop_too: Callable[[list
 def _text_in_inputs_error(
     frame: pd.DataFrame, names: list[str], wrong: list[str], examples: list[str], drop_too: Callable[[list[str]], str]
 ) -> str:
-    """Write the error about inputs of text (`wrong`, with `examples` of it), with the one command that leaves them out.
+    """Write the error about inputs of text (`wrong`, with `examples` of it), with the command that leaves them out.
 
     Columns that number the rows or are constant go with them: they would be the next to be noticed.
     """
@@ -125,7 +125,7 @@ def _text_in_inputs_error(
 
 
 def _reason_to_drop(column: pd.Series, name: str) -> str:
-    """Say why a column has nothing to tell: it counts the rows, is empty or constant; "" if it may tell something."""
+    """Say why a column is useless: it counts the rows, is empty or constant; "" if it may be useful."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if numbers_the_rows(values):
         return "it counts the rows"

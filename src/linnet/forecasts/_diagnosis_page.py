@@ -13,7 +13,7 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import pluralize
-from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences
+from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences, verdict
 from linnet.forecasts._forecast_figure import COLOR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
@@ -44,6 +44,7 @@ def page_html(diagnosis: Diagnosis) -> str:
         f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {pluralize(s['targets'], 'target')} ({names[1]}). "
         "Errors are fractions of the targets' variance that are not explained: 1 is as good as the mean. Both tiles of "
         "errors are of folds that took no part in the choice.</p>\n"
+        f"<p><strong>{escape(' '.join(verdict(diagnosis)))}</strong></p>\n"
         f"{page.tiles(headline(diagnosis.to_dataset()))}\n<ul>{listed}</ul>"
     )
     one_target = diagnosis.comparison.thresholds is not None

@@ -1,13 +1,13 @@
-"""A diagnosis in sentences, in lines for a terminal and in four headline numbers."""
+"""A diagnosis in sentences: the verdict first, then sections; in lines for a terminal and in four headline numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from linnet.forecasts._columns import pluralize
-from linnet.forecasts._forecast_summary import regime_sentence
 from linnet.forecasts.curves import FLAT_CHANGE, mean_and_standard_error
 from linnet.forecasts.rates import pytorch_rates
 from linnet.forecasts.scale_trials import SIGNIFICANT_STANDARD_ERRORS, is_significant, smaller_start_factor
@@ -16,56 +16,120 @@ from linnet.observables.mode_regimes import regimes
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.forecasts.curves import CrossValidationCurves
     from linnet.forecasts.diagnosis import Diagnosis
 
-MAX_LINES = 24  # of the findings; the command adds one more, where the page is
 SAFE_SHARE = 0.8  # of the largest stable rate of one initialization: at 0.95 three of ten others diverged, at 0.9 none
 AS_GOOD = 0.05  # of ridge's error: a difference that is certainly smaller is none
-HARDLY_MOVED = 0.05  # of a tangent kernel, relative: how the modes differ is not worth a line
 EXACT_ERROR = 1e-6  # of the variance: an error below it is none
+UNEVEN = 10.0  # ratio of the variances of the inputs from which the slow directions are worth a sentence
 ADVERBS = {"lazy": "lazily", "active": "actively"}
 PREPROCESS_SENTENCES = {
-    "standardize": "inputs and targets are centered and divided by their standard deviations",
-    "center": "inputs and targets are centered, not scaled",
-    "whiten": "inputs are whitened, targets centered and divided by their standard deviations",
+    "standardize": "Inputs and targets are centered and divided by their standard deviations",
+    "center": "Inputs and targets are centered, not scaled",
+    "whiten": "Inputs are whitened, targets centered and divided by their standard deviations",
 }
+INITIALIZATIONS = {"pytorch": "PyTorch's default initialization", "gaussian": "Gaussian initialization"}
+
+
+class Section(NamedTuple):
+    """Findings on one question: a title, rows of a table as lines of text, and sentences."""
+
+    title: str
+    rows: list[str]
+    sentences: list[str]
 
 
 def findings(diagnosis: Diagnosis) -> list[str]:
-    """Return the lines that are printed: the sentences, then the learning rates as a table with aligned columns."""
-    rows = rate_table(diagnosis)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [*sentences(diagnosis), *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
-    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "More is on the page."]
+    """Return the lines that are printed: the verdict, then each section with its title."""
+    lines = verdict(diagnosis)
+    for title, rows, written in sections(diagnosis):
+        lines += ["", title, *("  " + line for line in (*rows, *written))]
+    return lines
 
 
 def sentences(diagnosis: Diagnosis) -> list[str]:
-    """Write what was found, and the notes on the table: sentences without line breaks."""
+    """Return all sentences below the verdict, without the rows of tables."""
+    return [sentence for section in sections(diagnosis) for sentence in section.sentences]
+
+
+def sections(diagnosis: Diagnosis) -> list[Section]:
+    """Write the findings by question: errors, stopping, how the network learns, the data, learning rates."""
     s = diagnosis.settings
-    written = [
-        f"{s['rows']} rows, {s['inputs']} inputs, {pluralize(s['targets'], 'target')}; "
+    start = INITIALIZATIONS.get(str(s["init"]), f"initialization {s['init']}")
+    scale = "" if s["init_scale"] == 1 else f" times {s['init_scale']:g}"
+    first, *others = _aligned(rate_table(diagnosis))
+    learning = [
+        *_regimes_sentences(diagnosis),
+        _kernels_sentence(diagnosis),
+        *_half_time_sentences(diagnosis),
+        _slow_directions_sentence(diagnosis),
+        _advised_scale_sentence(diagnosis),
+        _trial_sentence(diagnosis),
+        _threshold_curve_sentence(diagnosis),
+    ]
+    data = [
+        f"{s['rows']} rows, {pluralize(s['inputs'], 'input')}, {pluralize(s['targets'], 'target')}. "
         f"{PREPROCESS_SENTENCES[s['preprocess']]}.",
         *diagnosis.table.notes,
         _spectrum_sentence(diagnosis),
-        _regimes_sentence(diagnosis),
-        _advised_scale_sentence(diagnosis),
-        _kernels_sentence(diagnosis),
-        *_half_time_sentences(diagnosis),
-        *_stopping_sentences(diagnosis),
-        *_baselines_sentences(diagnosis),
-        _trial_sentence(diagnosis),
-        _threshold_curve_sentence(diagnosis),
         _learning_curve_sentence(diagnosis),
-        _rates_sentence(diagnosis),
     ]
-    return [sentence for sentence in written if sentence]
+    return [
+        Section(_error_title(diagnosis), _error_rows(diagnosis), _error_sentences(diagnosis)),
+        Section("Stopping", [], _stopping_sentences(diagnosis)),
+        Section(
+            f"How the network learns (width {s['width']}, {start}{scale})",
+            [],
+            [sentence for sentence in learning if sentence],
+        ),
+        Section("Data", [], [sentence for sentence in data if sentence]),
+        Section(first, others, _rates_sentences(diagnosis)),
+    ]
+
+
+def verdict(diagnosis: Diagnosis) -> list[str]:
+    """Write what to do, in at most three sentences: which method, when to stop, and with which learning rate."""
+    c = diagnosis.curves
+    network, ridge = c.out_of_fold_error(), diagnosis.comparison.baselines["ridge"]
+    if diagnosis.gain_over_mean[0] <= 0:
+        return [
+            "Do not train the network: at no step is it better than the mean of the targets.",
+            _ridge_alone(diagnosis),
+        ]
+    if c.step == 0:
+        return [
+            "Do not train the network: its held-out error is smallest before the first step.",
+            _ridge_alone(diagnosis),
+        ]
+    rate = f"with learning rate {diagnosis.forecast.learning_rate:.3g}"
+    stop = f"stop at step {c.step} {rate}."
+    if c.still_falling:
+        stop = f"train it for {c.step} steps or more {rate}: the held-out error still falls."
+    if max(network.mean(), ridge.mean()) < EXACT_ERROR:
+        return [
+            "Use ridge regression. The targets are a linear map of the inputs: every method finds it.",
+            f"Network: {stop}",
+        ]
+    mean, spread = _difference(diagnosis)
+    if mean < -SIGNIFICANT_STANDARD_ERRORS * spread:
+        return [
+            f"Use the network. Its held-out error is {-mean:.1%} smaller than that of ridge regression.",
+            stop.capitalize(),
+        ]
+    if mean > SIGNIFICANT_STANDARD_ERRORS * spread:
+        reason = f"Its held-out error is smaller: the network's is {mean:.1%} larger."
+    elif abs(mean) + SIGNIFICANT_STANDARD_ERRORS * spread <= AS_GOOD:
+        reason = "The network is as good but not better, and ridge is simpler."
+    else:
+        reason = "Which of the two is better cannot be decided here, and ridge is simpler."
+    return [f"Use ridge regression. {reason}", f"If you train the network anyway, {stop}"]
 
 
 def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """Return the learning rates for our loss and for those of PyTorch, as rows of text; the first names the columns."""
+    """Return the learning rates for this loss and for PyTorch's losses, as rows of text; the first names the
+    columns."""
     s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
-    rows = [("rate", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
+    rows = [("Learning rates", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
     for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):
         others = pytorch_rates(rate, rows=s["rows"], targets=s["targets"])
         rows.append((name, f"{rate:.3g}", *(f"{value:.3g}" for value in others.values())))
@@ -89,29 +153,130 @@ def headline(data: xr.Dataset) -> dict[str, str]:
     }
 
 
+def _ridge_alone(diagnosis: Diagnosis) -> str:
+    """Say whether ridge regression learns something that the network does not."""
+    gains = diagnosis.comparison.mean_error - diagnosis.comparison.baselines["ridge"]
+    mean, spread = mean_and_standard_error(gains)
+    if mean > SIGNIFICANT_STANDARD_ERRORS * spread:
+        return "Use ridge regression, which is better than the mean."
+    return "Ridge regression is not certainly better than the mean either: there may be nothing to learn."
+
+
+def _difference(diagnosis: Diagnosis) -> tuple[float, float]:
+    """Return the network's error minus ridge's, and its standard error, as fractions of ridge's error."""
+    network, ridge = diagnosis.curves.out_of_fold_error(), diagnosis.comparison.baselines["ridge"]
+    unit = max(ridge.mean(), EXACT_ERROR)
+    mean, spread = (part / unit for part in mean_and_standard_error(network - ridge))
+    return mean, spread
+
+
+def _error_title(diagnosis: Diagnosis) -> str:
+    """Write the unit of errors, with an example."""
+    names, error = diagnosis.table.output_names, diagnosis.curves.out_of_fold_error().mean()
+    what = f"`{names[0]}`" if len(names) == 1 else "the targets"
+    example = f"; {error:.2f} means R^2 = {1 - error:.2f}" if abs(error) < 1e3 else ""
+    return f"Held-out error (fraction of the variance of {what} that is not explained{example})"
+
+
+def _error_rows(diagnosis: Diagnosis) -> list[str]:
+    """List the held-out error of each method, and its difference from ridge regression within folds."""
+    baselines = diagnosis.comparison.baselines
+    methods = {"network, stopped": diagnosis.curves.out_of_fold_error(), **baselines}
+    methods["mean of the training rows"] = diagnosis.comparison.mean_error
+    rows = [("", "error", "difference from ridge")]
+    for name, errors in methods.items():
+        gap = "" if name == "ridge" else _plus_minus(*mean_and_standard_error(errors - baselines["ridge"]))
+        rows.append((name, _plus_minus(*mean_and_standard_error(errors)), gap))
+    return _aligned(rows)
+
+
+def _error_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Explain the table of errors, and compare the network with ridge regression."""
+    mean, spread = _difference(diagnosis)
+    larger = "larger" if mean > 0 else "smaller"
+    certain = abs(mean) > SIGNIFICANT_STANDARD_ERRORS * spread
+    chance = "more than two standard errors" if certain else "less than two standard errors, so it may be chance"
+    lines = [
+        f"+/- is one standard error over {diagnosis.settings['folds']} folds. Differences are taken within "
+        f"folds, and are "
+        "therefore more precise than the errors.",
+        "Every method makes its choices, such as the stopping step, without the fold on which it is scored.",
+    ]
+    if max(diagnosis.curves.out_of_fold_error().mean(), diagnosis.comparison.baselines["ridge"].mean()) >= EXACT_ERROR:
+        lines.append(f"The network's error is {abs(mean):.1%} +/- {spread:.1%} {larger} than ridge's: {chance}.")
+    return lines
+
+
+def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Say when to stop and how exact that step is, whether the network certainly learns, and what SURE recommends."""
+    lines = [_when_to_stop(diagnosis)]
+    gain, standard_error = diagnosis.gain_over_mean
+    if 0 < gain <= SIGNIFICANT_STANDARD_ERRORS * standard_error:
+        lines.append(
+            f"It is not certain that the network is better than the mean of the targets: its error is {gain:.3f} +/- "
+            f"{standard_error:.3f} smaller."
+        )
+    if diagnosis.stein is not None:
+        lines.append(
+            f"SURE, Stein's unbiased risk estimate, needs no held-out rows. It recommends step {diagnosis.stein.step}."
+        )
+    return lines
+
+
+def _when_to_stop(diagnosis: Diagnosis) -> str:
+    """Write the first case that applies: nothing is learned, or the error is zero, still falls, is flat, or rises."""
+    c = diagnosis.curves
+    gain, standard_error = diagnosis.gain_over_mean
+    if gain <= 0:
+        return (
+            f"No step is better than the mean of the targets: the network's error is {_format_error(-gain)} +/- "
+            f"{_format_error(standard_error)} larger (within folds)."
+        )
+    if c.step == 0:
+        return "The held-out error is smallest before the first step."
+    if c.mean[c.best] < EXACT_ERROR:
+        first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
+        return f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
+    if c.still_falling:
+        fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
+        certain = fall > SIGNIFICANT_STANDARD_ERRORS * spread
+        advice = f"train longer (--steps {2 * c.step})" if certain else "it is not certain that training longer helps"
+        return (
+            f"The error still falls at step {c.step}, by {fall:.1%} +/- {spread:.1%} over the last half of the run: "
+            f"{advice}."
+        )
+    if c.flat_from is not None:
+        return (
+            f"The error is flat: from step {c.flat_from} to step {c.steps[-1]}, where this run ends, it stays within "
+            f"{FLAT_CHANGE:.1%} of its minimum. Any step in this range is as good."
+        )
+    (low, high), rise = c.steps_within_one_error, c.mean[-1] / c.mean[c.best] - 1
+    return (
+        f"The minimum is at step {c.step}. Steps {low} to {high} are within one standard error of it (paired, by the "
+        f"differences within folds). At step {c.steps[-1]}, where this run ends, the error is {rise:.1%} larger."
+    )
+
+
 def regime_adverbs(diagnosis: Diagnosis) -> list[str]:
     """Return "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
     return [ADVERBS[label] for label in diagnosis.regimes.labels]
 
 
-def _spectrum_sentence(diagnosis: Diagnosis) -> str:
-    """Say how the variance of the inputs is spread over their directions."""
-    variances = diagnosis.forecast.problem.factor.scales**2
-    shares = np.cumsum(variances) / variances.sum()
-    most = int(np.searchsorted(shares, 0.9)) + 1
-    return (
-        f"Inputs: the strongest direction holds {shares[0]:.0%} of the variance, {most} of {len(variances)} hold 90%; "
-        f"the largest variance is {variances[0] / variances[-1]:.3g} times the smallest."
-    )
-
-
-def _regimes_sentence(diagnosis: Diagnosis) -> str:
-    """Say how many modes this start learns lazily and how many actively."""
-    s, r = diagnosis.settings, diagnosis.regimes.regimes
-    return (
-        f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(regime_adverbs(diagnosis))} "
-        f"Threshold {r.thresholds.mean():.3g}, sizes {_range_text(r.sizes)} (of what ridge learns)."
-    )
+def _regimes_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Say how many modes this initialization learns lazily and how many actively, with their strengths."""
+    adverbs, r = regime_adverbs(diagnosis), diagnosis.regimes.regimes
+    modes, targets = pluralize(len(adverbs), "mode"), pluralize(int(diagnosis.settings["targets"]), "target")
+    counts = {adverb: adverbs.count(adverb) for adverb in dict.fromkeys(adverbs)}
+    if len(counts) > 1:
+        how = f"{counts['actively']} are learned actively and {counts['lazily']} lazily"
+    else:
+        how = f"{'It is' if len(adverbs) == 1 else 'All are'} learned {adverbs[0]}"
+    strengths = "Its strength is" if len(adverbs) == 1 else "Their strengths are"
+    return [
+        f"The table has {targets} and {modes}. {how}.",
+        f"{strengths} {_range_text(r.sizes)} in the solution of ridge regression, and the threshold is "
+        f"{r.thresholds.mean():.3g}. Modes below the threshold are learned lazily, modes above it actively.",
+    ]
 
 
 def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
@@ -121,11 +286,12 @@ def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
         return ""
     wanted = "lazy" if start.active == len(start.labels) else "active"
     if scale is None:
-        return f"No scale of the initialization makes every mode certainly {wanted}: they share hidden units."
-    which, they_are = ("The mode", "it is") if len(start.labels) == 1 else ("All modes", "they are")
+        return f"No scale of the initialization makes every mode certainly {wanted}, because they share hidden units."
+    which, they_are = ("the mode", "it is") if len(start.labels) == 1 else ("all modes", "they are")
     return (
-        f"{which} would be learned {ADVERBS[wanted]} from an init {start.advised_factor:.2g} times this one "
-        f"(--init-scale {scale:.3g}): that changes how {they_are} learned, not by itself the error."
+        f"With --init-scale {scale:.3g}, {which} would be learned {ADVERBS[wanted]}. This changes how "
+        f"{they_are} learned, "
+        "but need not lower the error."
     )
 
 
@@ -138,15 +304,8 @@ def _kernels_sentence(diagnosis: Diagnosis) -> str:
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.max(np.abs(predicted / measured - 1))
     moved = np.max(np.abs(measured - 1))
-    if moved < HARDLY_MOVED:
-        return (
-            f"At step {run.steps[at]} the tangent kernel has hardly moved: by {moved:.1%} at most along the modes "
-            f"(predicted within {off:.1%})."
-        )
-    return (
-        f"At step {run.steps[at]} the tangent kernel along the modes is {_range_text(measured)} times what it was at "
-        f"the initialization; predicted within {off:.1%}."
-    )
+    change = f"changes by at most {moved:.1%}" if moved < 1 else f"grows by factors of {_range_text(measured)}"
+    return f"Up to step {run.steps[at]} the tangent kernel {change} along the modes (predicted within {off:.1%})."
 
 
 def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
@@ -159,108 +318,30 @@ def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
         rate = diagnosis.forecast.learning_rate
 
         def when_half_learned(mode: int) -> str:
-            """Write the step at which a mode is half learned; before step 10, its time."""
+            """Write the step at which a mode is half learned, with its time before step 10."""
             steps = times[mode] / rate
-            return f"time {times[mode]:.2g} ({steps:.2g} steps)" if steps < 10 else f"step {half[mode]:.0f}"
+            return f"after {steps:.2g} steps (time {times[mode]:.2g})" if steps < 10 else f"at step {half[mode]:.0f}"
 
-        last = f", mode {late + 1} at {when_half_learned(late)}" if late != early else ""
-        lines.append(f"Mode {early + 1} is half learned at {when_half_learned(early)}{last}.")
+        first = "The mode" if len(half) == 1 else f"Mode {early + 1}"
+        last = f", and mode {late + 1} {when_half_learned(late)}" if late != early else ""
+        lines.append(f"{first} is half learned {when_half_learned(early)}{last}.")
     if left := len(half) - known.size:
         verb = "is" if left == 1 else "are"
         lines.append(f"{pluralize(left, 'mode')} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
     return lines
 
 
-def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Say when to stop, and what the held-out error is then; what is not certain of it; what Stein's estimate says."""
-    lines = [_when_to_stop(diagnosis)]
-    gain, standard_error = diagnosis.gain_over_mean
-    if 0 < gain <= SIGNIFICANT_STANDARD_ERRORS * standard_error:
-        lines.append(
-            f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {standard_error:.3f}."
-        )
-    if diagnosis.stein is not None:
-        lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
-    return lines
-
-
-def _when_to_stop(diagnosis: Diagnosis) -> str:
-    """Write the first case that applies: nothing is learned, or the error is zero, still falls, is flat, or rises."""
-    c = diagnosis.curves
-    level, standard_error = (_format_error(part) for part in mean_and_standard_error(c.out_of_fold_error()))
-    error = f"held-out error {level} +- {standard_error} of the variance, each fold at the step the others choose"
-    if diagnosis.gain_over_mean[0] <= 0:
-        return _nothing_learned_sentence(diagnosis, error)
-    if c.step == 0:
-        return f"Do not train: the held-out error is smallest before the first step ({error})."
-    if c.mean[c.best] < EXACT_ERROR:
-        first = c.steps[np.argmax(c.mean < EXACT_ERROR)]
-        return f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
-    if c.still_falling:
-        return _still_falling_sentence(c, error)
-    if c.flat_from is not None:
-        return (
-            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within {FLAT_CHANGE:.1%} of its "
-            f"least until step {c.steps[-1]}: training longer changes nothing."
-        )
-    return _least_error_sentence(c, error)
-
-
-def _nothing_learned_sentence(diagnosis: Diagnosis, error: str) -> str:
-    """Say that the mean of the targets is better than the network at every step; `error` is the network's, in words."""
-    gain, standard_error = diagnosis.gain_over_mean
+def _slow_directions_sentence(diagnosis: Diagnosis) -> str:
+    """Say that lazy training fits directions of the inputs at rates in proportion to their variances."""
+    variances = diagnosis.forecast.problem.factor.scales**2
+    ratio = variances[0] / variances[-1]
+    if ratio < UNEVEN or diagnosis.regimes.active or diagnosis.gain_over_mean[0] <= 0:
+        return ""
     return (
-        f"No step is better than the mean of the targets: {error}, that of the mean is {_format_error(-gain)} +- "
-        f"{_format_error(standard_error)} lower (within folds). There is nothing here that the network can learn."
+        f"Lazy training fits strong input directions first. The weakest direction is learned about {ratio:.3g} "
+        f"times more "
+        "slowly than the strongest."
     )
-
-
-def _still_falling_sentence(curves: CrossValidationCurves, error: str) -> str:
-    """Say that the held-out error still falls at the last step, by how much, and whether to train longer."""
-    fall, standard_error = (part / (curves.mean[-1] + curves.late_fall[0]) for part in curves.late_fall)
-    certain = fall > SIGNIFICANT_STANDARD_ERRORS * standard_error
-    advice = f"train longer (--steps {2 * curves.step})" if certain else "that training longer helps is not certain"
-    return (
-        f"Stopping: the held-out error still falls at step {curves.step}, by {fall:.1%} +- {standard_error:.1%} over "
-        f"the last half of the run ({error}); {advice}."
-    )
-
-
-def _least_error_sentence(curves: CrossValidationCurves, error: str) -> str:
-    """Say at which step the held-out error is smallest, which steps are as good, and what training to the end costs."""
-    (low, high), rise = curves.steps_within_one_error, curves.mean[-1] / curves.mean[curves.best] - 1
-    return (
-        f"Stop at step {curves.step}: {error}. By the differences within folds (paired, less noisy than the error "
-        f"itself) steps {low} to {high} are within one standard error; at step {curves.steps[-1]} it is {rise:.1%} "
-        "higher."
-    )
-
-
-def _baselines_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Compare the network with other methods in the same folds."""
-    network, ridge = diagnosis.curves.out_of_fold_error(), diagnosis.comparison.baselines["ridge"]
-    methods = {"the network": network, **diagnosis.comparison.baselines}
-    listed = ", ".join(f"{name} {_format_error(errors.mean())}" for name, errors in methods.items())
-    lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
-    if max(network.mean(), ridge.mean()) < EXACT_ERROR:
-        return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
-    unit = max(ridge.mean(), EXACT_ERROR)
-    mean, spread = (part / unit for part in mean_and_standard_error(network - ridge))
-    difference = f"its error differs by {mean:+.1%} +- {spread:.1%}"
-    if diagnosis.stop == 0:
-        so = "use ridge" if mean > 0 else "ridge has learned nothing either"
-        verdict = f"An untrained network has learned nothing ({difference} from ridge's): {so}."
-    elif abs(mean) <= SIGNIFICANT_STANDARD_ERRORS * spread:
-        if abs(mean) + SIGNIFICANT_STANDARD_ERRORS * spread <= AS_GOOD:
-            verdict = f"The network is as good as ridge, not better ({difference}): ridge is simpler."
-        else:
-            verdict = f"Whether ridge or the network is better cannot be decided here ({difference}): ridge is simpler."
-    elif mean > 0:
-        verdict = f"The network does not beat ridge: its error is {mean:.1%} larger. Use ridge."
-    else:
-        errors = f"{-mean / spread:.1f} standard errors"
-        verdict = f"The network beats ridge here: its error is {-mean:.1%} smaller ({errors})."
-    return [*lines, verdict]
 
 
 def _trial_sentence(diagnosis: Diagnosis) -> str:
@@ -271,15 +352,16 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
     before = ""
     if smaller_start_factor(c, diagnosis.comparison.mean_error) is not None:
         before = (
-            f"The initialization itself hurts: before training its error is {c.mean[0]:.3g} of the variance, and "
-            f"the mean's is {diagnosis.comparison.mean_error.mean():.3g}. "
+            f"The initialization itself hurts: before training the network's error is {c.mean[0]:.3g}, and the "
+            f"mean's is "
+            f"{diagnosis.comparison.mean_error.mean():.3g}. "
         )
     error = f"{trial.curves.out_of_fold_error().mean():.4f}"
-    tried = f"{before}Tried in the same folds, --init-scale {trial.init_scale:.2g}: held-out error {error}"
-    gain = f"{abs(trial.gain):.4f} +- {trial.gain_error:.4f}"
+    tried = f"{before}With --init-scale {trial.init_scale:.2g}, tried in the same folds, the held-out error is {error}"
+    gain = f"{abs(trial.gain):.4f} +/- {trial.gain_error:.4f}"
     if trial.helps:
-        return f"{tried}, lower by {gain}, stopped at step {trial.curves.step}. Take that scale."
-    return f"{tried}, higher by {gain}: keep this one." if trial.harms else f"{tried}, no different ({gain})."
+        return f"{tried}, smaller by {gain}, at step {trial.curves.step}. Use that scale."
+    return f"{tried}, larger by {gain}: keep this one." if trial.harms else f"{tried}, no different ({gain})."
 
 
 def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
@@ -291,18 +373,27 @@ def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
     gain, spread = curve.gain(now)
     (smallest, largest), low, high = np.sqrt(curve.thresholds[[0, -1]] / now), curve.mean.min(), curve.mean.max()
     across = (
-        f"over starts from {smallest:.2g} to {largest:.2g} times this one the minimum held-out error of the flow "
-        f"goes from {low:.4f} to {high:.4f}"
+        f"for gradient flow from a negligible initial product, the held-out error is between {low:.4f} and "
+        f"{high:.4f} at all "
+        f"scales from {smallest:.2g} to {largest:.2g} times this one"
     )
+    chosen = f"choosing the best scale gains {gain:.4f} +/- {spread:.4f}"
     if is_significant(gain, spread, low):
-        return (
-            f"Does the scale of the initialization matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
-        )
-    best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
-    answer = (
-        "Hardly, but for the initial product, which this flow leaves out" if diagnosis.trial is not None else "Hardly"
+        return f"Another scale of the initial weights would help: {across}, and {chosen}."
+    product = " apart from their initial product" if diagnosis.trial is not None else ""
+    return f"Smaller or larger initial weights would help little{product}: {across}, and {chosen}."
+
+
+def _spectrum_sentence(diagnosis: Diagnosis) -> str:
+    """Say how the variance of the inputs is spread over their directions."""
+    variances = diagnosis.forecast.problem.factor.scales**2
+    shares = np.cumsum(variances) / variances.sum()
+    most = int(np.searchsorted(shares, 0.9)) + 1
+    return (
+        f"The strongest input direction has {shares[0]:.0%} of the variance, and {most} of {len(variances)} "
+        f"directions have "
+        f"90%. The largest variance is {variances[0] / variances[-1]:.3g} times the smallest."
     )
-    return f"Does the scale of the initialization matter? {answer}: {across}; {best}."
 
 
 def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
@@ -310,30 +401,45 @@ def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
     curve = diagnosis.comparison.learning_curve
     first, last = curve.samples[[0, -1]]
     before, after = curve.measured[[0, -1]]
-    text = f"Rows: ridge's test error falls from {before:.3f} at {first} to {after:.3f} at {last}"
+    text = (
+        f"More rows: ridge's error goes from {before:.3f} at {first} training rows to {after:.3f} +/- "
+        f"{curve.standard_error[-1]:.3f} at {last}"
+    )
     if np.isnan(curve.gap):
-        return f"{text}; a prediction needs more rows than inputs."
+        return f"{text}. A prediction needs more rows than inputs."
     return (
-        f"{text}; predicted {curve.predicted[-1]:.3f} there, off by {curve.gap:.1%} on average over "
-        f"{len(curve.samples)} sizes."
+        f"{text}. Theory predicts {curve.predicted[-1]:.3f} there; its mean difference over "
+        f"{len(curve.samples)} sizes is "
+        f"{curve.gap:.1%}. (Random splits and a fixed penalty, unlike above.)"
     )
 
 
-def _rates_sentence(diagnosis: Diagnosis) -> str:
+def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
     """Say what loss and time mean, and how the largest stable rate was tried."""
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
-    blurred = "" if stable.checked else ", and has no sharp boundary"
-    return (
-        f"The loss is half the squared error, summed over targets, averaged over rows. Time is steps times rate: step "
-        f"{diagnosis.stop} is time {diagnosis.stop * rate:.3g}. The largest stable rate is that of this one "
-        f"initialization in {stable.steps} steps{blurred}: of others, drawn alike, some diverge there. Take at most "
-        f"{SAFE_SHARE * stable.rate:.3g}, {SAFE_SHARE:g} of it."
-    )
+    blurred = "" if stable.checked else "; it has no sharp boundary"
+    return [
+        "This loss is half the squared error, summed over targets and averaged over rows. "
+        f"Step {diagnosis.stop} is time {diagnosis.stop * rate:.3g} (learning rate x steps).",
+        f"The largest stable rate was found by training this initialization for {stable.steps} steps{blurred}. "
+        f"Another initialization may diverge there. Take at most {SAFE_SHARE * stable.rate:.3g}, {SAFE_SHARE:g} of it.",
+    ]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Write rows of cells as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def _plus_minus(mean: float, error: float) -> str:
+    """Write a number with its standard error."""
+    return f"{_format_error(mean)} +/- {_format_error(error)}"
 
 
 def _format_error(error: float) -> str:
-    """Write an error with four decimals; one of 10 000 and more, as by an outlier, in four digits."""
-    return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
+    """Write an error with three decimals; one of 1000 and more, as by an outlier, in four digits."""
+    return f"{error:.3f}" if abs(error) < 1e3 else f"{error:.4g}"
 
 
 def _range_text(values: np.ndarray) -> str:

@@ -72,5 +72,5 @@ def draw_kernels(axes: Axes, forecast: Forecast, adverbs: list[str] | None = Non
 
 
 def steps_for_log_axis(steps: np.ndarray) -> np.ndarray:
-    """Return steps for a logarithmic axis, which has no place for step 0: it stands at one half."""
+    """Return steps for a logarithmic axis, which has no place for step 0: it is drawn at one half."""
     return np.maximum(steps, 0.5)

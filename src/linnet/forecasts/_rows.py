@@ -62,7 +62,7 @@ class Rows:
 
 
 def condensed_problem(factor: Factor, *, in_dim: int, rank: int | None = None) -> Problem:
-    r"""Build a problem of few rows with the moments and the loss of the one that was decomposed.
+    r"""Build a problem of few rows with the moments and the loss of the decomposed problem.
 
     Its $m$ rows are $\sqrt m\, s_i v_i^T$ with targets $\sqrt m\, G_i$, and zeros whose target is the loss that no
     linear map removes. It may have more inputs and modes than the other, up to `in_dim` and `rank`: no data touch them.
@@ -86,7 +86,7 @@ def condensed_problem(factor: Factor, *, in_dim: int, rank: int | None = None) -
 
 
 def condensed_batch(problems: Sequence[Problem], *, in_dim: int) -> Problem:
-    """Build one batch of condensed problems from decomposed ones, each with as many inputs and modes as the others."""
+    """Build one batch of condensed problems from decomposed ones, all with the same number of inputs and modes."""
     rank = max(problem.factor.rank for problem in problems)
     few = [condensed_problem(problem.factor, in_dim=in_dim, rank=rank) for problem in problems]
     batch, factors = Problem.stack(few), [problem.factor for problem in few]

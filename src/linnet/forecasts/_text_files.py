@@ -7,9 +7,8 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from linnet.forecasts._columns import LINE_INDEX, is_number
 
@@ -37,7 +36,7 @@ class TextFormat(NamedTuple):
     sep: str
     decimal: str
     thousands: str | None
-    header: int | None  # 0, or None where the first line holds numbers
+    header: int | None  # its line, counted from 0; None where the first line holds numbers
 
 
 def read_text(place: Path) -> pd.DataFrame:
@@ -49,17 +48,34 @@ def read_text(place: Path) -> pd.DataFrame:
         warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
         try:  # `index_col`: else pandas takes fields beyond the header for an index, and shifts the names
-            frame = pd.read_csv(place, **form._asdict(), index_col=False, na_values=list(MISSING_MARKS))
+            frame = pd.read_csv(
+                place,
+                **form._asdict(),
+                index_col=False,
+                na_values=list(MISSING_MARKS),
+                skipinitialspace=True,
+                skip_blank_lines=False,  # they are numbered too
+            )
         except pd.errors.ParserWarning:
-            _refuse_extra_fields(place, form)
+            raise ValueError(
+                f"{place.name} has more fields in its rows than names in its header: columns would have the "
+                "wrong names. Give every column a name, or take away the field that has none."
+            ) from None
     last = str(frame.columns[-1])
-    if form.header == 0 and last.startswith("Unnamed: ") and frame.shape[1] > 1 and frame.iloc[:, -1].isna().all():
+    if (
+        form.header is not None
+        and last.startswith("Unnamed: ")
+        and frame.shape[1] > 1
+        and frame.iloc[:, -1].isna().all()
+    ):
         frame = frame.iloc[:, :-1]  # every line ends with a separator, the header too
     if form.header is None:
         frame.columns = [str(index) for index in range(frame.shape[1])]
+    first = 1 if form.header is None else form.header + 2
+    frame.index = pd.RangeIndex(first, first + len(frame), name=LINE_INDEX)
+    frame = frame.dropna(how="all").infer_objects()  # blank lines, and lines of separators alone
     if len(frame) == 0:
         raise ValueError(f"{place.name} has a header and no rows: it must have lines of numbers below its names.")
-    frame.index = pd.Index(_line_numbers(place, form, len(frame)), name=LINE_INDEX)
     frame.attrs[NOTES] = notes
     return frame
 
@@ -82,10 +98,10 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
     comma = comma and not any(DECIMAL_POINT.fullmatch(cell) for cell in cells)
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
     first_line = [cell.replace(".", "").replace(",", ".") if comma else cell for cell in fields[0]]
-    header = not all(map(is_number, first_line))
+    header, above = not all(map(is_number, first_line)), text.splitlines().index(lines[0])
     if comma and not grouped:
         _refuse_commas_of_thousands(place, encoding, separator)
-    form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, 0 if header else None)
+    form = TextFormat(encoding, separator, "," if comma else ".", "." if grouped else None, above if header else None)
     marks = [mark for mark in MISSING_MARKS if mark in cells]
     notes = [f"{mark!r} is read as a missing value." for mark in marks]
     return form, [*_format_notes(place, form, fields[0]), *notes]
@@ -94,8 +110,8 @@ def detect_format(place: Path) -> tuple[TextFormat, list[str]]:
 def _refuse_commas_of_thousands(place: Path, encoding: str, separator: str) -> None:
     """Refuse a file in which every comma of a number precedes exactly three digits: it may mean either."""
     seen = ""
-    for _, row in _records(place, TextFormat(encoding, separator, ",", None, 0)):
-        for cell in map(str.strip, row):
+    with place.open(encoding=encoding) as file:
+        for cell in (part.strip(' "\n') for line in file for part in re.split(separator.replace("|", r"\|"), line)):
             if THREE_DIGITS.fullmatch(cell):
                 seen = seen or cell
             elif DECIMAL_COMMA.fullmatch(cell):
@@ -128,58 +144,13 @@ def _format_notes(place: Path, form: TextFormat, first_fields: list[str]) -> lis
     return notes
 
 
-def _line_numbers(place: Path, form: TextFormat, rows: int) -> Sequence[int]:
-    """Return the line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
-    with place.open("rb") as file:
-        breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-    above = 0 if form.header is None else 1
-    if breaks - rows - above not in (0, -1):
-        exact = [line for line, _ in _records(place, form)][above:]
-        if len(exact) == rows:
-            return exact
-    return range(1 + above, 1 + above + rows)
-
-
-def _records(place: Path, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield for each record the line on which it begins, counted from 1, and its fields; blank lines are no records."""
-    with place.open(encoding=form.encoding, newline="") as file:
-        if form.sep == r"\s+":
-            yield from ((n, line.split()) for n, line in enumerate(file, 1) if line.strip())
-            return
-        reader = csv.reader(file, delimiter=form.sep)
-        before = 0
-        for row in reader:
-            if len(row) > 1 or any(field.strip() for field in row):
-                yield before + 1, row
-            before = reader.line_num
-
-
-def _refuse_extra_fields(place: Path, form: TextFormat) -> NoReturn:
-    """Refuse a file with more fields in a row than names in its header, naming the first such line."""
-    rows = _records(place, form)
-    _, header = next(rows)
-    for line, row in rows:
-        if len(row) > len(header):
-            raise ValueError(
-                f"{place.name} has {len(header)} names in its header and {len(row)} fields in line {line}: "
-                f"columns would have the wrong names. Give every column a name, or take away the field that has none."
-            )
-    raise ValueError(f"{place.name} has rows with more fields than its header has names: give every column a name.")
-
-
 def _detect_encoding(place: Path, head: bytes) -> str:
-    """Return the encoding of a text file: by its byte order mark, its zero bytes or, without them, all of it."""
+    """Return the encoding of a text file: by its byte order mark or, without one, by all of it."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
     if b"\x00" in head:
-        even, odd = head[::2].count(0), head[1::2].count(0)
-        half = len(head) // 2
-        if odd > 0.4 * half and even < 0.1 * half:
-            return "utf-16-le"
-        if even > 0.4 * half and odd < 0.1 * half:
-            return "utf-16-be"
-        raise ValueError(f"{place.name} cannot be read as a table: it holds zero bytes, which no text file does.")
+        raise ValueError(f"{place.name} cannot be read as a table: it holds zero bytes. Save it as UTF-8.")
     try:
         with place.open(encoding="utf-8", newline="") as file:
             while file.read(HEAD_BYTES):

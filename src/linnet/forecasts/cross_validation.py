@@ -43,7 +43,10 @@ def cross_validate(
     max_steps: int = MAX_STEPS,
     min_time: float = 0.0,
 ) -> CrossValidationCurves:
-    """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
+    """Compute held-out errors along gradient descent for all folds and initializations, in one batch.
+
+    `ln.diagnose` calls this function and explains the result. Call it yourself if you need the errors of every fold and
+    initialization.
 
     **Arguments:**
 
@@ -165,7 +168,7 @@ class _Training:
         return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
 
     def _steps_to_save(self, done: int, until: int, weights: Weights) -> np.ndarray:
-        """Return the steps to save from `done` to `until`, counted from `done`: as many as memory has room for."""
+        """Return the steps to save from `done` to `until`, counted from `done`: the number that fits into memory."""
         sides = self.batch.factor.rank + self.batch.out_dim
         state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
         number = int(np.clip(STRETCH_BYTES / state, 6, SAVES_PER_STRETCH if done else 3 * SAVES_PER_STRETCH))

@@ -47,6 +47,9 @@ def diagnose(
 ) -> Diagnosis:
     """Recommend when to stop training a linear network on a table, and compare it with ridge regression.
 
+    Do not expect to beat ridge regression: this function is for data on which you train a linear network anyway. For a
+    table from a file, use `forecasts.diagnose_table`; for one run without cross-validation, `ln.forecast`.
+
     **Arguments:**
 
     - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
@@ -54,8 +57,8 @@ def diagnose(
     - `width`: number of hidden units; does not affect the cost
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
-    - `learning_rate`: for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of the largest at
-      which no run diverges, or a number
+    - `learning_rate`: learning rate for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of
+      the largest at which no run diverges, or a number
     - `steps`: maximum number of gradient steps; by default training ends when the held-out error is past its minimum or
       flat, after 16 000 steps at the latest
     - `folds`: number of folds of the cross-validation
@@ -100,6 +103,8 @@ def diagnose_table(
     comparing: Callable[[Rows, list[Fold], Settings], Comparison] = compare,
 ) -> Diagnosis:
     """Diagnose a table that was read from a file: `diagnose` for `forecasts.read`.
+
+    Prefer `ln.diagnose` for arrays and data frames. `forecasts.read` reads the table, with notes on unusual columns.
 
     **Arguments:**
 

@@ -28,22 +28,22 @@ FINE_STEPS_PER_STEP = 32  # in place of one step then, so that their times are n
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` returns.
+    """Result of `diagnose`.
 
-    `findings()` are sentences, at most 24; `write(folder)` makes the page.
+    `print` shows the findings, with the verdict first, and `write(folder)` makes a page with plots.
 
     **Attributes:**
 
-    - `table`: the data as read, with notes on what was found in it
-    - `forecast`: the run on all rows (see `forecast`)
+    - `table`: data as read, with notes on unusual columns
+    - `forecast`: run on all rows (see `forecast`)
     - `curves`: training losses and held-out errors of all folds and seeds (see `forecasts.CrossValidationCurves`)
     - `comparison`: other methods, numbers of rows and scales of the initialization (see `forecasts.Comparison`)
     - `regimes`: modes that are learned lazily or actively, judged by the solution of ridge regression, and the scale of
       the initialization that changes this (see `forecasts.StartRegimes`)
-    - `trial`: another scale of the initialization in the same folds (see `forecasts.ScaleTrial`); None where none was
-      tried
-    - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
-    - `stds`: the standard deviations of the two layers at initialization
+    - `trial`: another scale of the initialization in the same folds (see `forecasts.ScaleTrial`);
+      None if none was tried
+    - `stein`: stopping step by SURE, Stein's unbiased risk estimate, for whitened inputs; otherwise None
+    - `stds`: initial standard deviations of the two layers
     - `settings`: width, init, preprocess, folds, seeds and the rest, as used
 
     `advised_scale` is the `init_scale` at which all modes are learned the other way, `helpful_scale` one that lowers
@@ -56,8 +56,8 @@ class Diagnosis:
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
         >>> diagnosis = diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
-        >>> len(diagnosis.findings()) <= 24, diagnosis.curves.errors.shape[1:]
-        (True, (5, 1))
+        >>> diagnosis.stop, diagnosis.curves.errors.shape[1:]
+        (12, (5, 1))
     """
 
     table: DataTable
@@ -108,7 +108,7 @@ class Diagnosis:
         return np.where(np.isfinite(fine_times), fine_times, times)
 
     def findings(self) -> list[str]:
-        """Return the findings in lines: sentences, and below them the learning rates as a table."""
+        """Return the findings in lines: the verdict, then errors, stopping, learning, data and learning rates."""
         from linnet.forecasts._diagnosis_sentences import findings
 
         return findings(self)

@@ -96,7 +96,9 @@ def folds_list(folds: object) -> list[Fold]:
 def all_folds(
     X: np.ndarray, Y: np.ndarray, *, folds: int = 5, preprocess: str = "standardize", center: bool = True, key: Key = 0
 ) -> list[Fold]:
-    """Every fold of a random split, each scaled by its own training rows.
+    """Split a table at random into folds, each scaled by its own training rows.
+
+    The result is the input of `cross_validate` and `threshold_curve`.
 
     **Arguments:**
 

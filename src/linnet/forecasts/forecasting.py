@@ -100,7 +100,7 @@ class Forecast:
 
     @cached_property
     def predicted_shares(self) -> Float[np.ndarray, "time mode"] | None:
-        """How much of each mode's residual is gone by the prediction, (time, mode); None without one."""
+        """Predicted fraction of each mode's residual that is gone, (time, mode); None without a prediction."""
         if self.prediction is None:
             return None
         residuals = self.problem.residual(self.prediction.products)
@@ -128,7 +128,7 @@ class Forecast:
 
     @property
     def learned(self) -> list[str]:
-        """How each mode is learned, in their order: "lazily", "crossing" or "actively"."""
+        """Regime of each mode, in order: "lazily", "crossing" or "actively"."""
         moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(ACTIVE_MOVEMENT)
         adverbs = []
         for mode, half in enumerate(self.half_steps):
@@ -162,9 +162,6 @@ class Forecast:
 
         return picture(self)
 
-    def _repr_html_(self) -> str:
-        return _forecast_summary.html(self)
-
 
 def forecast(
     problem: Problem,
@@ -177,7 +174,10 @@ def forecast(
     momentum: float = 0.0,
     dtype: Any = None,
 ) -> Forecast:
-    r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
+    r"""Compute a run of gradient descent in advance: losses, modes, and when to stop.
+
+    The run is exact. If you have a table rather than a problem and weights, `ln.diagnose` also cross-validates; for
+    gradient flow without training, use `ln.predict`.
 
     The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
     (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of
@@ -257,7 +257,7 @@ def _learned_shares(residuals: np.ndarray, left: np.ndarray, right: np.ndarray) 
     """Return how much of each mode's residual is gone, (time, mode), from residuals (time, output, input).
 
     A mode without a residual at initialization counts as learned from the initialization, with a fraction of 1; a
-    residual that it gets later is taken off that in its own units, as there is none to divide by.
+    residual that it gets later is subtracted in absolute units, because there is no initial one to divide by.
     """
     along = np.einsum("om,toi,im->tm", left, residuals, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])

@@ -23,7 +23,7 @@ MIN_STABLE_PENALTY = 1e-9  # of the inputs' variance: with a larger penalty the 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    r"""The test error of ridge regression against the number of training rows, as fractions of the targets' variance.
+    r"""Test error of ridge regression against the number of training rows, as fractions of the targets' variance.
 
     **Attributes:**
 
@@ -70,7 +70,9 @@ def learning_curve(
     repeats: int = DEFAULT_REPEATS,
     key: Key = 0,
 ) -> LearningCurve:
-    r"""How the test error of ridge regression falls with the number of rows.
+    r"""Measure how the test error of ridge regression falls with the number of rows, and compare it with theory.
+
+    Look at this curve to decide whether more rows are worth collecting. `theories.ridge.risk` has the theory alone.
 
     Measured: $n$ rows of the table are drawn without replacement, the others test what was fitted; `repeats` times for
     each size. Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that

@@ -80,7 +80,9 @@ def _law(rows: int, columns: int) -> np.ndarray:
 
 @representable
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
-    r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
+    r"""Estimate the standard deviation of the noise in a matrix of low rank plus noise, with its standard error.
+
+    `ln.denoise` also tries noise that is uneven or correlated. Call this function for the level of white noise.
 
     The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
     follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that
@@ -108,7 +110,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     s = real_array("values", values, ndim=1)
     rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
-        raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
+        raise ValueError(f"`shape` must have dimensions less than 1e15 apart: got {shape}.")
     if s.size > min(rows, columns):
         raise ValueError(
             f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
@@ -124,7 +126,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
 
 def largest_noise_value(noise: float, shape: tuple[int, int]) -> float:
     """Return the largest singular value of a large matrix of independent noise: the upper of `bulk_edges`, in the units
-    of the matrix. The sides are less than 1e15 apart, else `bulk_edges` refuses."""
+    of the matrix. The dimensions are less than 1e15 apart, else `bulk_edges` refuses."""
     return float(noise * np.sqrt(max(shape)) * bulk_edges(ratio_of(*shape))[1])
 
 

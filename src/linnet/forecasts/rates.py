@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95,
 
 @dataclass(frozen=True)
 class StableRate:
-    """The largest learning rate at which a network trains without diverging, and how surely it is known.
+    """Largest learning rate at which a network trains without diverging, and the accuracy to which it is known.
 
     The boundary between stable and diverging rates is not always sharp: where none was found at which `below` and
     `above` both hold, `rate` is a boundary all the same, and they say which side fails. Where no rate that was tried
@@ -35,7 +36,7 @@ class StableRate:
     **Attributes:**
 
     - `rate`: the largest stable learning rate
-    - `steps`: for how long it was tried
+    - `steps`: number of steps for which it was tried
     - `below`: eleven rates from half of it to one 2% smaller did not diverge
     - `above`: one 5% larger did; both were trained
 
@@ -70,7 +71,10 @@ def rate_or_none(learning_rate: object) -> float | None:
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
 ) -> StableRate:
-    """The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
+    """Find the largest learning rate at which descent from these weights does not diverge within a number of steps.
+
+    It trains networks, so it takes time. If a safe rate is enough, `trainers.stable_learning_rate` computes one without
+    training.
 
     The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
     several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
@@ -81,7 +85,7 @@ def largest_stable_rate(
 
     - `problem`: learning problem
     - `weights`: initial weights
-    - `steps`: for how long each rate is tried
+    - `steps`: number of steps for which each rate is tried
     - `first`: a rate to begin from that is stable; for a general cost it must be given
 
     **Returns** a `StableRate`.
@@ -109,15 +113,26 @@ def largest_stable_rate(
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
-    return _RateSearch(small.problem, small.weights, steps).largest_stable(known, guess)
+
+    def diverges(rates: np.ndarray) -> np.ndarray:
+        copies = Weights.stack([small.weights] * len(rates))
+        run = gradient_descent(
+            small.problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
+        )
+        return np.asarray(run.status.reason) == "diverged"
+
+    return RateSearch(diverges, steps).largest_stable(known, guess)
 
 
 @dataclass(frozen=True)
-class _RateSearch:
-    """The search, by descent from one start, for the boundary between rates that are stable and rates that diverge."""
+class RateSearch:
+    """The search for the boundary between rates that are stable and rates that diverge within some `steps`.
 
-    problem: Problem
-    weights: Weights
+    - `diverges(rates)`: whether training diverges at each of `RATES_PER_BATCH` rates, always, so that a batch is
+      compiled once
+    """
+
+    diverges: Callable[[np.ndarray], np.ndarray]
     steps: int
 
     def largest_stable(self, known: float, guess: float) -> StableRate:
@@ -166,15 +181,6 @@ class _RateSearch:
         first = int(np.argmax(wrong))
         return (float(rates[first - 1]) if first else low), float(rates[first])
 
-    def diverges(self, rates: np.ndarray) -> np.ndarray:
-        """Return whether descent diverges at each of `rates`: `RATES_PER_BATCH` of them, always, so that the batch is
-        compiled once."""
-        copies = Weights.stack([self.weights] * len(rates))
-        run = gradient_descent(
-            self.problem, copies, learning_rate=rates, steps=self.steps, save_every=last(), keep="losses", throw=False
-        )
-        return np.asarray(run.status.reason) == "diverged"
-
 
 def _first_guess(problem: Problem, weights: Weights) -> float:
     """Return twice the rate at which the initialization itself is unstable, near or above the boundary; 0 for a general
@@ -190,15 +196,17 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
 
 @representable
 def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
-    r"""The learning rates at which PyTorch's losses take the same steps as ours, half the squared error.
+    r"""Convert a learning rate for half the squared error to PyTorch's losses, which then take the same steps.
+
+    You need it whenever you train with `MSELoss` at a rate that linnet recommends.
 
     Ours is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets; `MSELoss()` is $\frac{1}{nk}\sum e_{ij}^2$,
     whose gradient is 2/k times as large, and with `reduction="sum"` it is 2n times as large.
 
     **Arguments:**
 
-    - `rate`: for half the squared error, summed over targets and averaged over rows
-    - `rows`: in a step of full-batch descent
+    - `rate`: learning rate for half the squared error, summed over targets and averaged over rows
+    - `rows`: number of rows in a step of full-batch descent
     - `targets`: k
 
     **Returns** the rate for each loss, by its name.

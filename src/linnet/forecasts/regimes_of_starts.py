@@ -56,7 +56,7 @@ class StartRegimes:
 
     @property
     def active(self) -> int:
-        """How many modes are active."""
+        """Number of active modes."""
         return self.labels.count("active")
 
     @partly_representable
@@ -115,7 +115,9 @@ class StartRegimes:
 
 @partly_representable
 def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartRegimes:
-    r"""Which modes of a table an initialization learns lazily or actively, judged by the solution of ridge regression.
+    r"""Judge which modes of a table an initialization learns lazily or actively, by the solution of ridge regression.
+
+    If the learned product is known, for example from a run, `observables.regimes` is the general function.
 
     **Arguments:**
 

@@ -27,7 +27,7 @@ class ScaleTrial:
     - `init_scale`: scale that was tried
     - `curves`: training losses and held-out errors from there (see `forecasts.CrossValidationCurves`)
     - `gain`: decrease of the held-out error compared with the requested scale; negative if the error is larger
-    - `gain_error`: its standard error, of the differences within folds
+    - `gain_error`: standard error of `gain`, from the differences within folds
 
     **Example:**
 

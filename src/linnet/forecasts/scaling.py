@@ -60,6 +60,8 @@ class Scaler:
 def scaler(values: np.ndarray, preprocess: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
     """Return the scaling of columns that `preprocess` names, learned from the rows given.
 
+    Fit it on training rows only, and apply it to held-out rows.
+
     **Arguments:**
 
     - `values`: (sample, column)

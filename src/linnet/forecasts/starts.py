@@ -44,7 +44,9 @@ def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tup
 
 
 def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
-    """Weights to start from, at any width.
+    """Draw initial weights by name, at any width.
+
+    It exists for settings such as `init="pytorch"`. In a program, `inits.gaussian` and `inits.scaling` are clearer.
 
     Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same
     variances: of uniform ones that law differs by terms of order 1/width.

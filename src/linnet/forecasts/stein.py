@@ -17,7 +17,7 @@ from linnet.theories.lazy_active import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is smallest.
+    """Stopping step by SURE, Stein's unbiased risk estimate; `step` minimizes it.
 
     **Attributes:**
 
@@ -45,7 +45,10 @@ class SteinStop:
 
 @partly_representable
 def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinStop | None:
-    """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
+    """Recommend a stopping step by SURE, Stein's unbiased risk estimate, from the training data alone.
+
+    Choose this if you have whitened inputs and no held-out rows. With held-out rows, cross-validation (`ln.diagnose`)
+    needs fewer assumptions.
 
     With whitened inputs the least-squares solution is the signal plus noise of variance $s^2/n$ on each entry, $s^2$
     that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
@@ -55,7 +58,7 @@ def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinSt
     **Arguments:**
 
     - `problem`: made from data
-    - `forecast`: its `Forecast`
+    - `forecast`: `Forecast` of the run
     - `preprocess`: preprocessing of the inputs
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.

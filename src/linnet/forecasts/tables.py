@@ -43,7 +43,7 @@ FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table of numbers to predict from and numbers to predict.
+    """Table of numbers with input columns and target columns.
 
     **Attributes:**
 
@@ -51,7 +51,7 @@ class DataTable:
     - `outputs`: (sample, output)
     - `input_names`: names of the input columns
     - `output_names`: names of the targets
-    - `notes`: on what was found and done
+    - `notes`: remarks on unusual columns and on changes to the table
 
     **Example:**
 
@@ -82,7 +82,9 @@ def read(
     rows: int | None = None,
     key: object = 0,
 ) -> DataTable:
-    r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
+    r"""Read a table from a CSV, TSV, Parquet, NPY or NPZ file.
+
+    Unusual columns are reported in the notes of the table. Pass the result to `diagnose_table`.
 
     **Arguments:**
 
@@ -91,7 +93,7 @@ def read(
       like an NPY file
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out, before anything is asked of them: text and dates too
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
     - `rows`: the number of rows to draw at random
     - `key`: the seed of that choice
 
@@ -133,14 +135,16 @@ def read(
 
 
 def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from one data frame of inputs and targets.
+    """Make a table from one data frame of inputs and targets.
+
+    If inputs and targets are separate, use `data_table`.
 
     **Arguments:**
 
     - `frame`: data frame of pandas
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 
@@ -171,7 +175,9 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
 
 
 def data_table(X: object, Y: object, *, drop: object = None, missing: str = "error") -> DataTable:
-    """A table from arrays or data frames.
+    """Make a table from arrays or data frames.
+
+    For one data frame that holds inputs and targets use `from_frame`, and for a file `read`.
 
     Text raises `ValueError` and, by default, so do missing values; the message names the columns. Constant and equal
     columns are reported and kept.
@@ -181,7 +187,7 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "err
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
     - `drop`: the columns to leave out
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 
@@ -208,7 +214,8 @@ def _build_table(
     notes: list[str],
     table_names: list[str],
 ) -> DataTable:
-    """Check these columns and build their table: numbers without gaps, with notes on columns worth a second look.
+    """Check these columns and build their table: numbers without missing values, with notes on columns worth a second
+    look.
 
     `table_names` are all columns that the user gave, in their order: numbers in advice on `drop` count these.
     """

@@ -26,7 +26,7 @@ def draw_reduced_layers(
     """Return standard normal layers in the spaces that words of length up to `order` span.
 
     - `sizes`: numbers of units from inputs to outputs; the hidden widths are equal
-    - `lead`: leading axes, those of a batch
+    - `lead`: leading axes, the axes of a batch
     """
     depth = len(sizes) - 1
     shortest = (depth - 2) // 2  # letters from either end to the middle of the hidden layers

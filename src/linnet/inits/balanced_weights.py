@@ -15,6 +15,9 @@ from linnet.inits.weights import Weights
 def balanced(product: ArrayLike, imbalance: float = 0.0, *, depth: int = 2, width: int | None = None) -> Weights:
     r"""Return weights with $W_L \cdots W_1$ = `product` and $W_l W_l^T = W_{l+1}^T W_{l+1}$ for all $l$.
 
+    Take it to compare with theories of balanced networks, such as `theories.deep.balanced_modes`. Networks in practice
+    start from `gaussian`.
+
     With `product` $= U S V^T$: $W_1 = S^{1/L} V^T$, $W_L = U S^{1/L}$, and $S^{1/L}$ between them.
 
     Two layers may have an `imbalance`, $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity. With $g$ =

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, partly_representable, refuse_infinite
+from linnet._arguments import count, partly_representable, refuse_infinite
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits._reduced_deep import draw_reduced_layers
@@ -17,7 +17,6 @@ from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
-@by_keyword
 @partly_representable
 def gaussian(
     *,
@@ -30,6 +29,8 @@ def gaussian(
     batch: int | None = None,
 ) -> Weights:
     """Draw weights with independent Gaussian entries of mean zero.
+
+    If the width does not fit into memory, draw the reduced network with `reduced_gaussian`.
 
     **Arguments:**
 
@@ -68,7 +69,6 @@ def gaussian(
     return Weights(*layers)
 
 
-@by_keyword
 @partly_representable
 def reduced_gaussian(
     *,
@@ -81,7 +81,10 @@ def reduced_gaussian(
     order: int | None = None,
     batch: int | None = None,
 ) -> Weights:
-    r"""Draw what `gaussian` becomes after `reduce`, at a cost that does not depend on the width.
+    r"""Draw a Gaussian initialization of any width at a cost that does not depend on the width.
+
+    A network with a billion hidden units does not fit into memory, but the small network to which it reduces does. The
+    weights of single hidden units cannot be recovered from it; if you need them, use `gaussian`.
 
     Trained, it gives the same product, losses and kernels as the wide network, whose weights are never drawn, so there
     are none to lift back to. `Weights.full_width` holds the width $h$.
@@ -130,7 +133,7 @@ def reduced_gaussian(
 
 
 def _draw_two_layers(sizes: list[int], random: np.random.Generator, lead: tuple[int, ...]) -> list[np.ndarray]:
-    """Return both layers of a standard normal network after `reduce`; those of a narrow network are drawn in full."""
+    """Return both layers of a standard normal network after `reduce`; a narrow network is drawn in full."""
     d, h, k = sizes
     q = d + k
     if h < q:

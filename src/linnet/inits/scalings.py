@@ -14,7 +14,8 @@ SCALINGS = ("ntk", "mup", "pytorch")
 
 @dataclass(frozen=True)
 class Scaling:
-    """How large the entries of each layer start, and the learning rate of each layer in units of the common one.
+    """Standard deviation of the initial entries of each layer, and the learning rate of each layer in units of the
+    common one.
 
     **Attributes:**
 
@@ -36,7 +37,10 @@ class Scaling:
 def scaling(
     name: str, *, in_dim: int, out_dim: int, width: int | Sequence[int], depth: int, output_factor: float = 1.0
 ) -> Scaling:
-    r"""One of the standard scalings, for layers that are multiplied as they are: $f(x) = W_L \cdots W_1 x$.
+    r"""Return a standard scaling (NTK, muP or PyTorch's) for layers that are multiplied as they are: $f(x) = W_L \cdots
+    W_1 x$.
+
+    Give its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`.
 
     With $n$ the number of inputs of a layer and $m$ the number of its outputs:
 

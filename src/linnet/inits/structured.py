@@ -8,17 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import by_keyword, count, non_negative, representable
+from linnet._arguments import count, non_negative, representable
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.scalings import layer_sizes, shapes
 from linnet.inits.weights import Weights
 
 
-@by_keyword
 def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key) -> Weights:
-    r"""The initialization $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of
-    zeros.
+    r"""Make the orthogonal initialization $I_\gamma$: orthogonal columns of equal length in the first layer, zeros in
+    the second.
+
+    It is the initialization of the theory of spectral bias (`theories.spectral_bias`). For deep networks use
+    `orthogonal_layers`.
 
     $$ W_1^T W_1 = 2\gamma I, \qquad W_2 = 0 $$
 
@@ -70,6 +72,9 @@ def orthogonal_layers(
 ) -> Weights:
     """Draw layers that are multiples of matrices with orthonormal columns or rows, whichever are fewer.
 
+    We recommend it for deep networks if you are free to choose, because their reduction is exact. With Gaussian layers
+    (`gaussian`) it is approximate.
+
     **Arguments:**
 
     - `in_dim`: number of inputs $d$
@@ -107,10 +112,11 @@ def orthogonal_layers(
     return Weights(*layers)
 
 
-@by_keyword
 @representable
 def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: Key) -> Weights:
-    r"""A Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
+    r"""Draw a Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
+
+    The theory of feature learning (`theories.feature_learning`) assumes this initialization.
 
     The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$
     with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is

@@ -54,7 +54,7 @@ def script() -> str:
 
 
 def _joined(names: list[str], start: str = "{}") -> str:
-    """Return modules one after the other, each a function of its own that keeps what it exports in `modules`."""
+    """Return modules one after the other, each a function that keeps what it exports in `modules`."""
     return f"const modules = {start};\n" + "".join(_as_function(name) for name in names)
 
 

@@ -22,7 +22,7 @@ HEADERS = {
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers every address with the one page there is; its own address says what it shows."""
+    """Answers every address with the same page; its own address says what it shows."""
 
     def do_GET(self) -> None:
         body = page().encode()

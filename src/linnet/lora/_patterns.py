@@ -1,4 +1,4 @@
-"""Regular expressions of a stranger's file: matched in a process of their own, which has a deadline.
+"""Regular expressions of a stranger's file: matched in a separate process, which has a deadline.
 
 Some expressions take longer than the age of the universe on names of forty letters, and Python cannot interrupt them.
 """

@@ -37,7 +37,7 @@ class Adapter:
     - `frozen`: factors that are not trained, among "a" and "b". `weights`: current matrices A and B.
 
     **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
-    derived in docs/adapters.md.
+    derived on the page on adapters of the documentation.
 
     **Example:**
 
@@ -155,8 +155,8 @@ class Adapter:
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
-        from the weights where they are known, otherwise by the law of the initialization (its mean: single draws
-        scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
+        from the weights where they are known, otherwise from the distribution of the initialization (its mean: single
+        draws scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
         """
         up, down = self.scale * np.sqrt(self.plus_ratio), self.scale / np.sqrt(self.plus_ratio)
         if self.weights is not None:
@@ -176,7 +176,7 @@ class Adapter:
     def mode_rate(
         self, strength: float = 1.0, *, left: ArrayLike | None = None, right: ArrayLike | None = None
     ) -> float:
-        r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
+        r"""Growth rate, per step of SGD from this state, of the adapter along a mode $\sigma\, u v^T$ of the negative
         gradient:
 
         $$ \Delta(u^T s B A v) = \sigma s^2 (\eta_B |A v|^2 + \eta_A |B^T u|^2). $$
@@ -257,7 +257,7 @@ class Adapter:
         return float(2 * (1 + self.momentum) / (kappa * s * np.sqrt(ratio)))
 
     def _curvature_eigenvalues(self, cov: np.ndarray, first: np.ndarray) -> tuple[float, float]:
-        """The covariance's largest eigenvalue, and that of A Sigma A^T."""
+        """The largest eigenvalues of the covariance and of A Sigma A^T."""
         if cov.shape[0] != cov.shape[1] or (self.in_dim is not None and cov.shape[0] != self.in_dim):
             raise ValueError(f"`curvature` must be a number or ({self.in_dim}, {self.in_dim}): got {cov.shape}.")
         cov = symmetric("curvature", cov)

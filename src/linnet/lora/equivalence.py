@@ -65,7 +65,9 @@ def equivalent(
     rank: int | None = None,
     rescale_init: bool = False,
 ) -> Equivalence:
-    r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
+    r"""Return the learning rates and decays with which another alpha, scaling or LoRA+ ratio trains identically.
+
+    There is no equivalent for another rank; `matched_alpha` then keeps one quantity the same.
 
     With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimized. For the
     change $s \to s'$, $c = s/s'$:
@@ -95,8 +97,8 @@ def equivalent(
     labeled a scaling rule; if the adapter does not know whether gradients are clipped (`clip` None), "not clipped" is
     one of the conditions. DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
-    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
-    present it as a separate method).
+    **Reference:** own result, derived on the page on adapters of the documentation. LoRA+ with ratio q under Adam is
+    plain LoRA with alpha times q (Hayou et al. 2024 present it as a separate method).
 
     **Example:**
 
@@ -175,7 +177,7 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
             "eps over the size of the gradients"
         )
     if adapter.weight_decay_b:
-        conditions.append("the weight decay of B is a group option of its own")
+        conditions.append("the weight decay of B is set in its parameter group")
     if not adapter.second_is_zero:
         conditions.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
     if adapter.dora:
@@ -187,7 +189,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         )
     elif adapter.clip is None:
         conditions.append(
-            f"gradients are not clipped, which nothing here says: transformers.Trainer clips them at {DEFAULT_CLIP:g} "
+            f"gradients are not clipped, which the settings do not contain: transformers.Trainer clips them at "
+            f"{DEFAULT_CLIP:g} "
             "unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):

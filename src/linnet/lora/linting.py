@@ -13,7 +13,7 @@ from linnet.lora.adapter import OPTIMIZERS, Adapter
 from linnet.lora.training_arguments import DEFAULT_CLIP
 
 SEVERITIES = ("error", "warning", "note")
-_ALGEBRA = "docs/adapters.md"
+_ALGEBRA = "help(linnet.lora.equivalent)"
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,13 @@ def lint(
 ) -> list[Finding]:
     """Check the settings of one adapter, or of all adapters of a model: errors first, then warnings, then notes.
 
+    Run it before training. During training, `ln.torch.PairMonitor` measures what settings cannot determine.
+
     **Arguments:**
 
     - `adapters`: one `Adapter`, or all adapters of a model by name, as `lora.read` returns them
-    - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
+    - `curvature`: curvature as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest
+      stable one
     - `gradient`: the norm of the gradient, likewise
 
     **Returns** a list of `Finding`.
@@ -103,9 +106,8 @@ def _lint_scale(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "scale",
             "note",
-            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it acts as B's "
-            "learning rate "
-            f"times {words} = {factor:.4g}, and not on A's: alpha and the learning rate are not one knob.",
+            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it multiplies the "
+            f"learning rate of B by {words} = {factor:.4g}, and not the rate of A.",
             factor,
             _ALGEBRA,
         )
@@ -131,8 +133,8 @@ def _lint_initialization(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "initialization",
             "warning" if max(ratio, 1 / ratio) > 10 else "note",
-            f"gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first steps "
-            f"move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
+            f"init gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first "
+            f"steps move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
             ratio,
             "peft's init_lora_weights; " + _ALGEBRA,
         )
@@ -189,7 +191,7 @@ def _lint_clipping(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "clipping",
             "note",
-            "no clipping is assumed, since nothing here says whether gradients are clipped: transformers.Trainer clips "
+            "no clipping is assumed, because the settings do not contain it: transformers.Trainer clips "
             f"them at {DEFAULT_CLIP:g} unless `max_grad_norm` is 0.",
             DEFAULT_CLIP,
             "transformers.TrainingArguments",
@@ -198,8 +200,8 @@ def _lint_clipping(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "clipping",
             "warning",
-            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the "
-            "norm contains B's gradient, which alpha rescales.",
+            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, because "
+            "the norm contains B's gradient, which alpha rescales.",
             a.clip,
             _ALGEBRA,
         )
@@ -226,8 +228,9 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             name.lower(),
             "note",
-            f"{name} does not conserve the imbalance: so its initialization does not show whether this adapter learns "
-            "lazily or actively; measure it during the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance, so the initialization does not determine whether this "
+            f"adapter learns "
+            "lazily or actively: measure it during the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )
@@ -235,7 +238,7 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "optimizer",
             "warning",
-            f"nothing exact is known here for the optimizer {a.optimizer!r}: equivalences hold for "
+            f"no exact result is known for the optimizer {a.optimizer!r}: equivalences hold for "
             f"{', '.join(OPTIMIZERS)}.",
             float("nan"),
             _ALGEBRA,

@@ -35,7 +35,9 @@ def read(
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
-    r"""The adapters of a model or of a saved configuration, by the name of the module they sit on.
+    r"""Read the adapters of a model or of a saved configuration, by the names of their modules.
+
+    To check a single setting by hand, make an `Adapter` directly.
 
     **Arguments:**
 
@@ -45,7 +47,7 @@ def read(
       `"adamw"`, to which the following belong
     - `learning_rate`: learning rate of A
     - `plus_ratio`: $\eta_B/\eta_A$
-    - `weight_decay`, `momentum`, `eps`: as the optimizer takes them
+    - `weight_decay`, `momentum`, `eps`: settings of the optimizer
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
     - `training`: arguments of a `transformers.Trainer`, from which all of these are read (only `clip` if an optimizer
       is given): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a
@@ -233,7 +235,7 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
 
 
 def label_of(name: str, adapter: str) -> str:
-    """What an adapter is called here: its module's name in the adapted model, and its own if it has one."""
+    """Name of an adapter: the name of its module in the adapted model, and its own name if it has one."""
     label = name.removeprefix("base_model.model.")
     return label if adapter == "default" else f"{label}:{adapter}"
 

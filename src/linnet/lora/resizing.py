@@ -30,7 +30,10 @@ STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's 
 
 @representable
 def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
-    r"""The alpha with which an adapter of another rank begins like this one, in one respect; nothing makes them equal.
+    r"""Return the alpha with which an adapter of another rank keeps one quantity of this one, such as its first steps.
+
+    Adapters of different rank are different models, so nothing makes them equal. We recommend `"adam"` under Adam and
+    `"kernel"` under SGD.
 
     With $g$ the eigenvalue of $AA^T$ at initialization (1/3 by default, $d/r^2$ for "gaussian") these stay the same:
 
@@ -100,7 +103,9 @@ class Resized:
 
 @representable
 def resized(adapter: Adapter, rank: int, *, alpha: float | None = None, key: Key = 0) -> Resized:
-    r"""A trained adapter compressed or grown to another rank: the nearest product of that rank, in balanced factors.
+    r"""Compress or grow a trained adapter to another rank: the nearest product of that rank, in balanced factors.
+
+    To resize a saved adapter, `resize_folder` reads and writes the files.
 
     $$ sBA = U S V^T, \qquad A' = (S/s')^{1/2} V^T, \quad B' = U (S/s')^{1/2}, $$
 
@@ -172,7 +177,9 @@ def _product_modes(adapter: Adapter) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: float | None = None) -> dict[str, Resized]:
-    """Writes a saved adapter at another rank into a new folder, for peft to load.
+    """Write a saved adapter at another rank into a new folder, for peft to load.
+
+    For an adapter in memory, use `resized`.
 
     **Arguments:**
 

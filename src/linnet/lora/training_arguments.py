@@ -62,7 +62,7 @@ def _from_json(file: Path) -> Any:
 
 
 def _begins_as_a_pickle(file: Path) -> bool:
-    """Whether the first bytes are those of a pickle, or of the archive that `torch.save` puts one into."""
+    """Whether the first bytes belong to a pickle, or to the archive that `torch.save` puts one into."""
     try:
         with file.open("rb") as stream:
             return stream.read(2) in (b"PK", *(bytes([0x80, protocol]) for protocol in range(2, 6)))

@@ -11,7 +11,6 @@ from linnet.observables.spectra import (
     effective_rank,
     numerical_rank,
     singular_values,
-    singular_vectors,
     stable_rank,
 )
 
@@ -29,7 +28,6 @@ __all__ = [
     "regimes",
     "sharpness",
     "singular_values",
-    "singular_vectors",
     "stable_rank",
     "test_loss",
 ]

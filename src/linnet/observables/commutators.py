@@ -10,7 +10,10 @@ from linnet.inits.weights import Weights, check_two_layers
 
 
 def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
-    r"""How far each input's weights are from being aligned with the output's: the size of their commutator.
+    r"""Return how far the weights of each input are from being aligned with the weights of the output.
+
+    It measures the alignment that the two stages of feature learning assume. For singular vectors of a product, see
+    `theories.lazy_active.alignment_defect`.
 
     $$ |[z_i, a]| = |z_i a^\top - a z_i^\top|_{op} $$
 
@@ -24,7 +27,7 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
     - `weights`: weights of a network with one output
     - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
 
-    **Returns** (..., input), leading axes those of the weights.
+    **Returns** (..., input), with the leading axes of the weights.
 
     **Example:**
 

@@ -9,11 +9,13 @@ from linnet._arguments import number, real_array, times_array
 
 
 def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
-    """The first time at which a curve reaches a level from below, between saved times by a straight line.
+    """Return the first time at which a curve reaches a level from below, interpolated between saved times.
+
+    If the level is crossed within a few saved steps, save more of them, because interpolation is linear.
 
     **Arguments:**
 
-    - `times`: increasing, (time,)
+    - `times`: points in time, increasing, (time,)
     - `values`: the curve, (time,)
     - `level`: target level
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count as whole_number
-from linnet._arguments import representable
+from linnet._arguments import refuse_infinite, representable
 from linnet.inits.weights import Weights, check_weights, product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce, refuse_diverged
@@ -18,7 +18,10 @@ MAX_DENSE = 400  # weights, up to which the Hessian is formed
 
 @representable
 def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.ndarray, "*batch eigenvalue"]:
-    r"""The largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+    r"""Return the largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
+
+    Two divided by the largest one is the largest stable learning rate near a minimum. For a safe rate over a whole run,
+    use `trainers.stable_learning_rate`.
 
     Gradient descent with a constant step $\eta$ is stable at a minimum while the largest one is below $2/\eta$. Along a
     run with a large step it tends to rise to that value (the edge of stability).
@@ -62,6 +65,7 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
 
 def _largest(problem: Problem, weights: Weights, count: int) -> np.ndarray:
     """Return the largest eigenvalues for one network."""
+    refuse_infinite(weights.product)
     others = np.zeros(0)
     if weights.depth == 2:
         reduction = reduce(problem, weights)

@@ -15,7 +15,9 @@ from linnet.inits.weights import Weights, check_weights, product_of
 
 @representable
 def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
-    r"""The tangent kernel as an operator on residuals: the velocity of the product under gradient flow.
+    r"""Return the tangent kernel as an operator on residuals: the velocity of the product under gradient flow.
+
+    For its value along single modes, use `mode_kernel`.
 
     $$ R \mapsto C_2 R + R C_1, \qquad C_1 = W_1^T W_1, \quad C_2 = W_2 W_2^T $$
 
@@ -52,7 +54,9 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
 
 @representable
 def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
-    r"""The neural tangent kernel of a linear network on samples.
+    r"""Return the neural tangent kernel of a linear network on samples.
+
+    If you study modes of the product rather than samples, `ntk_operator` is smaller.
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x', \qquad C_1 = W_1^T W_1, \quad C_2 = W_2
     W_2^T $$
@@ -94,12 +98,6 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
         blocks = blocks + inputs[..., :, None, :, None] * outputs[..., None, :, None, :]
     blocks = np.asarray(blocks)
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
-
-
-def _unit_scale(kernels: np.ndarray) -> np.ndarray:
-    """Each kernel over its largest entry, so that no square overflows or vanishes."""
-    largest = np.abs(kernels).max(axis=(-2, -1), keepdims=True)
-    return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
 
 
 def _around_each_layer(weights: Weights) -> list[tuple[np.ndarray | None, np.ndarray | None]]:

@@ -11,7 +11,9 @@ from linnet.inits.weights import Weights, check_two_layers
 
 @representable
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
-    """The imbalance of the layers, conserved by gradient flow.
+    """Return the imbalance of the layers, which gradient flow conserves.
+
+    A change of the imbalance shows large steps, weight decay or an adaptive optimizer.
 
     $$ M = W_1 W_1^T - W_2^T W_2 $$
 
@@ -29,9 +31,3 @@ def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
         [[3.0]]
     """
     return check_two_layers(weights).imbalance
-
-
-def _unit_columns(vectors: np.ndarray) -> np.ndarray:
-    """Each column over its largest entry, so that no square overflows or vanishes."""
-    largest = np.abs(vectors).max(axis=-2, keepdims=True)
-    return np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)

@@ -13,7 +13,9 @@ from linnet.reductions.reduction import check_match
 
 @representable
 def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    """The training loss of a network.
+    """Return the training loss of a network.
+
+    Trajectories have it as `run.loss`; this function is for weights that come from elsewhere.
 
     **Arguments:**
 
@@ -35,7 +37,9 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
 
 @representable
 def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    r"""The test loss of a network, against the problem's truth.
+    r"""Return the test loss of a network, the distance to the ground truth of the problem.
+
+    It needs `problem.truth`. For data without a known signal, use held-out samples (`Problem.with_validation`).
 
     **Arguments:**
 

@@ -23,13 +23,13 @@ LARGEST_PRODUCT = 1e140  # whose squares are taken
 
 @dataclass(frozen=True)
 class Regimes:
-    r"""What `regimes` returns; all arrays have one entry for each mode, strongest first.
+    r"""Result of `regimes`; all arrays have one entry for each mode, strongest first.
 
     **Attributes:**
 
     - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
-    - `left`: its singular vectors $u_i$, (output, mode)
-    - `right`: and $v_i$, (input, mode)
+    - `left`: left singular vectors $u_i$ of the modes, (output, mode)
+    - `right`: right singular vectors $v_i$ of the modes, (input, mode)
     - `sizes`: strengths of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 -
       g_i^2}$, (mode,)
     - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
@@ -111,7 +111,9 @@ def real_movement(movement: ArrayLike) -> np.ndarray:
 
 @representable
 def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "... mode"]:
-    r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
+    r"""Return the tangent kernel along each mode, the rate at which the residual of the mode is learned.
+
+    `regimes` turns it into the labels lazy and active.
 
     $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
@@ -141,14 +143,17 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
 
 
 def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = None) -> Regimes:
-    r"""Which modes train lazily and which actively from `weights`, and at which threshold.
+    r"""Label each mode as lazy or active for these initial weights, and return the thresholds.
+
+    The labels refer to the end of training. To see what a run has done so far, use `Regimes.measured`, or
+    `ln.forecast`.
 
     With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
 
     $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
        \theta(s) = 2\sqrt{s^2 + g^2} $$
 
-    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the value for which
     this holds along mode i at initialization; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width
     w it is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by
     $\sqrt2$; "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how

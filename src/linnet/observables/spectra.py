@@ -13,7 +13,9 @@ from linnet._arguments import non_negative, real_array, representable
 
 @representable
 def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
-    """Singular values of a matrix, decreasing.
+    """Return the singular values of a matrix, in decreasing order.
+
+    Trajectories have them as `run.singular_values`.
 
     **Arguments:**
 
@@ -31,33 +33,10 @@ def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
 
 
 @representable
-def singular_vectors(
-    matrix: ArrayLike,
-) -> tuple[
-    Float[np.ndarray, "*batch row mode"], Float[np.ndarray, "*batch mode"], Float[np.ndarray, "*batch column mode"]
-]:
-    """The thin singular value decomposition of a matrix.
-
-    **Arguments:**
-
-    - `matrix`: (..., row, column)
-
-    **Returns** `left` (..., row, mode), `values` (..., mode) and `right` (..., column, mode).
-
-    **Example:**
-
-        >>> from linnet.observables import singular_vectors
-        >>> left, values, right = singular_vectors([[0.0, 2.0], [1.0, 0.0]])
-        >>> ((left * values) @ right.T).round(12).tolist()
-        [[0.0, 2.0], [1.0, 0.0]]
-    """
-    left, values, right = np.linalg.svd(_check_matrix(matrix), full_matrices=False)
-    return left, values, np.swapaxes(right, -1, -2)
-
-
-@representable
 def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""The stable rank: squared Frobenius norm over squared operator norm.
+    r"""Return the stable rank: squared Frobenius norm divided by squared operator norm.
+
+    It hardly notices small singular values. If these matter, use `effective_rank`.
 
     $$ |A|_F^2 / |A|_{op}^2 = \sum_i s_i^2/s_1^2 $$
 
@@ -82,7 +61,10 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
 
 @representable
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""The exponential of the entropy of the singular values: how many of them count.
+    r"""Return the effective rank, the exponential of the entropy of the singular values.
+
+    It is smooth, so it suits plots over time. `stable_rank` is less sensitive to small singular values, and
+    `numerical_rank` counts.
 
     $$ \exp\Big(-\sum_i p_i \ln p_i\Big), \qquad p_i = s_i / \sum_j s_j $$
 
@@ -113,6 +95,8 @@ def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[
 @representable
 def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:
     """Return the number of singular values above a fraction of the largest.
+
+    The count depends on the fraction. For a smooth measure, use `effective_rank` or `stable_rank`.
 
     **Arguments:**
 

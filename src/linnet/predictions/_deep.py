@@ -85,9 +85,9 @@ def _mean_square(image: np.ndarray) -> float:
 def _from_modes(
     task: Task, modes: Callable[[np.ndarray, np.ndarray, float], np.ndarray], size: float, spread: float
 ) -> tuple[np.ndarray, float]:
-    """Products of modes that each begin at their own part of the initial product, and what is uncertain about them.
+    """Products of modes that each begin at their part of the initial product, with their uncertainty.
 
-    The rest of the initial product is taken to fade like that of a mode without a target, which is exact for lazy
+    The rest of the initial product is assumed to decay like a mode without a target, which is exact for lazy
     networks. What it does to the modes is estimated by adding its largest singular value to their own parts, either
     way, beyond what fades; what the variation of the layers does, by stretching all of them.
     """

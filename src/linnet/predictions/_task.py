@@ -14,20 +14,21 @@ from linnet.problems.problem import Problem
 from linnet.theories.lazy_active import gram_matrices
 
 ROUNDING = 1e-9  # of a closed form, and of an integration at its tightest tolerance
-SENSITIVITY = 10.0  # errors of rounding in place of one, where what one changes is seen
+NUDGE = 1e-13  # relative: errors of rounding and of an integrator's steps, where what they change is looked at
+SENSITIVITY = 10.0  # such errors in place of one
 _EXACT = 1e-12  # of the Gram matrices: what differs by less is equal to rounding
 _EQUAL_VARIANCES = 1e-9
 
 
 def nudged(matrix: np.ndarray) -> np.ndarray:
-    """Return a matrix with errors of rounding: near a saddle they decide what happens."""
+    """Return a matrix with tiny errors, as rounding and steps make them: near a saddle they decide what happens."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=matrix.shape)
-    return np.asarray(matrix + np.finfo(float).eps * float(np.abs(matrix).max()) * signs)
+    return np.asarray(matrix + NUDGE * float(np.abs(matrix).max()) * signs)
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a formula: a single network on a single problem, and when."""
+    """Input of a formula: a single network, a single problem, and times."""
 
     problem: Problem
     weights: Weights
@@ -49,7 +50,7 @@ class Task:
         return Assumption("weight decay", "0", f"{self.weight_decay:g}", self.weight_decay == 0)
 
     def layers(self, least: int, most: float) -> Assumption:
-        """Whether the network has so many layers."""
+        """Whether the network has this number of layers."""
         depth, required = self.weights.depth, f"{least}" if least == most else f"{least} or more"
         return Assumption("depth", required, str(depth), least <= depth <= most)
 

@@ -36,7 +36,7 @@ class PhaseDiagram:
     - `variances`: $\sigma^2$ of the entries of all layers, (variance,)
     - `widths`: $w$, (width,)
     - `min_test_loss`: minimum of the test loss over all times
-    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it; for trained cells the standard error of the
       mean over networks, NaN for one network
@@ -99,9 +99,12 @@ def phase_diagram(
 ) -> PhaseDiagram:
     r"""Return the minimum test loss of every cell of the plane of variance and width, by formula or by training.
 
+    The formula is the right choice unless you want to check it: training takes minutes to hours. For `covered` cells,
+    `scatter` and training losses, call `theories.lazy_active.predicted_diagram`.
+
     **Arguments:**
 
-    - `problem`: whitened inputs (`Problem.from_target`), with a `truth`
+    - `problem`: learning problem with whitened inputs (`Problem.from_target`) and a `truth`
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `method`: `"predict"` takes seconds; `"train"` descends in every cell, to check the prediction, and may take hours

@@ -94,6 +94,7 @@ def predict(
         if _uncertainty(answers) <= rtol:
             break
     if best is None:
+        failed.reverse()  # the later a formula stands, the more it applies to, and the more its failure says
         nearest = ". ".join(text for _, text in sorted(failed, key=lambda one: one[0])[:NAMED])
         trainer = "`ln.gradient_flow`" if update is None else "`ln.gradient_descent`"
         raise NoFormulaError(
@@ -115,7 +116,7 @@ def predict(
 
 
 def _asked(name: str | None, update: Any) -> Sequence[Formula]:
-    """Return the formulas to try: all of gradient flow or of other updates, or the one of a name."""
+    """Return the formulas to try: all of gradient flow or of other updates, or the formula of this name."""
     if name is None:
         return [*_two_layers.FORMULAS, *_deep.FORMULAS] if update is None else _updates.FORMULAS
     asked = [one for one in FORMULAS if one.name == name]

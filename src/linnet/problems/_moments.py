@@ -1,4 +1,4 @@
-"""Moments of data and what is given as such: checked, symmetric, and not to be written to."""
+"""Moments of data, also given ones: checked, symmetric, and read-only."""
 
 from __future__ import annotations
 

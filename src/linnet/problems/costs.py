@@ -15,6 +15,8 @@ from linnet.problems.problem import Problem
 def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
     r"""Fit the observed entries of a matrix only: $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$.
 
+    Without missing entries, `Problem.from_target` is faster and has closed forms.
+
     **Arguments:**
 
     - `values`: the observations, (output, input); entries outside the mask are ignored
@@ -47,7 +49,9 @@ def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | 
 
 
 def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
-    r"""Mean logistic loss of a linear classifier, multinomial for more than two classes.
+    r"""Make a problem with the mean logistic loss of a linear classifier, multinomial for more than two classes.
+
+    Formulas are for the squared loss; the trainers and `theories.lazy_active.integrate` take this cost.
 
     Two classes, labels -1 and 1: $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$ with one output. Labels 0 .. k-1
     with $k > 2$: $C(A) = \frac1n \sum_i \big(\log \sum_c e^{A_c x_i} - A_{y_i} x_i\big)$ with k outputs.

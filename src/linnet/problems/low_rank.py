@@ -21,7 +21,11 @@ def low_rank_plus_noise(
     key: Key,
     spectrum: ArrayLike | None = None,
 ) -> Problem:
-    r"""A low-rank matrix seen through noise: fit $Y = A^* + E$; the test loss measures $A^*$.
+    r"""Make the problem of fitting $Y = A^* + E$, a low-rank matrix plus noise; the test loss measures the distance to
+    $A^*$.
+
+    This is the task of phase diagrams and of early stopping. For inputs with a covariance, see `spiked_covariance` and
+    `spectrum`.
 
     $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0,
     \mathrm{noise\_std}^2) $$

@@ -20,26 +20,26 @@ from linnet.problems.factor import Factor
 
 
 class Problem:
-    r"""A learning problem for the product $A = W_2 W_1$ (output x input).
+    r"""Learning problem for the product $A = W_2 W_1$ (output x input).
 
     $$ L(A) = \tfrac12 E|y - A x|^2, \qquad \Sigma = E[x x^T], \quad \Gamma = E[y x^T] $$
 
     Made by `from_data`, `from_moments`, `from_target` or `from_cost`. Arrays may carry one leading batch axis: many
-    problems of one shape. `truth` is the product that the test loss measures against, under `test_cov` (default: the
-    training covariance).
+    problems of one shape. The test loss is the distance to `truth`, with the covariance `test_cov` (by
+    default the training covariance).
 
     **Arguments:**
 
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `cov`: $\Sigma$, ([batch,] input, input)
-    - `cross`: $\Gamma$, ([batch,] output, input)
-    - `output_power`: $E|y|^2$
-    - `inputs`: $X$, ([batch,] sample, input)
-    - `outputs`: $Y$, ([batch,] sample, output)
-    - `truth`: the product that the test loss measures against, ([batch,] output, input)
-    - `test_cov`: the covariance under which it does; the training covariance by default
-    - `cost`: a general cost of the product, written with `jax.numpy`
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `cov`: covariance $\Sigma$, ([batch,] input, input)
+    - `cross`: input-output correlation $\Gamma$, ([batch,] output, input)
+    - `output_power`: power of the outputs, $E|y|^2$
+    - `inputs`: inputs $X$, ([batch,] sample, input)
+    - `outputs`: outputs $Y$, ([batch,] sample, output)
+    - `truth`: signal with which the test loss compares, ([batch,] output, input)
+    - `test_cov`: covariance of the inputs in the test loss; the training covariance by default
+    - `cost`: general cost of the product, written with `jax.numpy`
     - `whitened`: whether $\Sigma$ is the identity and is not stored
 
     **Example:**
@@ -83,7 +83,29 @@ class Problem:
     def from_data(
         cls, X: ArrayLike, Y: ArrayLike, *, truth: ArrayLike | None = None, test_cov: ArrayLike | None = None
     ) -> Problem:
-        """From samples: `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed. Moments are divided by n."""
+        r"""Make a learning problem from samples.
+
+        The loss is half the mean squared error of the product $A$, $\frac{1}{2n} \sum_{i=1}^n |y_i - A x_i|^2$. The
+        columns are used as they are, neither centered nor scaled. Because the model has no intercept, you should
+        usually subtract the means first. If you know the covariance instead of samples, use `from_moments`; for
+        whitened inputs, `from_target` needs only the target matrix.
+
+        **Arguments:**
+
+        - `X`: inputs, one sample per row, ([batch,] sample, input)
+        - `Y`: outputs, one sample per row, ([batch,] sample, output); (sample,) for one output
+        - `truth`: signal $A^*$ with which the test loss compares, (output, input); without it there is no test loss
+        - `test_cov`: covariance of the inputs in the test loss, (input, input); the default is $\frac1n X^T X$
+
+        **Returns** a `Problem`. Add held-out samples with `with_validation(X, Y)`.
+
+        **Example:**
+
+            >>> import linnet as ln
+            >>> problem = ln.Problem.from_data([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0])
+            >>> problem.min_norm_solution().round(6).tolist()
+            [[1.0, 2.0]]
+        """
         inputs = real_array("X", X, ndim=(2, 3))
         outputs = real_array("Y", Y, ndim=(1, 2, 3))
         if outputs.ndim == inputs.ndim - 1 and outputs.shape == inputs.shape[:-1]:
@@ -114,8 +136,19 @@ class Problem:
         truth: ArrayLike | None = None,
         test_cov: ArrayLike | None = None,
     ) -> Problem:
-        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the smallest that the moments
-        allow is taken, so that the loss of the minimum-norm solution is zero."""
+        r"""Make a learning problem from moments, for a population or a theory. Samples are for `from_data`.
+
+        **Arguments:**
+
+        - `cov`: covariance of the inputs $E[x x^T]$, ([batch,] input, input)
+        - `cross`: input-output correlation $E[y x^T]$, ([batch,] output, input)
+        - `output_power`: power of the outputs $E|y|^2$; the default is the smallest that the moments allow, so that the
+          loss of the minimum-norm solution is zero
+        - `truth`: signal $A^*$ with which the test loss compares, (output, input)
+        - `test_cov`: covariance of the inputs in the test loss; the default is `cov`
+
+        **Returns** a `Problem`.
+        """
         matrix = real_array("cross", cross, ndim=(1, 2, 3))
         matrix = matrix[None, :] if matrix.ndim == 1 else matrix
         out_dim, in_dim = matrix.shape[-2:]
@@ -137,7 +170,18 @@ class Problem:
 
     @classmethod
     def from_target(cls, target: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
-        """Whitened inputs: fit `target` (k, d) itself, L = |A - target|^2 / 2."""
+        r"""Make a learning problem with whitened inputs, whose loss is $\tfrac12 |A - Y|_F^2$ for the target matrix
+        $Y$.
+
+        It is the problem of most closed forms. For inputs with a covariance, use `from_moments` or `from_data`.
+
+        **Arguments:**
+
+        - `target`: target matrix $Y$, ([batch,] output, input)
+        - `truth`: signal $A^*$ with which the test loss compares, (output, input)
+
+        **Returns** a `Problem`.
+        """
         cross = real_array("target", target, ndim=(2, 3))
         out_dim, in_dim = cross.shape[-2:]
         return cls(
@@ -148,7 +192,7 @@ class Problem:
     def from_cost(
         cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: ArrayLike | None = None
     ) -> Problem:
-        """Any differentiable `cost(A)` of the product (k, d), written with jax.numpy and returning a scalar.
+        """Make a problem from any differentiable `cost(A)` of the product (k, d), written with jax.numpy, a scalar.
 
         With a `truth`, the test loss is |A - truth|^2 / 2.
         """
@@ -160,7 +204,7 @@ class Problem:
 
     @classmethod
     def stack(cls, problems: Sequence[Problem]) -> Problem:
-        """Problems of one kind and one shape as a batch along a new leading axis.
+        """Stack problems of one kind and one shape as a batch along a new leading axis.
 
         All must come from data, all from moments, or all from targets; either all have a truth, or none.
         """
@@ -199,7 +243,8 @@ class Problem:
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
     def with_validation(self, X: ArrayLike, Y: ArrayLike) -> Problem:
-        """The same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed.
+        """Return the same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis
+        allowed.
 
         Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look
         at it.
@@ -223,7 +268,7 @@ class Problem:
 
     @property
     def batch(self) -> int | None:
-        """How many problems are stacked along the leading axis; None for a single one."""
+        """Number of problems along the leading axis; None for a single problem."""
         arrays = [
             (self.inputs, 2),
             (self._cov, 2),

@@ -21,7 +21,9 @@ def spectrum(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs of given variances, and labels of a target with given overlaps.
+    r"""Make a problem with Gaussian inputs of given variances, and labels of a target with given overlaps.
+
+    It is the general form of `power_law` and `many_spikes`, which are shorter to write.
 
     $$ \Sigma = \mathrm{diag}(l_1, \dots, l_d), \qquad y = \beta^T x, \qquad (\beta\cdot u_i)^2 \text{ given} $$
 
@@ -94,7 +96,9 @@ def many_spikes(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs with several spikes, and the labels of a unit target.
+    r"""Make a problem with Gaussian inputs that have several spikes, and labels of a unit target.
+
+    With a single spike, `spiked_covariance` has the notation of the paper.
 
     $$ \Sigma = \sigma^2\Big(I + \sum_j \rho_j \mu_j\mu_j^T\Big), \qquad |\beta| = 1, \quad \mu_j\cdot\beta = A_j $$
 
@@ -106,7 +110,7 @@ def many_spikes(
     - `spikes`: $\rho_j > -1$, (spike,)
     - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
     - `variance`: $\sigma^2$
-    - `out_dim`: number of outputs, each with its own signs
+    - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
@@ -154,7 +158,9 @@ def power_law(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs whose variances fall by a power law, and a target that does so too.
+    r"""Make a problem with Gaussian inputs and a target whose variances and overlaps fall by power laws.
+
+    For arbitrary variances and overlaps, use `spectrum`.
 
     $$ l_i = i^{-\alpha}, \qquad (\beta\cdot u_i)^2 \propto i^{-b}, \quad |\beta| = 1 $$
 
@@ -163,7 +169,7 @@ def power_law(
     - `dim`: $d$
     - `decay`: $\alpha \ge 0$
     - `target_decay`: $b \ge 0$
-    - `out_dim`: number of outputs, each with its own signs
+    - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
@@ -192,7 +198,7 @@ def power_law(
 
 
 def _targets_of_outputs(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarray:
-    """The target of every output, (output, input): `roots` themselves, or with signs of its own for each output."""
+    """The target of every output, (output, input): `roots` themselves, or with separate signs for each output."""
     if out_dim is None:
         return np.atleast_2d(roots)
     outputs = count("out_dim", out_dim)

@@ -20,7 +20,9 @@ def spiked_covariance(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs with one spike and the labels of a unit target.
+    r"""Make a problem with Gaussian inputs that have one spike, and labels of a unit target.
+
+    It is the setting of Watanabe et al. 2026. For several spikes, use `many_spikes`.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \qquad \mu^T\beta = A $$
 

@@ -21,7 +21,7 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 
 @dataclass(frozen=True)
 class Regression:
-    r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
+    r"""Sample of $y = \langle x, \beta\rangle + \epsilon$ together with its distribution.
 
     **Attributes:**
 
@@ -80,7 +80,6 @@ class Regression:
         return Problem.from_data(self.inputs, self.outputs, truth=np.atleast_2d(self.teacher))
 
 
-@arguments.by_keyword
 @arguments.representable
 def subgaussian_regression(
     *,
@@ -91,7 +90,10 @@ def subgaussian_regression(
     noise_variance: float = 0.0,
     entries: str = "gaussian",
 ) -> Regression:
-    r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
+    r"""Make a problem with inputs $x = U \Lambda^{1/2} z$, where $z$ has independent entries, and a noisy linear
+    teacher.
+
+    If all entries are Gaussian, `gaussian_teacher` is shorter.
 
     **Arguments:**
 
@@ -100,7 +102,7 @@ def subgaussian_regression(
     - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
     - `teacher`: $\beta$, (input,), or (output, input) for many outputs
     - `noise_variance`: variance of the Gaussian noise on the labels
-    - `entries`: the law of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
+    - `entries`: distribution of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
 
     **Returns** a `Regression`.
 
@@ -131,7 +133,6 @@ def subgaussian_regression(
     return Regression(inputs, inputs @ beta.T + noise, beta, values, signal, variance)
 
 
-@arguments.by_keyword
 @arguments.representable
 def gaussian_teacher(
     *,
@@ -142,7 +143,9 @@ def gaussian_teacher(
     noise_variance: float = 0.01,
     signal: float | None = None,
 ) -> Regression:
-    r"""Standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
+    r"""Make a problem with standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
+
+    For other distributions or covariances, use `subgaussian_regression`.
 
     Section 6 leaves
     it at about $\sqrt{d}$, which breaks conditions (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet._arguments import by_keyword, count
+from linnet._arguments import count
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.problems.problem import Problem
 
 
-@by_keyword
 def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
-    """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A.
+    """Make a problem with standard normal inputs and labels $y = A x$ without noise, with a standard normal signal A.
+
+    To add noise, use `low_rank_plus_noise` or `spiked_covariance`.
 
     **Arguments:**
 
@@ -38,10 +39,11 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-@by_keyword
 def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
     r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
     truth.
+
+    The inputs are whitened exactly, so closed forms apply. Random inputs are in `gaussian_regression`.
 
     **Arguments:**
 
@@ -65,9 +67,10 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-@by_keyword
 def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: int = 1) -> Problem:
-    """Standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
+    """Make a problem with standard normal inputs, labeled by a two-layer ReLU network with standard normal weights.
+
+    It is for comparisons with `trainers.relu_descent`; a linear network cannot represent the teacher.
 
     **Arguments:**
 

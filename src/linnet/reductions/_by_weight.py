@@ -17,10 +17,10 @@ class WordsByWeight:
     r"""Orthonormal bases of the hidden spaces that grow along descents, by the words that these use.
 
     The gradient of $W_l$ is $b_l p_{l-1}^T$, where $p_l = W_l \cdots W_1 R^T$ is how a space is reached (from the
-    inputs, seen through the residual R) and $b_l = (W_L \cdots W_{l+1})^T$ how it is read. Spaces that hold
-    $W_l(0) p_{l-1}(t)$ and $W_{l+1}(0)^T b_{l+1}(t)$ at all times carry the whole dynamics. A descent is run in the
-    spaces held; where one lacks more than `share` of its largest word, it grows by what is missing before the descent
-    goes on. With few outputs the spaces stay small, however many inputs there are.
+    inputs, seen through the residual R) and $b_l = (W_L \cdots W_{l+1})^T$ how it is read. Spaces that hold $W_l(0)
+    p_{l-1}(t)$ and $W_{l+1}(0)^T b_{l+1}(t)$ at all times carry the whole dynamics. A descent is run in the spaces
+    held; where one lacks more than `share` of its largest word, the missing part is added before the descent continues.
+    With few outputs the spaces stay small, however many inputs there are.
 
     `frames` are the bases. `complete` is False once more than `max_units` units of all hidden layers were needed.
     """

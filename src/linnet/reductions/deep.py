@@ -54,7 +54,7 @@ class DeepReduction(Reduction):
 
     **Attributes:**
 
-    - `full_problem`, `full_weights`: as they were given
+    - `full_problem`, `full_weights`: problem and weights before the reduction
     - `weights`: the reduced `Weights`
     - `basis`: $V$, (input, r); None for a plain one
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
@@ -91,7 +91,7 @@ class DeepReduction(Reduction):
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         layers = self._check_reduced(weights).layers
         diverged = not all(np.isfinite(layer).all() for layer in layers)
-        share = np.asarray(rest) if diverged else real_array("rest", rest)
+        share = real_array("rest", rest, finite=not diverged)
         broadcast(weights=layers[0][..., 0, 0], rest=share)
         dtype = layers[0].dtype
         share = share[..., None, None]
@@ -115,7 +115,7 @@ class DeepReduction(Reduction):
         return Weights.computed(*full)
 
     def _check_reduced(self, weights: object) -> Any:
-        """Return the layers of the reduced network; refuse those of another shape."""
+        """Return the layers of the reduced network; layers of another shape raise `ValueError`."""
         wanted = [layer.shape[-2:] for layer in self.weights.layers]
         got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Weights) else type(weights).__name__
         if got != wanted:
@@ -269,9 +269,9 @@ class _Bases:
         return True
 
     def _length_is_enough(self) -> bool:
-        """Whether words by their length are likely to be few: at depth 3, with about as many outputs as inputs.
+        """Whether words by their length are likely to be few: at depth 3, with similar numbers of inputs and outputs.
 
-        They are found five to ten times sooner there than words by weight, and the spaces are no larger. From depth 4
+        They are found five to ten times faster there than words by weight, and the spaces are no larger. From depth 4
         on words branch, and where one side has many more dimensions than the other, most of its words are not used.
         """
         words = self.words

@@ -43,7 +43,7 @@ class Reduction:
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
     where c is 1 unless weight decay shrinks the part that the data never touch. For an update that reads the weights,
-    such as decay of one's own, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
+    such as custom decay, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
 
     **Attributes:**
 
@@ -100,7 +100,7 @@ class Reduction:
 
     @cached_property
     def factor(self) -> Factor:
-        """The square loss in the basis V: that of the full problem, and zero for inputs that are kept besides its."""
+        """The square loss in the basis V: the loss of the full problem, and zero for additional inputs."""
         f = self.full_problem.factor
         besides = 0 if self.basis is None else self.basis.shape[-1] - f.rank
         if not besides:
@@ -144,7 +144,7 @@ class Reduction:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         self._check_reduced(weights)
         diverged = not np.isfinite(weights.first).all()  # then what is left of the rest may be no number either
-        rest = np.asarray(rest) if diverged else real_array("rest", rest)
+        rest = real_array("rest", rest, finite=not diverged)
         broadcast(weights=weights.first[..., 0, 0], rest=rest)
         first, second, dtype = weights.first, weights.second, weights.first.dtype
         if self.frame is not None:
@@ -157,7 +157,7 @@ class Reduction:
         return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
     def _check_reduced(self, weights: Weights) -> Weights:
-        """Return the weights of the reduced network; refuse those of another shape."""
+        """Return the weights of the reduced network; weights of another shape raise `ValueError`."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
         got = tuple(layer.shape[-2:] for layer in weights.layers) if isinstance(weights, Weights) else None
         if got != wanted:
@@ -214,7 +214,9 @@ def reduce(
     learning_rate: float | None = None,
     optimizer: str = "descent",
 ) -> Reduction:
-    r"""The smallest network with the same dynamics as `weights` on `problem`, at every step.
+    r"""Return the smallest network with the same dynamics as these weights on a problem, at every step.
+
+    The trainers reduce automatically. Call it to look at the reduction, or to choose the tolerance of a deep one.
 
     Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above

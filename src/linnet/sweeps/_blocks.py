@@ -63,7 +63,7 @@ class Block:
         return Block(whole, model.dims, failures, code, devices)
 
     def summary(self) -> dict[str, Any]:
-        """What the file says of its cells without being unpacked."""
+        """Summary of the cells that the file holds without being unpacked."""
         marks = self.cells[UNFINISHED] if self.marks_unfinished else np.zeros(0)
         counts = {"cells": len(self.cells), "failed": len(self.failures), "unfinished": int(np.count_nonzero(marks))}
         return {**counts, "dims": self.dims, "code": self.code, "devices": self.devices}
@@ -105,7 +105,7 @@ def packed(block: Block, about: dict[str, Any]) -> bytes:
 
 
 def unsealed(data: bytes) -> dict[str, Any]:
-    """What the file of a block says of it, after its digest was checked."""
+    """Summary of a block from its file, after its digest was checked."""
     if not data or _seal(data[:-SEAL_LETTERS]) != data[-SEAL_LETTERS:]:
         raise ValueError("its content is not what was written")
     end_of_archive = data.rindex(b"PK\x05\x06")  # 22 bytes; JSON has no such letters

@@ -34,7 +34,7 @@ class Given:
         return self.executor.submit(task.on_worker, *call)
 
     def lost(self) -> bool:
-        """Whether a worker has died without a word: it says so itself."""
+        """Whether a worker has died without a message."""
         return False
 
     def restart(self) -> None:
@@ -53,7 +53,7 @@ class Pool(Given):
         self.start()
 
     def start(self) -> None:
-        """Start the processes; say so if they cannot start."""
+        """Start the processes; raise an error if they cannot start."""
         for _ in range(TRIES):
             self.executor = process_pool(self.workers)
             with suppress(BrokenExecutor), environment_restored(ENVIRONMENT), interrupts_later():

@@ -31,7 +31,7 @@ class Memory:
         return [(number, None) for number in numbers]
 
     def appeared(self, job: Job) -> bool:
-        """Nobody else writes here."""
+        """No other process writes here."""
         return False
 
     def write(self, job: Job, block: Block) -> None:

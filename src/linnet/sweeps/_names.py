@@ -1,4 +1,4 @@
-"""Functions by name: the one reading of `module:function`, and the one place where such a name is imported."""
+"""Functions by name: the only place that reads `module:function`, and that imports such a name."""
 
 from __future__ import annotations
 

@@ -13,18 +13,19 @@ from linnet.sweeps.grid import Grid
 
 @dataclass(frozen=True)
 class Status:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     **Attributes:**
 
     - `name`: name of the sweep
-    - `cells`: in all
+    - `cells`: number of cells in the grid
     - `done`: number of finished cells
     - `failed`: number of failed cells
-    - `damaged`: blocks whose file is there and is not whole; they are computed again
-    - `unfinished`: cells that their function marks so, such as networks whose steps ran out before `stop`
-    - `other_code`: blocks that were computed by other code than the first ones
-    - `example`: a cell that failed, and why
+    - `damaged`: number of blocks whose file is incomplete; they are computed again
+    - `unfinished`: number of cells that their function marks as unfinished, such as networks that reach the last step
+      before `stop`
+    - `other_code`: number of blocks that were computed by other code than the first blocks
+    - `example`: coordinates and message of a failed cell
     - `devices`: devices that computed the cells
 
     **Example:**
@@ -47,9 +48,9 @@ class Status:
     def __str__(self) -> str:
         text = f"{self.name}: {self.done} of {self.cells} cells done"
         text += f", {self.failed} failed (e.g. {self.example})" if self.failed else ""
-        text += f"; {self.damaged} damaged blocks, to be computed again" if self.damaged else ""
-        text += f"; {self.other_code} blocks are of other code than the first" if self.other_code else ""
-        early = f"; {self.unfinished} cells are unfinished, their steps ran out before `stop` was met"
+        text += f"; {self.damaged} damaged blocks, which --resume computes again" if self.damaged else ""
+        text += f"; {self.other_code} blocks were computed by other code than the first" if self.other_code else ""
+        early = f"; {self.unfinished} cells reached the last step before `stop` was met"
         return text + (f"{early} (`unfinished` marks them)" if self.unfinished else "")
 
 

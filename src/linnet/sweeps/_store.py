@@ -67,7 +67,7 @@ def attributes(manifest: dict[str, Any], device: str) -> dict[str, Any]:
 
 
 def check_variables(variables: dict[str, Any], known: dict[str, Any], sweep: Sweep, grid: Grid) -> None:
-    """Refuse variables that are not those of the blocks before, or that clash with the coordinates."""
+    """Refuse variables that differ from the variables of earlier blocks, or that clash with the coordinates."""
     if known:
         if changes := differences(known, variables):
             raise CellFunctionError(
@@ -183,7 +183,7 @@ class Store:
         return (int(file.stem) for file in sorted(self.folder.glob("*.npz")) if OURS.fullmatch(file.name))
 
     def about(self, number: int) -> dict[str, Any] | None:
-        """What the file of a block says of it, None where there is none; the file is read once, and checked whole."""
+        """Summary of a block from its file, None without a file; the file is read once, and checked whole."""
         if number not in self.abouts and (found := self._content(number)) is not None:
             self.abouts[number] = {name: value for name, value in found[1].items() if name != "dims"}
         return self.abouts.get(number)
@@ -197,7 +197,7 @@ class Store:
             raise self._damage(number, error) from error
 
     def _content(self, number: int) -> tuple[bytes, dict[str, Any]] | None:
-        """The bytes of a block's file, checked by their digest, and what they say of the block."""
+        """The bytes of a block's file, checked by their digest, and the summary of the block."""
         try:
             data = self.path(number).read_bytes()
             about = blocks.unsealed(data)
@@ -214,7 +214,7 @@ class Store:
         return StoreError(f"{self.path(number)} is damaged ({error}). Resume the sweep: it is computed again.")
 
     def missing(self, numbers: Iterable[int], *, retry_failed: bool = False) -> list[Job]:
-        """What is to be computed of these blocks: those not there or not whole, and failed cells if asked for."""
+        """Cells of these blocks to compute: missing or damaged blocks, and failed cells if requested."""
         missing: list[Job] = []
         for number in numbers:
             try:

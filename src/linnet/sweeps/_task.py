@@ -86,9 +86,9 @@ class Task:
             return self._compute(function, points, seeds, size)
 
     def on_worker(self, attempt: int, points: dict[str, np.ndarray], seeds: np.ndarray, size: int) -> Block:
-        """Computes the block in another process, if its code is that of the process that asks.
+        """Computes the block in another process, if its code is the same as in the process that asks.
 
-        The number of the attempt makes each one a call of its own for executors that remember results.
+        The number of the attempt makes each one a separate call for executors that remember results.
         """
         if "jax" not in sys.modules:
             os.environ.setdefault("NPROC", "1")  # XLA reads it when it starts: one thread for a worker

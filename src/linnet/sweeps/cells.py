@@ -144,7 +144,7 @@ def _parameters(make: Callable[..., Any]) -> list[str]:
 
 
 def _own_settings(problems: list[Any]) -> list[str]:
-    """What the functions among `problems` take beyond the settings known here."""
+    """Arguments that the functions among `problems` take beyond the settings known here."""
     named = {str(name) for name in problems if name is not None and ":" in str(name)}
     return sorted({argument for name in named for argument in _parameters(_problem_function(name))} - {"key"})
 

@@ -190,7 +190,7 @@ class Sweep(Model):
         return self
 
     def plain(self) -> dict[str, Any]:
-        """The configuration as JSON has it; what a store remembers and compares."""
+        """The configuration as JSON, which a store remembers and compares."""
         return self.model_dump()  # plain Python already; pydantic's own JSON would turn infinities into nothing
 
     @property
@@ -200,7 +200,10 @@ class Sweep(Model):
 
 
 def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
-    r"""The sweep that a TOML file describes, with the fields of `Sweep`.
+    r"""Read the sweep that a TOML file describes, with the fields of `Sweep`.
+
+    In Python, make a `Sweep` directly; a file from somebody else is safer to read with this function, which restricts
+    the code it may call.
 
     To run a sweep is to import and call the functions that it names. A file may name `linnet.sweeps.cells:train` and
     the generators of `linnet.problems`; others only if the modules that define them are in `code`: read them before.
@@ -253,7 +256,7 @@ def digest(value: object) -> str:
 
 
 def differences(stored: dict[str, Any], now: dict[str, Any]) -> str:
-    """Where what a store remembers, its configuration or its code, differs from what is here, in words."""
+    """Differences between a store's configuration or code and the present ones, in words."""
     return "; ".join(_differences("", stored, now))
 
 

@@ -70,7 +70,7 @@ def fingerprint(module: str) -> str:
 
 
 def _files(module: str, others: Iterable[str], data: Iterable[str]) -> dict[str, str]:
-    """Digests of linnet's engine, of what lies beside `module`, and of the user's files by their names.
+    """Digests of linnet's engine, of the files next to `module`, and of the user's files by their names.
 
     Next to a module of a paper lies the paper's folder, but for what only reads results; next to one of another
     package, that package; next to a script, nothing.
@@ -137,7 +137,7 @@ def _file_of(module: str) -> Path | None:
 
 
 def _imported_names(module: str, path: Path) -> Iterator[str]:
-    """What a file imports, at its top or inside its functions: a number that is imported by name has no module."""
+    """Imports of a file, at its top or inside its functions: a number that is imported by name has no module."""
     for value in list(vars(sys.modules.get(module, object)).values()):
         yield value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -181,7 +181,7 @@ def _syntax_nodes(path: Path) -> Iterator[ast.AST]:
 
 @cache
 def _engine_digest() -> str:
-    """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
+    """A digest of the code that computes in linnet; its files do not change during a process, files of users may."""
     home = Path(linnet.__file__).parent
     return _digest_of_files(linnet.__version__, {path for name in ENGINE for path in _python_files(home / name)})
 

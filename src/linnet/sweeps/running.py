@@ -34,6 +34,8 @@ _folder: ContextVar[Path | None] = ContextVar("folder where sweeps without a sto
 def keeping(folder: str | Path) -> Iterator[Path]:
     """Store all sweeps without a store in a folder, and resume them from there, inside a `with` block.
 
+    It is for scripts that call functions with sweeps inside. Otherwise give `run` a `store`.
+
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
     one starts anew, next to the old one. Cells that failed are tried again.
 
@@ -63,7 +65,9 @@ def keeping(folder: str | Path) -> Iterator[Path]:
 
 
 def open(store: str | Path, **options: Any) -> xr.Dataset:
-    """The results in a folder, finished or not, as a labeled dataset that reads blocks when they are asked for.
+    """Open the results in a folder, finished or not, as a labeled dataset that reads blocks when they are needed.
+
+    To compute missing cells as well, call `run` with the sweep and the folder.
 
     `.load()` brings all into memory, `.to_netcdf(path)` and `.to_zarr(path)` convert it.
 
@@ -95,7 +99,9 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
 
 
 def status(store: str | Path) -> Status:
-    """How far the sweep in a folder is, by its files alone: each is read and checked.
+    """Return the progress of the sweep in a folder, from its files alone; each is read and checked.
+
+    For the results themselves, use `open`.
 
     **Arguments:**
 
@@ -129,20 +135,24 @@ def run(
     executor: Executor | None = None,
     throw: bool = True,
 ) -> xr.Dataset:
-    """Computes the cells of `sweep` that are not done yet, and returns all of them.
+    """Compute the missing cells of a sweep, and return all cells.
+
+    We recommend a `store` for every sweep that takes longer than a minute, because an interrupted sweep then continues
+    where it stopped.
 
     **Arguments:**
 
-    - `sweep`: the `Sweep`
-    - `store`: the folder to keep results in; None keeps them in memory, or where `keeping` says
-    - `resume`: whether finished blocks may be there already; they are not computed again
-    - `retry_failed`: whether failed cells are computed again
-    - `changed_code`: whether to go on with other code than the store was begun by
-    - `part`: `(3, 40)` computes the third of forty parts; parts are independent and may start together
-    - `workers`: processes of this machine; 0 computes in this one
-    - `executor`: any `concurrent.futures.Executor` in their place, such as Dask's `client.get_executor()`
-    - `throw`: whether cells that failed raise `FailedCellsError` once everything else is done; without, they are in the
-      dataset with `cell_status` 2
+    - `sweep`: description of the grid, a `Sweep`
+    - `store`: folder for the results; the default is memory, or the folder of an enclosing `keeping` block
+    - `resume`: whether to continue an existing store; finished blocks are not computed again
+    - `retry_failed`: whether to compute failed cells of the store again
+    - `changed_code`: whether to continue a store that other code began
+    - `part`: part to compute, such as `(3, 40)` for the third of forty; parts are independent and may start together
+    - `workers`: number of processes on this machine; 0 computes in the current process
+    - `executor`: executor that replaces the processes, any `concurrent.futures.Executor`, such as Dask's
+      `client.get_executor()`
+    - `throw`: whether failed cells raise `FailedCellsError` after all other cells are done; if not, their `cell_status`
+      is 2
 
     **Returns:** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own; the
     variable `cell_status` says of each cell whether it is done. Where there is a `store`, blocks are read when they are

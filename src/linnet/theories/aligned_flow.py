@@ -30,7 +30,10 @@ MAX_CONDITION = 1e18  # beyond it the two phases are too far apart for one clock
 
 @representable
 def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+    r"""Return the vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+
+    It describes one output and a small initialization. For an initialization of any size, use
+    `theories.one_output.error_over_time`.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
 
@@ -46,7 +49,7 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
     is (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the
     covariance is a sample's.
 
-    **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
+    **Reference:** own result; it is Watanabe et al., (18)-(19), for any covariance.
 
     **Example:**
 
@@ -72,7 +75,9 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
 
 @representable
 def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
-    r"""How a small initialization begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+    r"""Return how a small initialization begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+
+    Its size is the `u0` of `aligned_flow`.
 
     $$ r_1 = (W_1(0) v_1 + W_2(0)^T)/2, \qquad v_1 = \Gamma^T/|\Gamma| $$
 
@@ -112,7 +117,10 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, initial_product: np.ndarray, *, rtol: float = 1e-13
 ) -> Float[np.ndarray, "time input"]:
-    r"""The aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any initialization, to about ten digits.
+    r"""Integrate the aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any initialization, to about ten
+    digits.
+
+    For a small initialization with a closed form, `aligned_flow` is faster.
 
     Explicit of order 8, or implicit where the largest variance makes it stiff. To about 1e-10 by default; between its
     steps the explicit method interpolates, which costs two digits or three.

@@ -17,7 +17,9 @@ _TIE = 1e-6
 def sure(
     values: ArrayLike, filtered: ArrayLike, slopes: ArrayLike, *, shape: tuple[int, int], noise_variance: float
 ) -> Float[np.ndarray, " ..."]:
-    r"""An unbiased estimate of $|f(Y) - A^*|_F^2$ for $Y = A^* + E$, where $f(Y) = U f(S) V^\top$.
+    r"""Return SURE, an unbiased estimate of $|f(Y) - A^*|_F^2$ for $Y = A^* + E$, where $f(Y) = U f(S) V^\top$.
+
+    `ln.denoise` minimizes it over the filters of linear networks. Use it directly to compare other filters.
 
     $$ -mn v + \sum_i (f_i - s_i)^2 + 2v \Big[ \sum_i f'(s_i) + |m - n| \sum_i \frac{f_i}{s_i}
        + 2 \sum_{i \ne j} \frac{s_i f_i}{s_i^2 - s_j^2} \Big] $$

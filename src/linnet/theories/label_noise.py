@@ -14,7 +14,10 @@ from linnet.problems import Problem
 def decay_rates(
     problem: Problem, *, learning_rate: float, noise_std: float, order: int = 1
 ) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which label noise makes the small singular values of the first layer fall, $\sigma_i \sim e^{-r_i t}$.
+    r"""Return the rates at which label noise shrinks the small singular values of the first layer, $\sigma_i \sim
+    e^{-r_i t}$.
+
+    Check `expansion_parameters` first: the rates are accurate only if both are small.
 
     $$ r_i = \frac{k\, \eta \delta^2}{2}\, \mu_i, \qquad \mu_1 \le \dots \le \mu_{d-k} \text{ the smallest eigenvalues
     of } \Sigma + \frac{\mathrm{tr}\,\Sigma}{k}\, \Pi, $$
@@ -38,10 +41,9 @@ def decay_rates(
 
     for the mean of the d - 1 small values. P and Q are the residual's variances across and along A, over $\delta^2$,
     for steps of any size; s balances them ($|W_1|^2 - |W_2|^2$ has no drift), and is $|A|/\sqrt d$ for small steps.
-    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has an
-    equation of its own, and $\ln|\det W_1|$ changes by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the
-    rate is a mean over the stationary law of $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's
-    equation in powers of it.
+    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has a separate equation, and $\ln|\det W_1|$ changes
+    by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the rate is a mean over the stationary distribution of
+    $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's equation in powers of it.
 
     **Arguments:**
 
@@ -63,7 +65,7 @@ def decay_rates(
     below d have the first of the rates, one of width k none. The second order is within 0.2% for $\eta |A| \le 0.7$ and
     x up to 0.01.
 
-    **Reference:** ours; Varre et al. 2023, section 4.1, leaves it open.
+    **Reference:** own result; Varre et al. 2023, section 4.1, leaves it open.
 
     **Example:**
 
@@ -101,7 +103,9 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""The two numbers that must be small for `decay_rates`: noise x and step y.
+    r"""Return the two numbers that must be small for `decay_rates`: noise x and step y.
+
+    If one of them is 1 or more, train with `label_noise_descent` instead.
 
     $$ x = \frac{\eta\delta^2\, \mathrm{tr}\,\Sigma}{2 s_{\min}}, \qquad
        y = \frac{\eta\, s_{\max}}{2} \left(\lambda_{\max}(\Sigma) + \frac{\mathrm{tr}\,\Sigma}{k}\right), $$

@@ -10,7 +10,9 @@ from linnet._arguments import count, number, real_array
 
 
 def ratio_of(outputs: int, inputs: int) -> float:
-    """The aspect ratio $b$ of a matrix: its smaller side over its larger one, at most 1.
+    """Return the aspect ratio $b$ of a matrix: its smaller dimension divided by its larger one, at most 1.
+
+    The other functions of this module take it.
 
     **Arguments:**
 
@@ -32,6 +34,8 @@ def ratio_of(outputs: int, inputs: int) -> float:
 def bulk_edges(ratio: float) -> tuple[float, float]:
     r"""Return the smallest and the largest singular value of a large matrix of noise.
 
+    A singular value above the upper edge is likely to be a signal.
+
     **Arguments:**
 
     - `ratio`: $b$, the smaller side over the larger one
@@ -51,6 +55,8 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
 
 def bulk_cdf(values: object, ratio: float) -> np.ndarray:
     r"""Return the fraction of the singular values of noise below each of `values`, in the units of `bulk_edges`.
+
+    The inverse is `bulk_quantile`.
 
     With $s^2 = 1 + b + 2\sqrt b \cos\varphi$ the density is $\frac{2}{\pi} \sin^2\varphi / s^2\, d\varphi$.
 
@@ -78,11 +84,13 @@ def bulk_cdf(values: object, ratio: float) -> np.ndarray:
 
 
 def bulk_quantile(share: float, ratio: float) -> float:
-    """The singular value of noise that a `share` of them lies below; `bulk_cdf` backwards.
+    """Return the singular value below which a given fraction of the singular values of noise lies.
+
+    It is the inverse of `bulk_cdf`.
 
     **Arguments:**
 
-    - `share`: between 0 and 1
+    - `share`: fraction of the singular values, between 0 and 1
     - `ratio`: $b$, the smaller side over the larger one
 
     **Returns** the singular value, in the units of `bulk_edges`.

@@ -23,7 +23,9 @@ def second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Exact mean squared norms of both layers under the noise process (4.1).
+    r"""Return the exact mean squared norms of both layers under the noise process (4.1).
+
+    The mean is dominated by rare paths; `lyapunov_exponents` describe typical ones.
 
     $$ dW_1 = \delta\, W_2^\top dB, \quad dW_2 = \delta\, dB\, W_1^\top: \qquad
        \frac{d}{dt} E|W_1|^2 = \delta^2 d\, E|W_2|^2, \quad \frac{d}{dt} E|W_2|^2 = \delta^2 k\, E|W_1|^2 $$
@@ -72,7 +74,9 @@ def euler_second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
+    r"""Return the exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
+
+    The continuous process has `second_moments`.
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
 
@@ -113,34 +117,10 @@ def euler_second_moments(
 
 
 @representable
-def scale_drift(in_dim: int) -> float:
-    r"""Drift of the log-scale of a neuron per unit of its own clock: $d - 2$.
-
-    $$ d \ln|w_i|^2 = (d - 2)\,q\,dt + 2\sqrt{q}\,dB, \qquad q = \delta^2 a_i^2/|w_i|^2 $$
-
-    with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth
-    from d = 3 on.
-
-    **Arguments:**
-
-    - `in_dim`: $d$
-
-    **Returns** $d - 2$.
-
-    **Reference:** by Ito's formula from eq. (D.2) of Varre et al. 2023; its Proposition 4.1(b) asks for $d \ge 5$.
-
-    **Example:**
-
-        >>> from linnet.theories.noise_process import scale_drift
-        >>> [scale_drift(dim) for dim in (1, 2, 3)]  # one input collapses, three or more grow
-        [-1.0, 0.0, 1.0]
-    """
-    return float(count("in_dim", in_dim) - 2)
-
-
-@representable
 def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
-    r"""Sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
+    r"""Return the sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
+
+    For white noise, `lyapunov_exponents` has each of them.
 
     $$ \lambda_1 + \dots + \lambda_k = \frac{d - 1 - k}{2}\, E[q_k], \qquad q_k = a^\top (U^\top U)^{-1} a, \quad
        U = D^{-1} (w_1, \dots, w_k) $$
@@ -164,7 +144,7 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
     **Valid when** there is one output and no drift. For D = 1 the mean of $q_k$ is known: `lyapunov_exponents`.
 
-    **Reference:** ours, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
     Proposition 4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
 
     **Example:**
@@ -181,8 +161,10 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
 @representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim \lambda_k
-    t$.
+    r"""Return the rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim
+    \lambda_k t$.
+
+    Noise of another shape has only a known sum, `exponent_sum`.
 
     $$ \lambda_1 + \dots + \lambda_k = \delta^2\, \frac{d - 1 - k}{2}\, E_k[q], \qquad
        E_k[q] = \frac{\int \frac{z}{1+z}\, p_k(z)\, dz}{\int p_k(z)\, dz}, \quad
@@ -213,8 +195,8 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
 
     **Valid when** the noise has identity covariance, there is one output and no drift. For d = 1, $q \to 1$.
 
-    **Reference:** ours, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without a
-    horizon.
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without
+    a horizon.
 
     **Example:**
 
@@ -243,7 +225,10 @@ def _mean_square_cosine(d: int, k: int) -> float:
 
 @representable
 def commutator_mean_limit(determinant: float = 1.0) -> float:
-    r"""Where the mean commutator $E|[w_i, a]|$ tends for two inputs and one output under noise alone: not to zero.
+    r"""Return the limit of the mean commutator $E|[w_i, a]|$ for two inputs and one output under noise alone, which is
+    not zero.
+
+    Simulate paths with `trainers.noise_sde` to compare.
 
     $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}\, |\det W_1(0)|, \qquad
        P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$

@@ -31,7 +31,10 @@ def risk(
     noise_variance: ArrayLike = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> float | Float[np.ndarray, " output"]:
-    r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
+    r"""Return the excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the
+    proportional limit.
+
+    If the spectrum is unknown, `estimate` computes it from samples.
 
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
        \kappa' = \frac{d\kappa}{d\lambda} = \frac{1}{1 - \frac1n\sum_i l_i^2/(\kappa + l_i)^2} $$
@@ -102,7 +105,7 @@ def risk(
 
 @dataclass(frozen=True)
 class RidgeSpectrum:
-    """What `risk` needs of data.
+    """Description of data for `risk`: spectrum, overlaps and noise.
 
     **Attributes:**
 
@@ -126,14 +129,16 @@ class RidgeSpectrum:
 
 @representable
 def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
-    r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
+    r"""Estimate the spectrum of the inputs, the overlaps and the noise of a linear model from samples.
+
+    Pass the result to `risk` to predict learning curves.
 
     $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
        (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
 
     with the least-squares $\hat\beta$ of centered data and n the number of samples less one. Negative overlaps are set
-    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
-    estimate.
+    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays equal to the
+    estimate's.
 
     **Arguments:**
 

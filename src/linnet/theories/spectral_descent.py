@@ -51,7 +51,9 @@ class SpectralMinimum:
 
 @representable
 def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-    r"""The level that all modes share on their way up: the strength of a mode that has not reached its target.
+    r"""Return the common level of all modes that have not reached their targets, over time.
+
+    If the layers have different shapes or rates, use `unequal_levels`.
 
     $$ \dot s = 2 (s^2 + g^2)^{1/4},\quad s(0) = 0: \qquad
        t = \frac{s}{2\sqrt g}\,{}_2F_1\!\left(\tfrac14, \tfrac12; \tfrac32; -\frac{s^2}{g^2}\right) $$
@@ -78,7 +80,7 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     moving = np.isfinite(reached) & (reached > 0)
     for _ in range(NEWTON_STEPS if g > 0 else 0):
         s = reached[moving]
-        change = 2 * (t[moving] - time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
+        change = 2 * (t[moving] - _time_of_level(s, g)) * np.sqrt(np.hypot(s, g))
         reached[moving] = s + change
         if (np.abs(change) <= NEWTON_TOLERANCE * s).all():
             break
@@ -87,7 +89,10 @@ def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
 
 @representable
 def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""How far each singular mode of the target is learned by spectral descent from a wide Gaussian initialization.
+    r"""Return the strength of each singular mode of the target under spectral descent, from a wide Gaussian
+    initialization.
+
+    Under gradient descent, the same quantity is `theories.lazy_active.mode_values`.
 
     $$ s_i(t) = \min(S_i, s(t)) $$
 
@@ -120,7 +125,10 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
 def unequal_levels(
     first: ArrayLike, second: ArrayLike, rates: tuple[float, float], times: ArrayLike, *, initial: ArrayLike = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""The level of each mode where layers differ in size, or step at different rates, as Muon's do by their shapes.
+    r"""Return the level of each mode if layers differ in size, or step at different rates, as Muon's do by their
+    shapes.
+
+    For equal layers, `level` has a closed form.
 
     $$ \dot s = \sqrt{\kappa^2 + 4 c_1 c_2 \sqrt{a^2 b^2 - s_0^2 + s^2}}, \qquad \kappa = c_2 a - c_1 b $$
 
@@ -139,7 +147,7 @@ def unequal_levels(
 
     **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
 
-    **Reference:** ours.
+    **Reference:** own result.
 
     **Example:**
 
@@ -174,7 +182,10 @@ def unequal_levels(
 
 @representable
 def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
-    r"""Products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t)) V^\top$.
+    r"""Return the products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t))
+    V^\top$.
+
+    If you need singular values only, `mode_values` is enough.
 
     **Arguments:**
 
@@ -196,6 +207,8 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
 
 def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
     r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
+
+    `ln.phase_diagram(..., update=SpectralDescent())` computes the same minimum for a plane of networks.
 
     Between two neighboring singular values the test loss is quadratic in the level, so the minimum is exact.
 
@@ -239,13 +252,13 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
         initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
-    time = float(time_of_level(levels[best], g))
+    time = float(_time_of_level(levels[best], g))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 
 def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Return the levels at which the test loss may be least: 0, all singular values, and the vertices of the parabolas
-    between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
+    """Return the levels at which the test loss may be minimal: 0, all singular values, and the vertices of the
+    parabolas between them. Above the i-th of the decreasing `values` the i larger ones are clipped."""
     vertices = np.cumsum(counted * overlaps) / np.cumsum(counted)
     lower = np.append(values[1:], 0.0)
     inside = vertices[(vertices > lower) & (vertices < values)]
@@ -254,6 +267,8 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
 
 def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*levels"]:
     r"""Return the canonical times at which the `level` has risen to some values: the formula of its docstring.
+
+    It is the inverse of `level`.
 
     **Arguments:**
 
@@ -268,9 +283,16 @@ def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*le
         >>> time_of_level([1.0, 9.0], 0.0).tolist()
         [1.0, 3.0]
     """
+    s = real_array("levels", levels)
+    if (s < 0).any():
+        raise ValueError(f"`levels` must not be negative: the smallest is {s.min():.6g}.")
+    return _time_of_level(s, non_negative("threshold", threshold))
+
+
+def _time_of_level(s: np.ndarray, g: float) -> np.ndarray:
+    """Return `time_of_level` of checked arguments."""
     from scipy.special import gamma, hyp2f1
 
-    s, g = np.asarray(levels, dtype=float), non_negative("threshold", threshold)
     delay = gamma(1.5) * gamma(-0.25) / (2 * gamma(0.25))  # of large levels, in units of the root of the threshold
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = s / np.float64(g)

@@ -1,8 +1,8 @@
 """Descent of a two-layer network with biases, a rate and a decay for each parameter: exact, at any width.
 
 `ln.gradient_descent` trains two matrices at one rate. What PyTorch trains has more: an output bias, groups of
-parameters with settings of their own. Width is still free: the columns of $W_1$, $b_1$ and $W_2^T$ never leave the
-span they start in.
+parameters with separate settings. Width is still free: the columns of $W_1$, $b_1$ and $W_2^T$ never leave the span
+they start in.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jaxtyping import Float
 class Data:
     r"""The loss $c\,(f + |T - Z A^T|^2)$ of the matrix $A$ on samples, without rounding where it is small.
 
-    `inputs` Z (row, input) and `targets` T (row, output) are samples after a rotation that leaves at most as many rows
-    as inputs; `floor` f is what no A can explain.
+    `inputs` Z (row, input) and `targets` T (row, output) are samples after a rotation that leaves no more rows than
+    inputs; `floor` f is what no A can explain.
     """
 
     inputs: np.ndarray

@@ -14,7 +14,7 @@ def transformers_callback(monitor: PairMonitor) -> Any:
     """A `transformers.TrainerCallback`: opens the monitor when training begins, steps it after each optimizer step,
     adds its scalars to the logs, and closes it at the end.
 
-    Reporters (to a server, a file) that stand before it in the trainer's list have sent their logs by then. To be in
+    Reporters (to a server, a file) that precede it in the trainer's list have sent their logs by then. To be in
     them, put it first: `trainer.callback_handler.callbacks.insert(0, monitor.for_transformers())`.
     """
     base: Any = extras.need("transformers", "this callback").TrainerCallback

@@ -1,4 +1,4 @@
-"""Models that are two linear layers and nothing else that learns: what they are, or what about them is not linear."""
+"""Models that are two linear layers and nothing else that learns: their parts, or the part that is not linear."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: t
 
 
 def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: torch.Tensor) -> LinearModel:
-    """Read a model that trains one LoRA adapter; what is frozen around it is the fixed part."""
+    """Read a model that trains one LoRA adapter; the frozen layers around it are the fixed part."""
     name, module = adapters[0]
     factors = [f for f in lora_factors(module) if f[1].requires_grad or f[2].requires_grad]
     if len(adapters) != 1 or len(factors) != 1:

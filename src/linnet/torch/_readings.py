@@ -1,4 +1,4 @@
-"""What one reading of a pair is, from r x r products of the rows of its factors."""
+"""One reading of a pair, from r x r products of the rows of its factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an optimizer and a loss of PyTorch mean for a linear model, or why nothing can be said."""
+"""Settings of a linear model from an optimizer and a loss of PyTorch, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Op
 
 
 def loss_factor(loss: object, shape: tuple[int, int]) -> float:
-    """What the sum of squares is multiplied by: 1 for a sum, one over the number of entries for a mean."""
+    """Factor of the sum of squares: 1 for a sum, one over the number of entries for a mean."""
     if loss is None or loss is nn.functional.mse_loss:
         return 1 / float(np.prod(shape))
     if not isinstance(loss, nn.MSELoss):

@@ -89,7 +89,7 @@ class Stack:
 
 
 def stacks_of(pairs: Sequence[Pair]) -> list[Stack]:
-    """All factors of the pairs, in as few stacks as their shapes allow."""
+    """All factors of the pairs, in the fewest stacks that their shapes allow."""
     stacks: dict[tuple[object, ...], list[PairFactor]] = {}
     for number, pair in enumerate(pairs):
         sides = ((pair.first, pair.rows_of_first), (pair.second, pair.rows_of_second))

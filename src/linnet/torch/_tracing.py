@@ -51,7 +51,7 @@ def layer_graph(model: nn.Module, known: Collection[int] = ()) -> LayerGraph:
 
 
 def _trace_into(found: LayerGraph, module: nn.Module, name: str, known: Collection[int]) -> None:
-    """Add the linear layers inside a module to what was `found`, by tracing it, or its parts where that fails."""
+    """Add the linear layers inside a module to the layers `found`, by tracing it, or its parts where that fails."""
     layers = [part for part in module.modules() if type(part) is nn.Linear and id(part.weight) not in known]
     if len(layers) < 2 or not any(layer.weight.requires_grad for layer in layers):
         return

@@ -1,4 +1,4 @@
-"""What a monitor has read, as a dataset and as a picture."""
+"""Readings of a monitor, as a dataset and as a picture."""
 
 from __future__ import annotations
 

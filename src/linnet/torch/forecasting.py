@@ -15,6 +15,7 @@ from torch import nn
 from linnet._arguments import count, partly_representable, refuse_infinite
 from linnet._memory import check_fits
 from linnet._progress import bar
+from linnet.forecasts.rates import RateSearch
 from linnet.torch._affine_descent import Data, products
 from linnet.torch._linear_models import LinearModel, linear_model
 from linnet.torch._settings import OptimizerSettings, loss_factor, settings_of
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or that of no output at all, counts as divergence
-TRIED, FINE, NARROW = (
-    8,
-    32,
-    1.004,
-)  # rates tried together, at first and in a fine grid; how well one is known in the end
-BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a boundary that is called one, and how many are looked at
+TRIED = 8  # powers of two that are tried together, for a rate that diverges
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +37,7 @@ class ModelForecast:
     **Attributes:**
 
     - `run`: the run in linnet's coordinates
-    - `loss`: at every step from 0 on, (step,)
+    - `loss`: training loss at every step from 0 on, (step,)
     - `validation_loss`: the same on held-out samples, (step,); None without any
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
     - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
@@ -158,13 +154,15 @@ def forecast(
     loss: object = None,
     validation: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> ModelForecast:
-    """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
+    """Compute the run of full-batch SGD for a model that is two linear layers, without training it.
+
+    For a table without a PyTorch model use `ln.diagnose`, and for a problem with weights `ln.forecast`.
 
     **Arguments:**
 
     - `model`: two linear layers, with or without biases, alone or after frozen features; or one LoRA adapter at the
       end of frozen features. It is run on `X` once to see that this is so, and not changed.
-    - `X`, `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
+    - `X`, `Y`: training data: inputs as the model takes them, and targets of the shape of its outputs.
     - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
     - `steps`: number of steps.
     - `loss`: `nn.MSELoss()` by default, or with reduction="sum". `validation`: held-out (X, Y).
@@ -283,48 +281,15 @@ def _divergence_error(run: ModelRun, steps: int) -> DivergedError:
 def largest_factor(run: ModelRun, steps: int) -> float:
     """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying.
 
-    The boundary may have islands on both sides. The one returned is, where there is such a one, stable 5% below and
-    diverges 5% above; otherwise the lowest found. Infinity where nothing diverges.
+    The boundary may have islands on both sides (`forecasts.StableRate`). Infinity where nothing diverges.
     """
-    top = _first_diverging(run, steps)
-    if top is None:
-        return float("inf")
-    window, lowest = (top / 4, top), None
-    for _ in range(MAX_BORDERS):
-        border = _narrow_border(run, steps, *window)
-        if border is None:
-            break
-        lowest = border if lowest is None else min(lowest, border)
-        below, above = _diverges(run, border * np.array([1 - BORDER_MARGIN, 1 + BORDER_MARGIN]), steps)
-        if not below and above:
-            return border
-        window = (border / 2, (1 - BORDER_MARGIN) * border) if below else ((1 + BORDER_MARGIN) * border, 4 * border)
-    return top if lowest is None else lowest
-
-
-def _first_diverging(run: ModelRun, steps: int) -> float | None:
-    """The first power of two that diverges, from below."""
     for start in range(-40, 40, TRIED):
         tried = 2.0 ** np.arange(start, start + TRIED)
-        wrong = _diverges(run, tried, steps)
-        if wrong.any():
-            return float(tried[np.argmax(wrong)])
-    return None
-
-
-def _narrow_border(run: ModelRun, steps: int, low: float, high: float) -> float | None:
-    """Between the first factor of a fine grid in (low, high) that diverges and the one before it, narrowed."""
-    tried = np.geomspace(low, high, FINE)
-    while True:
-        wrong = _diverges(run, tried, steps)
-        if not wrong.any():
-            return None if len(tried) == FINE else float(high)
-        at = int(np.argmax(wrong))
-        high = float(tried[at])
-        low = float(tried[at - 1]) if at else low
-        if high / low <= NARROW:
-            return float(np.sqrt(low * high))
-        tried = np.append(np.geomspace(low, high, TRIED + 2)[1:-1], high)
+        if (wrong := _diverges(run, tried, steps)).any():
+            top = float(tried[np.argmax(wrong)])  # the first power of two that diverges, from below
+            search = RateSearch(lambda factors: _diverges(run, factors, steps), steps)
+            return search.largest_stable(top / 2, top).rate
+    return float("inf")
 
 
 def _diverges(run: ModelRun, factors: np.ndarray, steps: int) -> np.ndarray:

@@ -14,7 +14,9 @@ from linnet.lora.reading import label_of, lora_factors
 
 
 def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter]) -> list[dict[str, Any]]:
-    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons.
+    """Return the trainable parameters of a peft model as two groups, A and B, with their rates, decays and epsilons.
+
+    Give them to the optimizer. `ln.lora.equivalent` computes the settings.
 
     What else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
 

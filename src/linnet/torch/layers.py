@@ -6,11 +6,14 @@ from typing import Any
 
 import torch
 
+from linnet._arguments import layers
 from linnet.inits.weights import Weights
 
 
 def weights_of_layers(first: object, second: object) -> Weights:
-    """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
+    """Return the weights of two linear layers in float64 on the CPU; the second layer follows the first.
+
+    With them every function of linnet can continue from a PyTorch model.
 
     **Arguments:**
 
@@ -27,7 +30,7 @@ def weights_of_layers(first: object, second: object) -> Weights:
         >>> pair.product.shape, pair.first.dtype.name
         ((2, 3), 'float64')
     """
-    return Weights(_matrix("first", first), _matrix("second", second))
+    return Weights(*layers(first=_matrix("first", first), second=_matrix("second", second)))
 
 
 def _matrix(name: str, layer: object) -> Any:

@@ -26,11 +26,11 @@ class PairMonitor:
 
     **Arguments:**
 
-    - `model`: any module.
+    - `model`: module to watch.
     - `pairs`, `heads`, `max_width`: choice of the pairs, as in `find_pairs`.
     - `every`: steps between readings; the first step is always read.
-    - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one
-      rate. It must hold a parameter of every pair.
+    - `optimizer`: optimizer, whose rates enter the imbalance and the alignment; without it both factors count as
+      trained at one rate. It must hold a parameter of every pair.
     - `alignment`: whether to keep the initialization and the first gradient of every pair (two copies of their
       parameters).
 
@@ -186,7 +186,7 @@ class PairMonitor:
         return dataset(self.pairs, self.readings, self.unseen)
 
     def plot(self, pairs: Iterable[str] | None = None) -> Figure:
-        """A picture of what was read: singular values, imbalance, shares, effective rank and alignment by step."""
+        """A picture of the readings: singular values, imbalance, shares, effective rank and alignment by step."""
         from linnet.torch._watched import picture
 
         return picture(self.to_dataset(), pairs)

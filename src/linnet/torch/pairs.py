@@ -74,11 +74,13 @@ def find_pairs(
     heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     max_width: int = 512,
 ) -> tuple[list[Pair], dict[str, str]]:
-    """The pairs of a model, and by name those it cannot see, each with the reason.
+    """Find the pairs of linear layers of a model, and name the pairs that cannot be read, each with the reason.
+
+    `PairMonitor` calls it; call it first to see what will be watched.
 
     **Arguments:**
 
-    - `model`: any module.
+    - `model`: module to search.
     - `pairs`: "auto" for LoRA adapters, for linear layers of which the second takes the first's output and nothing
       else does (in an `nn.Sequential` or in any `forward` that `torch.fx` can trace), and for the value/output and
       query/key products of attention heads; or a list of (first, second), names of layers, where `*` stands for any
@@ -203,8 +205,8 @@ def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
 
 
 def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
-    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as can be
-    told, because this part of the model cannot be traced."""
+    """Names of linear layers, in the model's order, of which the second could take the first's output: as far as names
+    suggest, because this part of the model cannot be traced."""
     traced = layer_graph(model).traced
     return [
         (one, other)

@@ -142,9 +142,9 @@ def split_layers(entries: Any, shapes: Shapes) -> list[Any]:
 def pad_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " padded"]:
     """Return the times, padded with the last one to a power of two where there are at most `MAX_PADDED_TIMES`.
 
-    So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make.
-    What is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries. `flow` cuts
-    the states of the padding off.
+    So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make. A
+    state that is saved twice costs no step, but memory: not for states of more than `MAX_PADDED_ENTRIES` entries.
+    `flow` cuts the states of the padding off.
 
     >>> import numpy as np
     >>> from linnet.trainers._flow_rounds import pad_times

@@ -1,4 +1,4 @@
-r"""Flows of two layers from tiny initializations, with a scale of its own for every direction that grows.
+r"""Flows of two layers from tiny initializations, with a separate scale for every direction that grows.
 
 Stacked, both layers follow a linear equation with a symmetric matrix that depends on their product alone,
 
@@ -6,10 +6,10 @@ $$ \dot Z = \begin{pmatrix} 0 & R^\top \\ R & 0 \end{pmatrix} Z, \qquad
    Z = \begin{pmatrix} W_1^\top \\ W_2 \end{pmatrix}, \qquad R = -\partial L / \partial A, \quad A = W_2 W_1. $$
 
 While a first mode is learned, others may still be at $10^{-40}$: its rounding, $10^{-16}$, would take their place. So
-$Z = Y T$ is kept as a factor $Y$ with orthonormal columns and a triangular one, $T$, whose rows have scales of their
-own, by logarithms. $Y$ alone is integrated, for so short a time that its columns grow by a few thousand at most; then
-$Y = Y' B$ with triangular $B$ (QR) and $T' = B T$. A row of $T'$ is made of rows below it, never of the larger ones
-above. What rounding adds to a column of $Y$ is a rotation of a mode that is learned, which the flow itself takes back.
+$Z = Y T$ is kept as a factor $Y$ with orthonormal columns and a triangular one, $T$, whose rows have separate scales,
+by logarithms. $Y$ alone is integrated, for so short a time that its columns grow by a few thousand at most; then $Y =
+Y' B$ with triangular $B$ (QR) and $T' = B T$. A row of $T'$ is made of rows below it, never of the larger ones above.
+What rounding adds to a column of $Y$ is a rotation of a mode that is learned, which the flow itself takes back.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def step_along(params: Params, hyper: Hyper, directions: Params, *, also_rest: b
 
 
 def layer_rate(hyper: Hyper, layer: str) -> Array:
-    """Return the learning rate of a layer, which may have one of its own in units of the common one."""
+    """Return the learning rate of a layer, which may differ, in units of the common rate."""
     own = hyper.get(f"rate_{layer}")
     return hyper["learning_rate"] if own is None else hyper["learning_rate"] * own
 

@@ -58,7 +58,7 @@ RunToEach = Callable[..., tuple[State, Array, Arrays]]  # `_run_to_each`, compil
 
 
 class Record(Protocol):
-    """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
+    """Record of every state of a run: a frozen dataclass, compiled into the loop."""
 
     def start(self, params: Params) -> Remembered:
         """Return the record before the first state."""
@@ -163,7 +163,7 @@ def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
 
 def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     """Return the canonical times after `used` steps: (time,), or (time, member) where members differ in their rate. The
-    rates are those of `_hyper_at_step`."""
+    rates belong to `_hyper_at_step`."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
         used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]
@@ -192,9 +192,9 @@ def run(
     """Run `steps` steps from `params` and return what `saving` and `plan.keep` ask for.
 
     A third axis of `params["first"]`, in front, makes it a batch: all `params` have that axis then, and `NDIM` of
-    `objective` and `test` says which of their fields do. A run that diverges does not raise here: its status says so,
-    and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have ended wait
-    for the others (`take_step`).
+    `objective` and `test` says which of their fields do. A run that diverges does not raise here: its status holds the
+    reason, and `_discrete_run` raises. `plan.update` must stand still at a learning rate of 0: so members that have
+    ended wait for the others (`take_step`).
 
     - `params`: parameters of the padded network (`_start.pad_width`); `reduction` belongs to the network itself
     - `hyper`: see `_states.Hyper`; the times of the trajectory are the sums of its learning rates

@@ -1,4 +1,4 @@
-"""What a compiled loop descends, and the test loss it may look at.
+"""The function that a compiled loop descends, and the test loss it may use.
 
 An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and
 `loss_scale()`, the scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A
@@ -34,7 +34,7 @@ class ProductObjective:
         raise NotImplementedError
 
     def loss_scale(self) -> Array:
-        """Return the scale of losses: that of the targets."""
+        """Return the scale of losses: the scale of the targets."""
         raise NotImplementedError
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:

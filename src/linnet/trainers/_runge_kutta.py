@@ -1,6 +1,6 @@
 """Dormand and Prince's method of order 8 in one compiled loop: steps that end at the given times.
 
-Members of a batch take steps of their own, side by side. Method, step control and first step are those of diffrax's
+Members of a batch take separate steps, side by side. Method, step control and first step are taken from diffrax's
 `Dopri8`, which served before: for small networks it took five times as long for a step, and three times to compile.
 """
 

@@ -1,9 +1,9 @@
-"""What a run starts from: the coordinates it is carried out in, at one of a few widths, and its layers by name.
+"""Initial state of a run: the coordinates it is carried out in, at one of a few widths, and its layers by name.
 
 Narrow networks are filled up with hidden units at zero: a sweep over widths compiles a handful of loops, not one each.
 A hidden unit whose weights in both layers are zero stays zero, exactly: its gradients are $W_2^T R$ and $R W_1^T$,
-whose parts are zero products of either layer, whatever the residual (of mini-batches or noisy labels too); weight
-decay and momentum leave it there. It adds nothing to the product. So the run is that of the narrow network, but for
+whose parts are zero products of either layer, whatever the residual (of mini-batches or noisy labels too); weight decay
+and momentum leave it there. It adds nothing to the product. So the run equals the run of the narrow network, except for
 the order in which sums are rounded.
 """
 

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet import _progress as progress
-
 MAX_WEIGHTS = 1024  # numbers in both layers; one step factorizes a matrix of that size
 RTOL_FACTOR = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
 MIN_RTOL = 1e-13  # rounding would reject every step below it
@@ -121,22 +119,18 @@ def _bdf_states(
     solver = BDF(flow.slope, 0.0, begin, times[-1], rtol=rtol, atol=max(atol, floor), jac=flow.jacobian)
     solver.D[2:] = 0.0  # SciPy leaves there what lay in memory, subtracts it once and may warn of it
     states: list[np.ndarray] = []
-    growth, size, shown = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
-    with progress.bar("flow, implicitly", 100, unit="%") as advance:
-        for steps in range(1, max_steps + 1):
-            solver.step()
-            if solver.status == "failed" or not np.isfinite(solver.y).all():
-                return None
-            before, size = size, np.linalg.norm(flow.residual(solver.y), 2)
-            growth += 0.5 * (before + size) * (solver.t - solver.t_old)
-            if growth > MAX_LOG_GROWTH:
-                return None
-            reached = times[len(states) :][times[len(states) :] <= solver.t]
-            if len(reached):
-                states.extend(solver.dense_output()(reached).T)
-            if solver.status == "finished":
-                return states, steps
-            done = int(100 * np.log1p(solver.t) / np.log1p(times[-1]))
-            advance(done - shown)
-            shown = done
+    growth, size = 0.0, np.linalg.norm(flow.residual(begin), 2)
+    for steps in range(1, max_steps + 1):
+        solver.step()
+        if solver.status == "failed" or not np.isfinite(solver.y).all():
+            return None
+        before, size = size, np.linalg.norm(flow.residual(solver.y), 2)
+        growth += 0.5 * (before + size) * (solver.t - solver.t_old)
+        if growth > MAX_LOG_GROWTH:
+            return None
+        reached = times[len(states) :][times[len(states) :] <= solver.t]
+        if len(reached):
+            states.extend(solver.dense_output()(reached).T)
+        if solver.status == "finished":
+            return states, steps
     return None

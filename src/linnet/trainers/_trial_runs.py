@@ -1,4 +1,5 @@
-"""Trial descents of a deep network by the update that will run: they tell how well its reduction serves that update."""
+"""Trial descents of a deep network by the update that will run: they measure how well its reduction serves that
+update."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class TrialRun:
 
 
 def _padded(layers: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the layers with hidden units at zero, up to one of a few widths: so few programs are compiled."""
+    """Return the layers with hidden units at zero, up to one of a few widths: so that few programs are compiled."""
     sides = [layers[0].shape[1], *(layer.shape[0] for layer in layers[:-1]), layers[-1].shape[0]]
     wide = [next((width for width in RUN_WIDTHS if width >= side), side) for side in sides[1:-1]]
     wide = [sides[0], *wide, sides[-1]]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import non_negative, shown, within_scope
+from linnet._arguments import non_negative, shown
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.trial_descent import MAX_STEPS, StepSizes
@@ -26,7 +26,6 @@ from linnet.trajectories.trajectory import Trajectory
 SMALLEST_SHARE = 2e-14  # of initial weights over those that are learned: rounding is then a hundredth of what waits
 
 
-@within_scope
 def gradient_descent(
     problem: Problem,
     weights: Weights,
@@ -45,7 +44,11 @@ def gradient_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent on all layers at once.
+    r"""Train all layers by full-batch gradient descent.
+
+    With this function you follow a run step by step: with its step size, momentum and weight decay, or with Muon. We
+    recommend `stable_learning_rate(problem, weights)` to choose the learning rate. To compare with a theory,
+    `gradient_flow` has no step size.
 
     $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), $$
 
@@ -56,25 +59,26 @@ def gradient_descent(
 
     - `problem`: learning problem
     - `weights`: initial weights, of any depth; a leading axis is a batch of networks
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
+    - `learning_rate`: step size $\eta$: one number, one number for each network of a batch, a `Schedule`, or a function
+      of the step
     - `steps`: number of gradient steps
-    - `save_every`: an interval, or a policy of `linnet.trajectories`
-    - `weight_decay`: $\lambda$
-    - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
-    - `update`: `"simultaneous"`; `"sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual
-      of the old one); `Muon()`, `SpectralDescent()` or `NormalizedDescent()` of `linnet.trainers.updates`, which have
-      their momentum and decay; or a custom update
-    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
-    - `dtype`: float64 by default, or `"float32"`
-    - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
-      demand
+    - `save_every`: interval between saved steps, or a policy such as `trajectories.log_spaced(50)`; the first and the
+      last step are always saved
+    - `weight_decay`: coefficient $\lambda$
+    - `momentum`: coefficient $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
+    - `update`: rule for one step: `"simultaneous"` moves both layers at once; `"sequential"` moves $W_1$ first and lets
+      $W_2$ see the new $W_1$ (with the residual of the old one); `Muon()`, `SpectralDescent()` or `NormalizedDescent()`
+      of `linnet.trainers.updates`, which have their momentum and decay; or a custom update
+    - `stop`: loss at which to stop early, or a rule of `trainers.stopping`
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `reduce`: whether to train a small network with the same dynamics; full weights are computed when you ask for them
     - `keep`: content of a saved state: `"weights"`, `"products"` or `"losses"`
     - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
     - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
-    - `layer_rates`: learning rates of the layers in units of `learning_rate`, one for each (see `inits.scaling`)
+    - `layer_rates`: learning rate of each layer as a multiple of `learning_rate`, see `inits.scaling`
 
-    **Returns** a `Trajectory`. Beyond two layers it is exact where they reduce exactly, and to 1e-8 of the products
-    elsewhere; `run.reduction.error` tells it.
+    **Returns** a `Trajectory`. For three or more Gaussian layers the reduction is approximate, with a relative error of
+    about 1e-8 in the products; `run.reduction.error` holds the estimated error.
 
     **Example:**
 
@@ -141,8 +145,7 @@ def _resolve_update(update: str | Update, weights: Weights, *, plain: bool, redu
     if isinstance(update, (str, type)) or not isinstance(update, Update):
         names = ", ".join(sorted(UPDATES))
         raise ValueError(
-            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)} "
-            "(docs/scope.md)."
+            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)}."
         )
     if not plain:
         raise ValueError(

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, non_negative, positive, times_array, within_scope
+from linnet._arguments import count, non_negative, positive, times_array
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -39,7 +39,6 @@ MIN_FLOAT32_RTOL = 1e-6  # ten roundings of a float32: no step could be exact to
 SMALL_ATOL = 1e-18  # absolute tolerance that is below the rounding of learned weights
 
 
-@within_scope
 def gradient_flow(
     problem: Problem,
     weights: Weights,
@@ -54,7 +53,10 @@ def gradient_flow(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Gradient flow of all layers on the canonical clock, to ten digits.
+    r"""Integrate gradient flow of all layers and return the network at the given times, to ten digits.
+
+    Gradient flow is the limit of gradient descent for small steps. It is the right choice for comparing training with a
+    theory, because there is no learning rate to choose. To follow a run with a given step size, use `gradient_descent`.
 
     $$ \dot W_1 = W_2^T R - \lambda W_1, \qquad \dot W_2 = R W_1^T - \lambda W_2, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
 
@@ -63,19 +65,21 @@ def gradient_flow(
     **Arguments:**
 
     - `problem`: learning problem
-    - `weights`: weights at time 0, of any depth; a leading axis is a batch of networks
-    - `times`: increasing, from 0 on, (time,); the initialization is among the states only if 0 is given
-    - `weight_decay`: $\lambda$, zero by default
-    - `rtol`: relative tolerance
-    - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
-      each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1
-    - `dtype`: float64 by default, or `"float32"`
-    - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width
+    - `weights`: initial weights of any depth, at time 0; a leading axis is a batch of networks
+    - `times`: times (learning rate times steps) at which the network is saved, increasing, (time,); include 0 to save
+      the initial weights
+    - `weight_decay`: coefficient $\lambda$
+    - `rtol`: relative tolerance of the solver
+    - `atol`: absolute tolerance of the solver; the default is `rtol` times the root mean square of the initial weights
+      (at most 1), separately for each network of a batch
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `reduce`: whether to train a small network with the same dynamics, at a cost that does not depend on the width
     - `max_steps`: maximum number of solver steps
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise, or to say in the status: `StepLimitError` if `max_steps` did not suffice (after a
-      fiftieth of them, where at its pace a flow would need more than three times as many), and `DivergedError` if the
-      loss is not finite (a flow of the square loss does not diverge, that of a general cost may)
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
+    - `throw`: whether a failed run raises an exception; if not, `status` holds the reason. `StepLimitError` means that
+      `max_steps` did not suffice; it is raised early if the first fiftieth of the steps suggests that more than three
+      times the limit is needed. `DivergedError` means that the loss is not finite, which can happen for a general cost
+      only
 
     **Tiny initializations.** While a first mode is learned, its rounding, $10^{-16}$, could take the place of modes
     that are still at $10^{-40}$. If all weights of two layers are that small, each direction is followed on a scale of

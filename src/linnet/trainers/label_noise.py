@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, one_or_each, within_scope
+from linnet._arguments import count, one_or_each
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -23,7 +23,6 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
-@within_scope
 def label_noise_descent(
     problem: Problem,
     weights: Weights,
@@ -42,7 +41,9 @@ def label_noise_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent with fresh noise on the labels at each step.
+    r"""Train by full-batch gradient descent with fresh noise on the labels at each step.
+
+    For a random mini-batch instead of random labels, use `stochastic_descent`; the continuous limit is `noise_sde`.
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top, \qquad \varepsilon_i \sim N(0, s^2 I) $$
 
@@ -69,7 +70,7 @@ def label_noise_descent(
     **Returns** a `Trajectory`, whose losses are those of the clean labels.
 
     The stochastic equation with the same drift and noise is `noise_sde(problem, weights, noise_std=s *
-    sqrt(learning_rate / n), ...)`, on the canonical clock.
+    sqrt(learning_rate / n), ...)`, in canonical time.
 
     **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
     $\delta = s/\sqrt n$.

@@ -38,7 +38,9 @@ def relu_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Gradient descent of a two-layer ReLU network on samples, both layers at once.
+    r"""Train a two-layer ReLU network on samples by gradient descent, both layers at once.
+
+    It is for comparisons with linear networks. Its width is not free, because the network cannot be reduced.
 
     $$ f(x) = W_2\,\mathrm{relu}(W_1 x), \qquad L = \frac{1}{2n} \sum_i |y_i - f(x_i)|^2 $$
 

@@ -40,7 +40,9 @@ class Decreasing(NamedTuple):
 
 
 def decreasing(first: float) -> Decreasing:
-    r"""A schedule of decreasing steps for `noise_sde`: the n-th is the first over $\sqrt n$.
+    r"""Return a schedule of decreasing steps for `noise_sde`: the n-th step is the first one divided by $\sqrt n$.
+
+    Equal steps are the default of `noise_sde`.
 
     It is only for `noise_sde`: learning rates that fall are a `Schedule`.
 
@@ -73,13 +75,15 @@ def noise_sde(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Paths of the noise process of label noise: with the drift of a `problem`, or with None for it, of noise alone.
+    r"""Simulate paths of the noise process of label noise, with the drift of a problem or, for None, of noise alone.
+
+    Its exact moments are in `theories.noise_process`. For discrete steps, use `label_noise_descent`.
 
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
     with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. For None as problem $R = 0$ and
     $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
-    step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
+    step has $\delta = s\sqrt{\eta/n}$ in canonical time.
 
     **Arguments:**
 

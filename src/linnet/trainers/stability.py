@@ -12,7 +12,9 @@ from linnet.reductions.reduction import check_match, refuse_diverged
 
 @representable
 def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
-    r"""A step size at which descent is stable, at initialization and where it ends; None for a general cost.
+    r"""Return a learning rate at which descent is stable, at initialization and at its end; None for a general cost.
+
+    It is safe rather than large. `forecasts.largest_stable_rate` finds the boundary by training.
 
     Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$
     plus the residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, within_scope
+from linnet._arguments import count
 from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -26,7 +26,6 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
-@within_scope
 def stochastic_descent(
     problem: Problem,
     weights: Weights,
@@ -44,7 +43,9 @@ def stochastic_descent(
     throw: bool = True,
     layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Gradient descent on a fresh mini-batch at each step.
+    r"""Train by gradient descent on a fresh mini-batch at each step.
+
+    If the whole data set is used in each step, `gradient_descent` is faster.
 
     $$ W_1 \leftarrow W_1 + \eta W_2^\top R_b, \quad W_2 \leftarrow W_2 + \eta R_b W_1^\top, \qquad
        R_b = \frac1b \sum_{i \in b} (y_i - W_2 W_1 x_i)\, x_i^\top, $$

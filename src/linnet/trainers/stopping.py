@@ -21,7 +21,7 @@ from linnet.trainers._states import Array, Remembered
 
 @runtime_checkable
 class Rule(Protocol):
-    """What the loop asks of a stopping rule.
+    """Interface of a stopping rule.
 
     **Example:**
 
@@ -136,8 +136,8 @@ class TestLossRising:
 
     **Attributes:**
 
-    - `patience`: for how many steps
-    - `after`: only later than this step
+    - `patience`: number of steps to wait
+    - `after`: step before which the rule never stops
     - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
 
@@ -176,7 +176,7 @@ class FirstOf:
 
     **Attributes:**
 
-    - `rules`: in order
+    - `rules`: stopping rules, in order
 
     **Example:**
 
@@ -226,7 +226,7 @@ class Never:
 
     **Attributes:**
 
-    - `reasons`: none
+    - `reasons`: empty tuple
     - `needs_test`: whether the rule looks at the test loss
 
     **Example:**
@@ -249,11 +249,13 @@ class Never:
 
 
 def rule_of(stop: Rule | float | None) -> Rule:
-    """A stopping rule from what users pass as `stop`.
+    """Return the stopping rule for the value that a user passes as `stop`.
+
+    The trainers call it; you need it only in a custom trainer.
 
     **Arguments:**
 
-    - `stop`: None, a threshold of the loss, or a rule
+    - `stop`: value of `stop`: None, a threshold of the loss, or a rule
 
     **Returns** a `Rule`.
 
@@ -273,9 +275,11 @@ def rule_of(stop: Rule | float | None) -> Rule:
 def first_of(*rules: Rule) -> FirstOf:
     """Stop at the first of several rules.
 
+    Use it to combine a loss threshold with a limit on the rise of the test loss.
+
     **Arguments:**
 
-    - `rules`: in order; where two agree, the earlier one gives the reason
+    - `rules`: stopping rules, in order; if two stop at the same step, the earlier one gives the reason
 
     **Returns** one rule.
 

@@ -30,7 +30,7 @@ MAX_KEPT_STEPS = 10**8  # of steps: the list of them alone takes a second
 
 @dataclass(frozen=True)
 class Saving:
-    """A saving policy: which steps of a run are kept.
+    """Saving policy: the steps of a run that are kept.
 
     **Attributes:**
 
@@ -58,9 +58,11 @@ class Saving:
 def every(interval: int) -> Saving:
     """Keep every `interval`-th step.
 
+    An integer as `save_every` means the same.
+
     **Arguments:**
 
-    - `interval`: between kept steps
+    - `interval`: number of steps from one saved step to the next
 
     **Returns** a `Saving`.
 
@@ -92,6 +94,8 @@ def _every(name: str, interval: int) -> Saving:
 
 def at(steps: Iterable[int]) -> Saving:
     """Keep the given steps.
+
+    For regular intervals, `every` is shorter.
 
     **Arguments:**
 
@@ -130,6 +134,8 @@ def at(steps: Iterable[int]) -> Saving:
 def log_spaced(number: int) -> Saving:
     """Keep about `number` steps, evenly spaced in their logarithm.
 
+    We recommend it for runs over several orders of magnitude of time.
+
     **Arguments:**
 
     - `number`: number of saved steps
@@ -148,6 +154,8 @@ def log_spaced(number: int) -> Saving:
 
 def last() -> Saving:
     """Keep the initialization and the end only.
+
+    Choose it if only the end of a long run matters.
 
     **Returns** a `Saving`.
 
@@ -170,7 +178,7 @@ def with_new_names(data: xr.Dataset) -> xr.Dataset:
 
     **Arguments:**
 
-    - `data`: as a file holds it; one of this version stays as it is
+    - `data`: dataset from a file; a dataset of this version is returned unchanged
 
     **Returns** the dataset; nothing is renamed that would take the place of another variable.
 

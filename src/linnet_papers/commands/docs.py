@@ -61,7 +61,7 @@ def figures_page(known: Iterable[Figure]) -> str:
     known = list(known)
     panels = sum(max(len(figure.panels), 1) for figure in known)
     start = f"""{_NOTE}
-# Figures
+# Settings of the figures
 
 {len(known)} figures with {panels} panels. `linnet reproduce` makes all of them and one page that shows them;
 `linnet run NAME` makes one, and a letter after the name one panel of it. `--quick` is the same code on a smaller

@@ -19,18 +19,18 @@ from linnet_papers.commands import batch
 from linnet_papers.commands.run import OUT
 from linnet_papers.reproduction import registry, report, verdicts
 from linnet_papers.reproduction.measurement import Result
+from linnet_papers.reproduction.report import FigureFailure
 from linnet_papers.reproduction.request import FigureRequest
+from linnet_papers.reproduction.result import Result as FigureResult
 
 
 def reproduce(
     quick: Quick = False,
-    out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = OUT,
+    out: Annotated[Path, typer.Option(help="Folder for the results and the report.")] = OUT,
     fresh: Fresh = False,
-    claims: Annotated[
-        bool, typer.Option("--claims/--no-claims", help="Measure the claims too, beside the figures.")
-    ] = True,
+    claims: Annotated[bool, typer.Option("--claims/--no-claims", help="Whether to measure the claims too.")] = True,
 ) -> None:
-    """Make every figure of the papers, measure every claim, and write one page that shows them all."""
+    """Make every figure and measure every claim of the papers, and write one report."""
     requests = [FigureRequest.from_figure(figure, quick=quick) for figure in registry.figures().values()]
     check_writable(out)
     with (
@@ -43,6 +43,8 @@ def reproduce(
     page = report.write(
         out, results, failed, [(known[one.name], one) for one in measured if one.name in known], missing
     )
+    for line in _verdict(results, failed, measured):
+        terminal.echo(line, bold=True)
     terminal.echo(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
     alarms = [one.name for one in measured if not one.as_expected]
     wrong = [
@@ -52,6 +54,20 @@ def reproduce(
     ]
     if any(wrong):
         raise RuntimeError("; ".join(filter(None, wrong)))
+
+
+def _verdict(results: list[FigureResult], failed: list[FigureFailure], measured: list[Result]) -> list[str]:
+    """Say whether all checks of the figures are within their limits, and all claims as published."""
+    beyond = [result.name for result in results if result.failed]
+    figures = f"{len(results)} of {len(results) + len(failed)} figures were made"
+    within = (
+        "a check is beyond its limit in " + ", ".join(beyond) if beyond else "all their checks are within their limits"
+    )
+    lines = [f"{figures}, and {within}."]
+    if measured:
+        as_published = sum(one.as_expected for one in measured)
+        lines.append(f"{as_published} of {len(measured)} claims have the published verdict.")
+    return lines
 
 
 @contextmanager

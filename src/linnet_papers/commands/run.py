@@ -35,17 +35,18 @@ def run(
     seed: Seed = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = OUT,
     assign: Annotated[
-        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change one setting; may be repeated.")
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=VALUE", help="New value of one setting; may be repeated."),
     ] = None,
     data: Annotated[str | None, typer.Option(help="Data set, for figures that take one.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="How many seeds, for figures that take several.", min=1)] = None,
+    seeds: Annotated[int | None, typer.Option(help="Number of seeds, for figures that take several.", min=1)] = None,
     fresh: Fresh = False,
     compilation_cache: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep compiled programs there, and find them there again.")
+        Path | None, typer.Option(metavar="DIR", help="Folder in which compiled programs are kept for the next run.")
     ] = None,
 ) -> None:
-    """Run figures: dataset, picture and measured checks of each. Tables are computed and printed."""
+    """Make figures, each with its dataset, picture and measured checks; compute and print tables."""
     tables = [table for name in names if (table := _table(name)) is not None]
     for table in tables:
         terminal.echo(table.text(table.results(Trial(quick=quick, seed=seed or 0))) + "\n")

@@ -6,6 +6,7 @@ from linnet_papers.huang.claims import (
     appendix_a,
     appendix_b,
     equations,
+    first_stage,
     kernel,
     lemma_5_2,
     lemma_5_3,
@@ -15,8 +16,8 @@ from linnet_papers.huang.claims import (
     theorem_4_1,
 )
 from linnet_papers.huang.figures import fig1, fig2, fig3
-from linnet_papers.huang.tables import convergence, lemmas, neurons, region, scalings, synthetic
-from linnet_papers.huang.tables import equations as equation_errors
+from linnet_papers.huang.grids import equations as equation_errors
+from linnet_papers.huang.grids import neurons, region, scalings
 from linnet_papers.reproduction import Paper
 
 PAPER = Paper(
@@ -27,11 +28,12 @@ PAPER = Paper(
     link="https://irep.mbzuai.ac.ae/items/c28329c8-8834-4092-ba8b-64c12400b7c2",
     subject="two stages of learning from a small start",
     figures=[fig1, fig2, fig3],
-    tables=[convergence, equation_errors, lemmas, neurons, region, scalings, synthetic],
+    tables=[equation_errors, neurons, region, scalings],
     claims=[
         equations,
         section_4_1,
         theorem_4_1,
+        first_stage,
         section_5_1,
         lemma_5_2,
         lemma_5_3,

@@ -46,21 +46,23 @@ LINEAR_GROWTH = 0.05  # of the first stage per step
 RELU_GROWTH = 0.1
 
 # Words that several claims share.
+RATIO = r"$v_0/(\sigma_0 \sqrt{\log m})$"
+DOMINATES = r"$v_0$ is well above $\sigma_0 \sqrt{\log m}$"
 ASSUMED = "Assumption 4.1, as printed"
-ASSUMED_AND_DOMINANT = ASSUMED + " (corrected: and v_0 well above sigma_0 sqrt(log m))"
+ASSUMED_AND_DOMINANT = rf"{ASSUMED} (corrected: and $v_0$ well above $\sigma_0 \sqrt{{\log m}}$)"
 SECTION_SIX = (
-    "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001, at this size "
-    "in quick mode too"
+    r"synthetic data of section 6: $m = 1024$, $d = 10\,000$, $n = 10$, $\eta = 0.1$, $\sigma_0 = 0.01$, "
+    "$v_0 = 0.001$, at this size in quick mode too"
 )
-INSIDE = "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512)"
+SIZES = r"$n = 10$, $d = 10\,000$, $m = 1024$ (quick: $d = 2000$, $m = 512$)"
+INSIDE = f"unit-signal data inside Assumption 4.1: {SIZES}"
 OVER_RATIOS = (
-    INSIDE
-    + f"; v_0/(sigma_0 sqrt(log m)) = {', '.join(f'{ratio:g}' for ratio in RATIOS)}, sigma_0 a tenth of the limit "
-    "of (2) and at it, 8 draws of each (quick: 6)"
+    f"{INSIDE}; {RATIO} = {', '.join(f'{ratio:g}' for ratio in RATIOS)}, "
+    r"$\sigma_0$ a tenth of the limit of (2) and at it, 8 draws of each (quick: 6)"
 )
 OVER_SIGNALS = (
-    f"n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512), |beta| = {', '.join(f'{s:g}' for s in SIGNALS)}, v_0 "
-    "and sigma_0 a tenth of the limits of (2) and (3) and at them, 4 draws of each (quick: 2)"
+    rf"{SIZES}, $\lvert \beta \rvert$ = {', '.join(f'{s:g}' for s in SIGNALS)}, $v_0$ and $\sigma_0$ a tenth of the "
+    "limits of (2) and (3) and at them, 4 draws of each (quick: 2)"
 )
 
 

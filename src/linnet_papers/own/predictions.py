@@ -97,6 +97,15 @@ def small_start(spike: float, alignment: float, samples_by_inputs: float, times:
     return np.asarray(spiked_limit(spike, alignment, 200, samples, 0.5, 1e-6, times).test_loss)
 
 
+def late_rates(cov: np.ndarray, target: np.ndarray, scale: float) -> np.ndarray:
+    """Return the rates at which what is left of the target decays at the end, smallest first: the eigenvalues of M
+    Sigma, M the metric that the layers of one output give the predictor."""
+    size = np.linalg.norm(target)
+    q = np.hypot(scale, size)
+    metric = (q + scale) * np.eye(len(target)) + (q - scale) * np.outer(target, target) / size**2
+    return np.sort(np.linalg.eigvals(metric @ cov).real)
+
+
 def gain_in_the_limit(spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float) -> float:
     """Return the least test error of a large start over that of a small one, in the proportional limit."""
     noise = (1 + spike * alignment**2) / signal_to_noise

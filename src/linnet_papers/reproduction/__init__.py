@@ -1,4 +1,4 @@
-"""What a paper is here: Paper, Figure, Table and Claim; the rules of claims; registry, runner and report page.
+"""What a paper is here: Paper, Figure, Table and Claim; rows and verdicts; registry, runner and report page.
 
 The names are listed in `__init__.pyi`. Each loads its file on first use: who asks for one figure does not load papers
 or pydantic.

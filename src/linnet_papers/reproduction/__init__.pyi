@@ -1,5 +1,4 @@
 from .datasets import Numbers as Numbers
-from .figure import Check as Check
 from .figure import Figure as Figure
 from .figure import Settings as Settings
 from .measurement import Claim as Claim
@@ -18,6 +17,7 @@ from .registry import figures as figures
 from .registry import papers as papers
 from .registry import tables as tables
 from .rows import Estimate as Estimate
+from .rows import Limit as Limit
 from .rows import Row as Row
 from .rows import Verdict as Verdict
 from .rows import above as above
@@ -33,31 +33,14 @@ from .rows import refutes as refutes
 from .rows import summary as summary
 from .rows import verdict as verdict
 from .rows import within as within
-from .rules import Above as Above
-from .rules import AllOf as AllOf
-from .rules import AtLeast as AtLeast
-from .rules import AtMost as AtMost
-from .rules import Below as Below
-from .rules import Falls as Falls
-from .rules import Limit as Limit
-from .rules import Rises as Rises
-from .rules import Rule as Rule
-from .rules import Within as Within
 from .table import Columns as Columns
 from .table import Table as Table
 
 __all__ = [
-    "Above",
-    "AllOf",
     "Answer",
-    "AtLeast",
-    "AtMost",
-    "Below",
-    "Check",
     "Claim",
     "Columns",
     "Estimate",
-    "Falls",
     "Figure",
     "Limit",
     "Numbers",
@@ -65,16 +48,13 @@ __all__ = [
     "PluginWarning",
     "Range",
     "Result",
-    "Rises",
     "Row",
     "Rows",
-    "Rule",
     "Settings",
     "Statement",
     "Table",
     "Trial",
     "Verdict",
-    "Within",
     "above",
     "at_least",
     "at_most",

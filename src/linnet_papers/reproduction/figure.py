@@ -14,7 +14,7 @@ from pydantic import ConfigDict, NonNegativeInt, model_validator
 
 from linnet._arguments import flag
 from linnet._models import Model
-from linnet_papers.reproduction.rows import FACT, Limit, Row, fact
+from linnet_papers.reproduction.rows import Row
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,55 +54,6 @@ class Settings(Model):
         return self
 
 
-@dataclass(frozen=True)
-class Check:
-    """One measured distance, as a sentence with its numbers.
-
-    **Attributes:**
-
-    - `text`: the sentence
-    - `value`: the number that decides
-    - `limit`: on the right side of which it must be
-    - `passed`: None where nothing was claimed
-
-    **Example:**
-
-        >>> from linnet_papers.reproduction import Check
-        >>> Check.below("largest gap", 0.01, 0.1, form="g")
-        Check(text='largest gap 0.01 (limit 0.1)', value=0.01, limit=0.1, passed=True)
-    """
-
-    text: str
-    value: float | None = None
-    limit: float | None = None
-    passed: bool | None = None
-
-    @classmethod
-    def below(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
-        """The check that the value is below the limit; with `form`, the text ends with both of them in that form."""
-        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value < limit))
-
-    @classmethod
-    def at_most(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
-        """The check that the value is the limit or below; `form` as for `below`."""
-        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value <= limit))
-
-    @classmethod
-    def above(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
-        """The check that the value is above the limit; `form` as for `below`."""
-        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value > limit))
-
-    @classmethod
-    def at_least(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
-        """The check that the value is the limit or above; `form` as for `below`."""
-        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value >= limit))
-
-
-def _with_numbers(text: str, value: float, limit: float, form: str) -> str:
-    """Return the text with the value and its limit behind it, or as it is where no form is given."""
-    return f"{text} {value:{form}} (limit {limit:{form}})" if form else text
-
-
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """One figure of a paper: its settings, and how it is computed, drawn and checked.
@@ -136,7 +87,7 @@ class Figure:
     quick: Mapping[str, Any]
     compute: Callable[[Any, tuple[str, ...]], xr.Dataset]
     plot: Callable[[xr.Dataset], Picture]
-    check: Callable[[xr.Dataset], Iterable[Row | Check]]
+    check: Callable[[xr.Dataset], Iterable[Row]]
     panels: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
@@ -148,15 +99,4 @@ class Figure:
 
     def rows(self, data: xr.Dataset) -> tuple[Row, ...]:
         """What `check` measures in the dataset of a run, as rows."""
-        return tuple(one if isinstance(one, Row) else _row_of_check(one) for one in self.check(data))
-
-
-def _row_of_check(check: Check) -> Row:
-    """Return the row of a check that has no reason for its limit yet."""
-    value = () if check.value is None else check.value
-    if check.passed is None:
-        return fact(check.text, value) if check.value is not None else Row(FACT, check.text)
-    limit = 1.0 if check.limit is None else float(check.limit)
-    measured = float(check.passed) if check.value is None or check.limit is None else float(check.value)
-    relation = "at most" if (measured <= limit) == check.passed else "at least"
-    return Row("printed", check.text, (measured,), Limit(relation, limit, "no reason is given yet"))
+        return tuple(self.check(data))

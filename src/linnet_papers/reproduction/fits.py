@@ -57,11 +57,6 @@ def joint_limit(points: int, trials: int, probability: float = 0.01) -> float:
     return float(stdtrit(trials - 1, 1 - probability / (2 * points)))
 
 
-def with_standard_error(fit: tuple[float, float]) -> str:
-    """Return a fitted number with its standard error, for a sentence; alone where it has none."""
-    return f"{fit[0]:.3f}" if np.isnan(fit[1]) else f"{fit[0]:.3f} ± {fit[1]:.3f}"
-
-
 def highest(*numbers: object) -> float:
     """The largest of the numbers, or of the one list of them; NaN if one is, where Python's `max` may pass over it."""
     return float(np.max(_floats(numbers)))

@@ -181,10 +181,6 @@ def claim(name: str, **words: Any) -> Callable[[Callable[[Trial], Any]], Claim]:
         >>> total.expected.value, next(total.measure(Trial())).met
         ('holds', True)
     """
-    if "holds" in words:
-        from linnet_papers.reproduction.old_claims import claim_from_rules
-
-        return lambda measure: claim_from_rules(name, measure, **words)
     return lambda measure: Claim(name=name, measure=measure, **words)
 
 

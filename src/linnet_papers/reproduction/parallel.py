@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from linnet_papers.reproduction import record, registry
 from linnet_papers.reproduction.measurement import Claim, Result, Trial, verify
 
 POLL_SECONDS = 0.2  # seconds between looks at what the workers have measured
-MAX_ORDERED_BATCHES = 6  # batches of which all orders, 720, are compared
 UNMEASURED_SECONDS = 1.0  # seconds of a claim that was never measured: about the mean of those that were
 
 
@@ -29,26 +27,13 @@ class Batch:
     trial: Trial
 
 
-def batches(chosen: Sequence[Claim], trial: Trial, workers: int = 1) -> list[Batch]:
-    """Return one batch for each paper, in the order in which the last of the workers ends soonest, by the seconds that
-    were last measured; of many papers, first the one that took longest."""
+def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
+    """Return one batch for each paper, first the one that took longest when it was last measured."""
     of_papers = [paper for name, paper in registry.papers().items() if any(claim.paper == name for claim in chosen)]
     known = {name: one.result.seconds for name, one in record.of(of_papers).items()}
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
-    seconds = {batch: sum(known.get(name, UNMEASURED_SECONDS) for name in batch.names) for batch in made}
-
-    def end_of_last(order: Iterable[Batch]) -> float:
-        """Return when the last worker ends, if each takes the next batch as it ends the one before."""
-        ends = [0.0] * workers
-        for batch in order:
-            ends[ends.index(min(ends))] += seconds[batch]
-        return max(ends)
-
-    longest_first = sorted(made, key=lambda batch: -seconds[batch])
-    if len(made) > MAX_ORDERED_BATCHES:
-        return longest_first
-    return list(min(permutations(longest_first), key=end_of_last))  # the first of equals: longest first
+    return sorted(made, key=lambda batch: -sum(known.get(name, UNMEASURED_SECONDS) for name in batch.names))
 
 
 def results(work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Result]]:

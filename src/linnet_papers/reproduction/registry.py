@@ -220,16 +220,6 @@ def find_among(name: str, known: Mapping[str, Figure]) -> tuple[Figure, tuple[st
     raise ValueError(f"no figure is named {name!r}{near} `linnet list` shows all.")
 
 
-def find_table(name: str) -> Table:
-    """Return the table of this name."""
-    known = {table.name: table for paper in papers_of([name]) for table in paper.tables}
-    if name not in known:
-        known = tables()
-    if name not in known:
-        raise ValueError(f"no table is named {name!r}{did_you_mean(name, known)} `linnet list tables` shows all.")
-    return known[name]
-
-
 def select_claims(names: Iterable[str]) -> list[Claim]:
     """The claims asked for, each once: by name, by how their names start (a paper's name, say), or by the folder of a
     package that is not installed; none means all."""

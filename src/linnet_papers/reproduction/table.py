@@ -5,13 +5,11 @@ Cells hold what was trained; what a theory says of them is computed when a table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from linnet._arguments import of_kind
-from linnet_papers.reproduction.grids import trial_sweep
 from linnet_papers.reproduction.measurement import Trial
 
 if TYPE_CHECKING:
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
     from linnet.sweeps import Sweep
 
-__all__ = ["Columns", "Table", "trial_sweep"]
 Columns = dict[str, list[str]]  # the entries of every column, by its heading
 
 
@@ -32,11 +29,10 @@ class Table:
     - `name`: short (`phase-times`); the paper that lists the table puts its own name before it
     - `title`: in a line
     - `sweep`: from a `Trial` to the `Sweep` of it
-    - `read`: from the results to what claims and columns go by, often one row for each kind of network
+    - `read`: from the results to what the columns go by, often one row for each kind of network
     - `columns`: from the results to named columns; or for each heading how an entry is made of a row of `read`, a
       function or a format (`"{.share:.1%}"` prints the attribute `share`; where `read` returns a mapping from names to
       the entries of all rows, `"{[share]:.1%}"` those of the name `share`)
-    - `split`: from what `read` returns to the rows of the table, where claims go by something else than rows
     - `note`: below it
     - `paper`: that lists it
 
@@ -52,26 +48,21 @@ class Table:
     sweep: Callable[[Trial], Sweep]
     columns: Callable[[xr.Dataset], Columns] | Mapping[str, str | Callable[[Any], str]]
     read: Callable[[xr.Dataset], Any] | None = None
-    split: Callable[[Any], Iterable[Any]] | None = None
     note: str = ""  # what a reader of the columns must know
     paper: str = ""
 
     def results(self, trial: Trial) -> xr.Dataset:
-        """The trained cells; computed once in a process, however many claims look at them."""
-        return _results(self.sweep, of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`"))
+        """The trained cells."""
+        from linnet import sweeps
 
-    def rows(self, trial: Trial) -> Any:
-        """The trained cells as `read` reads them, once in a process: what the claims of the table start from."""
-        return _rows(self, trial)
+        return sweeps.run(self.sweep(of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")))
 
     def entries(self, results: xr.Dataset) -> Columns:
         """The entries of every column, by its heading."""
         if callable(self.columns):
             return self.columns(results)
         rows = self.read(results) if self.read is not None else []
-        if self.split is not None:
-            rows = list(self.split(rows))
-        elif isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
+        if isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
             named = {name: values.values() if isinstance(values, Mapping) else values for name, values in rows.items()}
             rows = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
         makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
@@ -84,18 +75,3 @@ class Table:
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
         lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
         return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
-
-
-@lru_cache(maxsize=32)
-def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
-    """Run the sweep of a table, once for each trial in a process."""
-    from linnet import sweeps
-
-    return sweeps.run(sweep(trial))
-
-
-@lru_cache(maxsize=32)
-def _rows(table: Table, trial: Trial) -> Any:
-    """Read the results of a table, once for each trial in a process."""
-    results = table.results(trial)
-    return results if table.read is None else table.read(results)

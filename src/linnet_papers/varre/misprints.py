@@ -33,3 +33,12 @@ def scale_constant(dim: int, power: float) -> float:
     1."""
     root = np.sqrt(dim)
     return float(root + (power - 1) * (root + 1) ** 2 / (2 * root))
+
+
+def power_drift(dim: int, power: float, first_square: float, second_square: float) -> tuple[float, float]:
+    """Return the drift of (|w|^2 + sqrt(d) a^2)^power by (D.3), with d for the n of its radicals, and its lower bound
+    with c_0."""
+    root, size = np.sqrt(dim), first_square + np.sqrt(dim) * second_square
+    share = first_square * second_square / size**2
+    drift = power * size**power * (root + 2 * (power - 1) * (root + 1) ** 2 * share)
+    return float(drift), float(power * size**power * scale_constant(dim, power))

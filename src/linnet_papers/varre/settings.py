@@ -33,7 +33,7 @@ FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
     "regression": {True: (_FROM_SMALL, 6), False: (_FROM_SMALL, 12)},
     "scalar": {True: (_FROM_TINY, 4), False: (_FROM_TINY, 12)},
     "white": {True: ((1e-12, 1e-6, 1.0), 4), False: ((1e-12, 1e-9, 1e-6, 1e-3, 1.0), 6)},
-    "gaussian": {True: ((1e-2, 1.0), 24), False: ((1e-2, 1.0), 48)},
+    "gaussian": {True: ((1e-2, 1.0), 6), False: ((1e-2, 1.0), 12)},
 }
 
 # The noise process (ours but for d = 2 and the start of Figure 3)

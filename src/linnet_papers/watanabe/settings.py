@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import PositiveFloat, PositiveInt
 
-from linnet_papers.reproduction import Settings, above
+from linnet_papers.reproduction import Range, Settings, above
 
 DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
 SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
@@ -25,6 +25,15 @@ EVERYWHERE = (
     f"{NETWORKS}; {SCALES} at {AT_PAIR}, and $10^{{-3}}$ and $10^{{-5}}$ at the corners: {AT_CORNERS} (two of the four "
     "in quick mode)"
 )
+# The regions of corrections: ten times less and ten times more than the paper's spike, and further where they hold
+PLANE = {"spike": Range(2, 200, log=True, paper=(SPIKE,)), "alignment": Range(0.03, 0.97, paper=(ALIGNMENT,))}
+WHOLE_PLANE = {"spike": Range(0.2, 1000, log=True, paper=(SPIKE,)), "alignment": Range(0.01, 0.99, paper=(ALIGNMENT,))}
+STRONG_SPIKES = {"spike": Range(SPIKE, 200, log=True, paper=(SPIKE,)), "alignment": Range(0.3, 0.8, paper=(ALIGNMENT,))}
+SMALL_SCALES = {
+    "scale": Range(1e-6, 1e-4, log=True, paper=(SCALE,)),
+    "ratio": Range(1, 100, log=True, paper=(WIDTH / DIM,)),
+}
+SCANNED = f"corners of the region and settings inside it, $d = 6$, $m = 10$, {SEEDS} seeds"
 SLOPE = above(0.95, "a power of the scale $s$, fitted over decades, is short of its value by less than 0.05")
 FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself
 JOINT = (

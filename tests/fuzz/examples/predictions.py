@@ -44,3 +44,4 @@ example(
     initial=[0.5, 0.25, 0.125],
 )
 example(P + "PhaseDiagram.plot", on=DIAGRAM, ax=None, slow=True)
+example("citation")

@@ -31,14 +31,14 @@ example("problems.Problem.validation_loss", on=m.data_problem, A=m.START)
 example(
     "problems.Problem.min_norm_solution",
     call=lambda X, Y: ln.Problem.from_data(X, Y).min_norm_solution(),
-    names=("problem",),
+    names=("problem", "min_norm_solution"),
     X=m.X,
     Y=m.Y,
 )
 example(
     "problems.Problem.min_norm_solution",
     call=lambda cov, cross: ln.Problem.from_moments(cov, cross).min_norm_solution(),
-    names=("problem",),
+    names=("problem", "min_norm_solution"),
     cov=m.COV,
     cross=m.TARGET,
 )
@@ -140,6 +140,7 @@ example(
     on=m.deep_reduction,
     weights=m.made(lambda: m.deep_reduction().weights),
     rest=1.0,
+    nan=("weights",),
 )
 example(
     "reductions.DeepReduction.products",

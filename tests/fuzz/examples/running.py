@@ -143,7 +143,6 @@ example("observables.crossing_time", times=m.TIMES, values=[0.0, 1.0, 3.0], leve
 example("observables.effective_rank", matrix=m.TARGET)
 example("observables.stable_rank", matrix=m.TARGET)
 example("observables.singular_values", matrix=m.TARGET)
-example("observables.singular_vectors", matrix=m.TARGET)
 example("observables.numerical_rank", values=m.VALUES, share=0.25)
 example("observables.imbalance", **W)
 example("observables.loss", problem=m.data_problem, weights=m.weights)

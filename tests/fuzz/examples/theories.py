@@ -164,9 +164,6 @@ example(
     epsilon=0.25,
     constants={"width": 2.0},
 )
-for name in ("gamma_share", "quadratic_share", "spectrum_gap"):
-    example(F + name, data=m.regression)
-example(F + "overlap_bound", gamma=2.0, first_std=0.25, width=8, delta=0.5)
 example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
 instance(F + "FinalState", m.made(lambda: f.final_state(m.COV, [1.0, -0.5, 0.25])), received=True)
 example(F + "final_state", gram=m.COV, outputs=[1.0, -0.5, 0.25])
@@ -183,7 +180,6 @@ example(
     out_dim=2,
     noise_std=0.5,
 )
-example(N + "scale_drift", in_dim=3)
 example(N + "exponent_sum", clock=0.5, in_dim=3, columns=2)
 example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
 example(N + "commutator_mean_limit", determinant=2.0)
@@ -258,9 +254,4 @@ example(
     depth=2,
     points=4,
     slow=True,
-)
-instance(
-    D + "DeepDiagram",
-    m.made(lambda: ln.theories.deep.deep_diagram(m.target_problem(), [1e-2], [1000], depth=2)),
-    received=True,
 )

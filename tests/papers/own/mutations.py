@@ -1,16 +1,18 @@
 """The deliberate errors that turn our own claims."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.reductions.trial_descent import TrialDescent
-from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias
+from linnet.theories import deep, label_noise, lazy_active, one_output, spectral_bias, spectral_descent
 from linnet_papers.own.claims import depth_of_the_papers, diagram, over_time, start_scale
 from linnet_papers.own.grids import dimensions
+from linnet_papers.own.training import optimizers
 from linnet_papers.reproduction import Trial
-from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
+from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 
 TRIAL = Trial(quick=True, seed=3)
 
@@ -22,6 +24,26 @@ def predicted_with(**factors: float) -> Error:
         "predicted_diagram",
         lambda told: replace(told, **{name: factor * getattr(told, name) for name, factor in factors.items()}),
     )
+
+
+def descent_for_it(start: Any, problem: Any, steps: int) -> Any:
+    """Gradient descent, for spectral descent."""
+    states = optimizers.descent_run(start, problem, 0.01)
+    return np.arange(float(len(states))), states
+
+
+newton_schulz = optimizers.newton_schulz
+faster_decay, slower_decay = (argument(optimizers, "decayed_flow", 2, times(factor)) for factor in (1.1, 0.9))
+
+
+def normalized(gradient: Any) -> Any:
+    """The gradient over its length, for its polar factor."""
+    return gradient / np.linalg.norm(gradient)
+
+
+def rates_of_the_covariance(right: Any) -> Any:
+    """Return rates whose ratio is that of the covariance, at every scale: what was claimed before."""
+    return lambda cov, target, scale: np.diag(cov)[::-1] / cov.max() * right(cov, target, scale).max()
 
 
 MUTATIONS = {
@@ -49,15 +71,9 @@ MUTATIONS = {
         "layer-scales",
         result(start_scale, "_start_of_scales", lambda start: ln.Weights(start.first, 1.1 * start.second)),
     ),
-    "no-shortcut": Mutation(
-        "no-shortcut",
-        wrong(
-            one_output,
-            "product_over_time",
-            lambda right: (
-                lambda problem, threshold, times: right(problem, threshold, 10 * times if threshold < 2 else times)
-            ),
-        ),
+    "steps-saved": Mutation("steps-saved", wrong(start_scale, "late_rates", rates_of_the_covariance)),
+    "steps-saved-error": Mutation(  # errors that show nothing of it, all that was tried before
+        "steps-saved", wrong(start_scale, "ERRORS", lambda right: (1e-1, 1e-2, 1e-2, 1e-2, 1e-2))
     ),
     "depth-reduction": Mutation("depth-reduction", scaled(TrialDescent, "distance", 1e-2), quick=True),
     "depth-decoupling": Mutation("depth-decoupling", argument(deep, "gaussian_modes", 1, times(1.01)), quick=True),
@@ -67,7 +83,6 @@ MUTATIONS = {
     "depth-diagram-bars": Mutation(
         "depth-diagram", result(deep, "deep_diagram", lambda told: replace(told, uncertainty=0.2 * told.uncertainty))
     ),
-    "depth-borders": Mutation("depth-borders", result(deep, "threshold", lambda told: told**1.1)),
     "depth-phases": Mutation(  # both at once
         "depth-phases", always(depth_of_the_papers, "descent_products", weighted=times(6))
     ),
@@ -75,14 +90,41 @@ MUTATIONS = {
         "depth-stages", argument(depth_of_the_papers, "_start", 3, lambda scale: 1.0)
     ),
     "depth-rank": Mutation("depth-rank", argument(depth_of_the_papers, "_start", 3, lambda scale: max(scale, 0.6))),
-    "depth-buys": Mutation(
-        "depth-buys",
-        result(deep, "deep_diagram", lambda told: replace(told, min_test_loss=told.min_test_loss * told.depth / 2)),
+    "depth-scale": Mutation(  # depth lowers the error of the best network too
+        "depth-scale",
+        result(deep, "deep_diagram", lambda told: replace(told, min_test_loss=told.min_test_loss * 2 / told.depth)),
     ),
+    "flow-ridge": Mutation("flow-ridge", argument(one_output, "asymptotic", "times", times(10))),
+    "one-equation-riccati": Mutation("one-equation", argument(lazy_active, "balanced_solution", 1, times(2))),
     "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7)), quick=True),
     "flattest-order": Mutation("flattest", argument(label_noise, "decay_rates", "order", times(0.5)), quick=True),
     "label-noise-corners": Mutation("label-noise-corners", scaled(label_noise, "decay_rates", 1.2)),
     "label-noise-rates": Mutation(
         "label-noise-rates", result(label_noise, "decay_rates", lambda rates: np.full(rates.shape, rates.mean()))
     ),
+    # Muon and weight decay
+    "muon-clips": Mutation("muon-clips", scaled(spectral_descent, "level", 1.2), quick=True),
+    "muon-selects": Mutation("muon-clips", wrong(optimizers, "polar_factor", lambda _: newton_schulz)),
+    "muon-formula": Mutation(
+        "muon-no-active-region",
+        result(spectral_descent, "minimum", lambda found: replace(found, test_loss=1.3 * found.test_loss)),
+        quick=True,
+    ),
+    "muon-denoises": Mutation(  # spectral descent that were as good as descent
+        "muon-no-active-region", wrong(optimizers, "spectral_run", lambda _: descent_for_it)
+    ),
+    "muon-wide": Mutation("muon-narrow", argument(optimizers, "wide_start", 3, times(30)), quick=True),
+    "muon-conserved": Mutation("muon-conserved", wrong(optimizers, "polar_factor", lambda _: normalized)),
+    "muon-approximate": Mutation(
+        "muon-sixteen-steps", wrong(optimizers, "polar_factor", lambda _: newton_schulz), quick=True
+    ),
+    "decay-threshold": Mutation(
+        "decay-threshold", argument(lazy_active, "mode_values", "weight_decay", times(1.2)), quick=True
+    ),
+    "decay-of-the-imbalance": Mutation("decay-threshold", faster_decay),
+    "decay-soft-threshold": Mutation("decay-soft-threshold", slower_decay, quick=True),
+    "decay-turns-active": Mutation(
+        "decay-turns-active", argument(lazy_active, "predicted_diagram", "weight_decay", times(0.7)), quick=True
+    ),
+    "decay-stays-lazy": Mutation("decay-turns-active", argument(optimizers, "decayed_flow", 2, times(0.1))),
 }

@@ -10,6 +10,7 @@ from linnet_papers.own.figures import published
 from linnet_papers.own.grids import cells, dimensions
 from linnet_papers.own.training import flows
 from linnet_papers.own.training import plane as plane_networks
+from linnet_papers.own.training.deep import descent_products
 from linnet_papers.reproduction import Trial, Verdict, verify
 
 QUICK = Trial(quick=True)
@@ -70,3 +71,15 @@ def test_published_cells():
     assert published.plot(data) is not None
     late = data.assign(predicted=1.2 * data["predicted"])  # the mistake: errors a fifth too large
     assert not next(published.check(late)).met
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_the_border_of_a_mode_follows_from_scaling(depth):
+    """Layers times a, target times a^L and time over a^(2L - 2): the same run, so the exponent 2/L is no finding."""
+    random, factor = np.random.default_rng(depth), 1.7
+    layers = [random.normal(size=(3, 3)) / 3 for _ in range(depth)]
+    target = random.normal(size=(3, 3))
+    run = descent_products(layers, target, 0.01, 200, every=20)
+    rate = 0.01 / factor ** (2 * depth - 2)
+    scaled = descent_products([factor * layer for layer in layers], factor**depth * target, rate, 200, every=20)
+    assert_allclose(scaled, factor**depth * run, rtol=1e-10)

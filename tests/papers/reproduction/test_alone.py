@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from linnet_papers import ORDER
-from linnet_papers.reproduction import claims, figures, registry, tables
+from linnet_papers.reproduction import claims, figures, registry
 
 TOLD = (
     "import sys; from linnet_papers.reproduction import registry; {call}; "
@@ -44,7 +44,6 @@ def papers_in(modules: set[str]) -> set[str]:
         ("registry.select_claims(['varre-proposition-4.1c'])", "varre"),
         ("registry.select_claims(['watanabe-eq'])", "watanabe"),
         ("registry.find_figure('tu-fig1')", "tu"),
-        ("registry.find_table('watanabe-phase-times')", "watanabe"),
     ],
 )
 def test_a_name_loads_its_paper_alone(call: str, paper: str) -> None:
@@ -74,7 +73,6 @@ def test_measuring_a_claim_loads_no_other_paper_and_no_trainer_it_does_not_use()
         (lambda name: registry.select_claims([name]), "var-proposition-4.1c", "did you mean varre-proposition-4.1c"),
         (registry.find_figure, "tu-fgi1", "did you mean tu-fig1"),
         (registry.find_figure, "ut-fig1", "did you mean tu-fig1"),
-        (registry.find_table, "watanabe-phase-time", "did you mean watanabe-phase-times"),
     ],
 )
 def test_a_mistyped_name_is_told_what_was_meant(find, name: str, words: str) -> None:
@@ -86,5 +84,4 @@ def test_the_same_is_found_alone_and_among_all() -> None:
     for name, claim in claims().items():
         assert registry.select_claims([name]) == [claim]
     assert all(registry.find_figure(name)[0] == figure for name, figure in figures().items())
-    assert all(registry.find_table(name) == table for name, table in tables().items())
     assert registry.select_claims(["wat"]) == [claim for claim in claims().values() if claim.paper == "watanabe"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress, spearmanr
 
-from linnet_papers.reproduction.fits import exponent, highest, line, lowest, rank_correlation, with_standard_error
+from linnet_papers.reproduction.fits import exponent, highest, line, lowest, rank_correlation
 
 
 def test_line_and_its_error_are_those_of_scipy():
@@ -13,7 +13,6 @@ def test_line_and_its_error_are_those_of_scipy():
     y = 3 - 2 * x + 0.1 * random.normal(size=12)
     wanted = linregress(x, y)
     assert line(x, y) == pytest.approx((wanted.slope, wanted.stderr), rel=1e-12)
-    assert with_standard_error((1.25, 0.0312)) == "1.250 ± 0.031"
 
 
 def test_exponent():
@@ -30,7 +29,6 @@ def test_rank_correlation_is_that_of_scipy():
 def test_two_points_have_no_standard_error():
     slope, error = exponent([1.0, 4.0], [1.0, 2.0])
     assert slope == pytest.approx(0.5, abs=1e-12) and np.isnan(error)
-    assert with_standard_error((slope, error)) == "0.500"
 
 
 def test_extremes_do_not_pass_over_nan():

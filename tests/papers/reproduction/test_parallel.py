@@ -47,14 +47,11 @@ def test_what_a_killed_process_had_measured_is_given_before_the_error(monkeypatc
         next(results)
 
 
-def test_the_last_process_ends_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole papers go to workers, which share what they train, in the best order by the seconds of the record."""
-    seconds = {"watanabe": 3.0, "varre": 3.0, "huang": 2.0, "tu": 2.0, "own": 2.0}
+def test_what_took_longest_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole papers go to workers, which share what they train."""
+    seconds = {"watanabe": 2.0, "varre": 3.0, "huang": 4.0}
     chosen = [select_claims([paper])[0] for paper in seconds]
     known = {one.name: Recorded(Result(one.name, one.expected, seconds=seconds[one.paper])) for one in chosen}
     monkeypatch.setattr(record, "of", lambda papers: known)
-    for workers, ends in ((1, [12.0]), (2, [6.0, 6.0]), (5, [2.0, 2.0, 2.0, 3.0, 3.0])):  # longest first: 7 of two
-        order, busy = parallel.batches(chosen, Trial(quick=True), workers), [0.0] * workers
-        for batch in order:
-            busy[busy.index(min(busy))] += known[batch.names[0]].result.seconds
-        assert sorted(busy) == ends
+    order = [batch.names[0].partition("-")[0] for batch in parallel.batches(chosen, Trial(quick=True))]
+    assert order == ["huang", "varre", "watanabe"]

@@ -13,10 +13,10 @@ import xarray as xr
 import linnet as ln
 from linnet.theories import lazy_active
 from linnet_papers.reproduction import Trial
+from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 from linnet_papers.tu import misprints
 from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy, stages
 from linnet_papers.tu.grids import border, plane, published, regions, timeline, widths
-from mutations import Error, Mutation, always, argument, result, scaled, times, wrong
 
 TRIAL = Trial(quick=True)
 

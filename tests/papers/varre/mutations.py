@@ -8,8 +8,8 @@ import linnet as ln
 from linnet.theories import noise_process as noise_theory
 from linnet.theories import spectral_bias as theory
 from linnet_papers.reproduction import Estimate, Trial
-from linnet_papers.varre.claims import dynamics, growth, label_noise, mirror, noise, relu, starts, whitened
-from mutations import Mutation, always, argument, result, scaled, wrong
+from linnet_papers.testing import Mutation, always, argument, result, scaled, wrong
+from linnet_papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, rank, relu, starts, whitened
 
 TRIAL = Trial(quick=True)
 
@@ -66,10 +66,23 @@ def one_neuron_off(path):
     return first
 
 
-def fewer_values(path):
-    values = path.values.copy()
-    values[3:] = 0.0
-    return values
+def fewer_values(ends):
+    """Ends of which only three values are left."""
+    return dataclasses.replace(ends, values=ends.values * (np.arange(10) < 3))
+
+
+def near(ends, settings):
+    """Ends whose values are those of orthogonal layers, but for a percent."""
+    gammas = [std**2 * width / 2 for std, width, _ in settings]
+    values = [
+        theory.final_singular_values(modes, gamma, 10)[0] for modes, gamma in zip(ends.modes, gammas, strict=True)
+    ]
+    return dataclasses.replace(ends, values=1.01 * np.stack(values))
+
+
+def many_inputs(name, factor):
+    """Growth rates at other numbers of inputs, one of them multiplied."""
+    return result(growth.growth, "rates_at", lambda rates: rates | {name: factor * rates[name]})
 
 
 def lagging(path):
@@ -175,7 +188,11 @@ MUTATIONS = {
     ),
     "log-det": Mutation("log-det", trained("regression", values=lambda path: path.values / path.gamma)),
     "crossover": Mutation("crossover", trained("one_output", values=lambda path: np.sqrt(path.values))),
-    "gaussian-variance": Mutation("gaussian-variance", trained("gaussian", values=fewer_values)),
+    "gaussian-variance": Mutation("gaussian-variance", result(rank, "gaussian_ends", fewer_values)),
+    "gaussian-exact": Mutation(  # where "closely" holds at the paper's own variance, nothing is left to correct
+        "gaussian-aligns",
+        wrong(limit, "gaussian_ends", lambda right: lambda settings, **rest: near(right(settings, **rest), settings)),
+    ),
     "interpolating-layers": Mutation(
         "interpolators",
         trained(
@@ -185,6 +202,11 @@ MUTATIONS = {
     "interpolating-predictors": Mutation("interpolators", trained("regression", whole_cov=lambda path: np.eye(10))),
     "balanced-rank": Mutation("balanced-rank", argument(starts, "plain_flow", 1, unbalanced), quick=True),
     "balanced-decoupled": Mutation("balanced-decoupled", argument(starts, "plain_flow", 1, unbalanced)),
+    "balanced-sees-all": Mutation(  # data that see every input, where the paper's do not
+        "balanced-decoupled",
+        result(starts, "_draw_problem", lambda problem: ln.Problem.from_target(problem.min_norm_solution())),
+        quick=True,
+    ),
     "small-second-layer": Mutation(
         "small-second-layer", argument(starts, "orthogonal_layers", "second_gamma", np.sqrt)
     ),
@@ -204,6 +226,16 @@ MUTATIONS = {
     "gram-of-alpha": Mutation("lemma-3.3", trained("regression", second=lambda path: 1.001 * path.second)),
     "alpha-outside": Mutation("lemma-3.3", trained("regression", whole_second=along_the_unseen)),
     "loss-rate": Mutation("lemma-C.6-rate", scaled(theory, "loss_rate", 100.0)),
+    "traces": Mutation("trace-inequality", result(dynamics, "_trace_slacks", np.abs), quick=True),
+    "potentials-convex": Mutation("potentials-convex", scaled(theory, "mirror", -1.0), quick=True),
+    "predictor-potential": Mutation("potentials-convex", scaled(theory, "predictor_mirror", -1.0), quick=True),
+    "trade-off": Mutation("trade-off", trained("regression", times=lambda path: path.times * path.gamma**2)),
+    "drift-of-powers": Mutation("constant-c0", scaled(growth.misprints, "power_drift", 1.1), quick=True),
+    "bound-of-sizes": Mutation("constant-c0", scaled(growth.noise_process, "size_over_bound", 1.5), quick=True),
+    "conditions": Mutation(
+        "proposition-C.5", argument(limit, "_constrained_minimum", 0, lambda x: x[:, ::-1]), quick=True
+    ),
+    "small-start": Mutation("discrete-step", argument(dynamics, "_starts", 0, lambda size: 1.0), quick=True),
     "discrete-step": Mutation("discrete-step", argument(ln, "gradient_descent", 1, away_from_the_identity)),
     "turning-vectors": Mutation("theorem-C.11", other_data),
     "shared-vectors": Mutation(
@@ -253,10 +285,11 @@ MUTATIONS = {
         "top-value-grows",
         result(growth.noise_process, "mean_log_top", lambda means: [Estimate(0.6, 0.03), Estimate(1.2, 0.03)]),
     ),
-    "coarse-steps": Mutation(  # a finest step that is not refined
+    "coarse-steps": Mutation(  # growth that goes on
         "coarse-steps",
-        result(growth.noise_process, "euler_rates", lambda rates: rates | {0.02: rates[0.2]}),
+        result(growth.noise_process, "mean_logs_by_steps", lambda logs: logs + 0.1 * np.array([[8.0], [16.0], [32.0]])),
     ),
+    "fine-steps": Mutation("coarse-steps", always(growth.noise_process, "mean_logs_by_steps", first_step=0.5)),
     "mean-commutator": Mutation("proposition-4.1c", scaled(noise_theory, "commutator_mean_limit", 1.5)),
     "vanishing-commutator": Mutation("proposition-4.1c", sampled_without("area")),
     "vanishing-entries": Mutation("proposition-4.1c", sampled_without("entry")),
@@ -277,6 +310,12 @@ MUTATIONS = {
     "rows-stay": Mutation("rows-align", sampled_without("worst_sine_drop")),
     "lower-values-decay": Mutation("lower-values-decay", scaled(noise_theory, "lyapunov_exponents", 1.2), quick=True),
     "all-lower-values-decay": Mutation("lower-values-decay", rates_of(second=rate_at(6, -0.1))),
+    "second-value-by-svd": Mutation(
+        "lower-values-decay", result(growth.volumes, "log_second_values", lambda logs: logs[::-1])
+    ),
+    "second-value-of-many": Mutation("lower-values-decay", many_inputs("second", -1.0)),
+    "growth-of-many": Mutation("two-inputs-grow", many_inputs("length", 0.0), quick=True),
+    "top-value-of-many": Mutation("top-value-grows", many_inputs("length", 0.0)),
     "second-value-stays": Mutation("lower-values-decay", rates_of(second=rate_at(2, 0.0))),
     "label-noise-decays": Mutation(
         "label-noise-decays",
@@ -286,13 +325,17 @@ MUTATIONS = {
     "drift-bounds": Mutation("drift-bounds", always(label_noise.networks, "sizes_under_noise", drift=False)),
     "large-noise": Mutation(
         "large-noise",
-        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[[0, 1, 1, 1]]),
+        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[[0, 1, 1][: len(found)]]),
+    ),
+    "large-noise-late": Mutation(  # a drift that stays small at late times, too
+        "large-noise",
+        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[:1] + 1e-3 * (found - found[:1])),
     ),
     "noise-equation": Mutation(
         "noise-equation",
         argument(label_noise.networks, "mean_log_by_equation", "noise", lambda noise: 1.15 * noise),
     ),
-    "minibatch": Mutation("minibatch", always(label_noise.networks, "minibatch_shares", noisy=False)),
+    "minibatch": Mutation("minibatch", always(label_noise.networks, "minibatch_run", noise=0.0)),
     "relu-low-rank": Mutation("relu-low-rank", ranks_of_two),
     "relu-rank-two": Mutation("relu-rank-two", ranks_of_two),
     "relu-directions": Mutation("relu-directions", students(directions=lambda found: 0 * found + 0.95)),

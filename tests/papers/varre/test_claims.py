@@ -44,7 +44,7 @@ def as_in_theory(**changes):
     ("claim", "changes", "verdict"),
     [
         (growth.lower_values, {}, Verdict.CORRECTED),
-        (growth.lower_values, {"second": {"$d = 6$": Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {"$d = 6$": Estimate(-0.02, 0.001)}}, Verdict.REFUTED),
         (growth.lower_values, {"second": {"$d = 5$": Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
         (growth.lower_values, {"second": {"$d = 5$": Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
         (growth.two_inputs, {}, Verdict.CORRECTED),

@@ -214,7 +214,7 @@ def test_statistics_are_those_of_the_paths():
         signed = w[:, 0] * a[:, 1] - w[:, 1] * a[:, 0]
         area = np.abs(signed)
         assert_close(found["area"][place], area.mean())
-        assert_close(found["area_error"][place], area.std() / np.sqrt(120))
+        assert_close(found["area_error"][place], area.std(ddof=1) / np.sqrt(120))
         assert_close(found["area_median"][place], np.median(area))
         assert_close(found["signed"][place], signed.mean() / start.second[0, 1])
         sines = [area / np.hypot(*w.T) / np.hypot(*a.T)]

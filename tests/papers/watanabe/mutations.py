@@ -7,12 +7,13 @@ import numpy as np
 from linnet.theories import ridge, spiked
 from linnet.theories.spiked import TwoPhase
 from linnet_papers.reproduction import Trial
-from linnet_papers.watanabe.claims import alignment, bound, curves, early, equations, ridgeless
+from linnet_papers.testing import Mutation, result, scaled, wrong
+from linnet_papers.watanabe.claims import alignment, bound, curves, early, equations, ours, ridgeless
+from linnet_papers.watanabe.claims import phases as early_phase
 from linnet_papers.watanabe.grids import errors as errors_grid
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.training import few_samples, phases
 from linnet_papers.watanabe.training.phases import Networks
-from mutations import Mutation, result, scaled, wrong
 
 TRIAL = Trial(quick=True)
 
@@ -77,6 +78,11 @@ def population_moments(X, y):
     return sigma, sigma @ equations.target(0.3)
 
 
+def least_rate(covariance, beta):
+    """The least eigenvalue in the whole space, directions in which the target has no part included."""
+    return float(np.linalg.eigvals(ours.matrix_of_rates(covariance, beta)).real.min())
+
+
 double_lambda1, double_lambda2 = constant("lambda1", lambda x: 2 * x), constant("lambda2", lambda x: 2 * x)
 half_correlation, other_sign = constant("correlation", lambda x: x / 2), constant("nu", lambda x: -x)
 double_nu = constant("nu", lambda x: 2 * x)
@@ -124,6 +130,9 @@ first_samples = wrong(  # (8) over fifty samples alone: nothing is gained by mor
 ridge_without_n = wrong(
     ridgeless, "ridge_solution", lambda right: lambda X, y, strength: right(X, y, strength / len(X))
 )
+ridge_with_size = wrong(
+    ridgeless, "ridge_solution", lambda right: lambda X, y, strength: right(X, y, strength * len(X) / 30)
+)
 one_size = wrong(ridgeless, "solved_kappa", lambda right: lambda dim, *rest: right(100, *rest))  # whatever d is
 other_limits = wrong(ridgeless, "ridgeless_limits", lambda right: lambda ratio: (ratio, ratio / (ratio - 1)))
 half_spike = wrong(  # (27) with half of the spike
@@ -151,7 +160,7 @@ MUTATIONS = {
     "growth-rate": Mutation("eq15", half_correlation, quick=True),
     "bernoulli": Mutation("eq37", half_correlation, quick=True),
     "early-without-spike": Mutation("eq17", no_spike),
-    "symmetry-without-spike": Mutation("symmetry", no_spike),
+    "unequal-layers": Mutation("symmetry", heavy_second_layer, retrains=True),
     "exchanged-basis": Mutation("eq11", swapped_basis, retrains=True),
     "other-variance": Mutation("projection", other_variance, quick=True),
     "one-phase-rate": Mutation("one-phase", half_correlation),
@@ -167,7 +176,13 @@ MUTATIONS = {
     "heavy-second-layer": Mutation("conserved", heavy_second_layer, retrains=True),
     "half-weight-bound": Mutation("bounded-weights", scaled(alignment, "weight_bound", 0.5), quick=True),
     "other-plateau": Mutation("saturation", constant("plateau", lambda x: 1.2 * x), quick=True),
+    "plateau-whatever-the-limit": Mutation(
+        "saturation", wrong(early, "saturation_value", lambda right: lambda run: run.theory.plateau), quick=True
+    ),
     "half-t1": Mutation("t1", half_correlation),
+    "start-whatever-the-width": Mutation(
+        "t1", wrong(early_phase, "typical_start", lambda right: lambda scale, ratio: right(scale, 50 / 30))
+    ),
     "other-speed": Mutation("early-speed", half_correlation),
     "bound-5-percent-smaller": Mutation("eq20", scaled(TwoPhase, "later_bound", 0.95)),
     "eq39-5-percent-larger": Mutation("eq39", scaled(bound, "least_rate", 1.05), quick=True),
@@ -181,11 +196,12 @@ MUTATIONS = {
     "small-w2": Mutation("onset", small_w2, quick=True),
     "bound-two-thirds": Mutation("mark", scaled(TwoPhase, "later_bound", 0.64), quick=True),
     "backwards": Mutation("order", backwards),
+    "half-rate": Mutation("indistinct", scaled(curves, "halved", 0.5), quick=True),
     "other-early-loss": Mutation("early-share", constant("early_loss", lambda x: 1.1 * x)),
     "rate-that-rises": Mutation("later-speed", rate_that_rises),
+    "rate-across-the-plane": Mutation("governed", constant("late_rate", lambda x: min(x, 1.0))),
     "other-late-rate": Mutation("governed", constant("late_rate", lambda x: 1.2 * x)),
     "spike-on-later-phase": Mutation("spike-speed", exchanged_phases),
-    "alignment-on-later-phase": Mutation("contrast", exchanged_phases),
     "eq43": Mutation("eq43", double_lambda1, quick=True),
     "eq44": Mutation("eq43", double_lambda2, quick=True),
     "eq45": Mutation("eq45", double_lambda2, quick=True),
@@ -198,6 +214,7 @@ MUTATIONS = {
     "coarse-start": Mutation("eq21", coarse_start),
     "more-samples-than-inputs": Mutation("interpolators", wrong(ridgeless, "SAMPLES", lambda right: 40), quick=True),
     "ridge-without-n": Mutation("eq22", ridge_without_n, quick=True),
+    "ridge-with-d": Mutation("limits", ridge_with_size, quick=True),
     "larger-risk": Mutation("eq23", scaled(ridge, "risk", 1.2), quick=True),
     "larger-kappa": Mutation("eq26", scaled(ridgeless, "solved_kappa", 1.1), quick=True),
     "kappa-of-one-size": Mutation("eq26", one_size, quick=True),
@@ -207,6 +224,7 @@ MUTATIONS = {
     "orthogonal-benefit": Mutation("isotropic", orthogonal_benefit),
     "half-spike-normalized": Mutation("normalized-error", half_spike),
     "undivided": Mutation("plain-error", undivided),
+    "rate-of-the-whole-space": Mutation("late-rate", wrong(spiked, "late_rate", lambda right: least_rate), quick=True),
     "any-late-rate": Mutation("late-rate", scaled(spiked, "late_rate", 1.1), quick=True),
     "longer-strong-spike": Mutation("strong-spikes", scaled(TwoPhase, "strong_spike_length", 1.1)),
     "larger-early-w2": Mutation("early-w2", scaled(TwoPhase, "early_second", 1.2), quick=True),

@@ -51,7 +51,7 @@ def test_balanced_modes_solve_their_equation(depth):
     assert np.abs(deep.balanced_modes(VALUES, 0.05, depth + 1, times) - found).max() > 0.1
 
 
-@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("depth", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_balanced_modes_are_those_of_networks(depth):
     target = np.diag([2.0, 1.0])
     start = ln.inits.balanced(0.05 * np.eye(2), depth=depth)
@@ -115,7 +115,16 @@ def test_the_diagram_is_that_of_its_modes():
     assert not deep.deep_diagram(task, [1e-5], [50], depth=3).covered.any()  # narrow cells are not claimed
 
 
-@pytest.mark.parametrize(("depth", "coupling"), [(2, 0.5), (3, 0.5), (4, 0.3), (4, 1.5), (5, 0.4)])
+@pytest.mark.parametrize(
+    ("depth", "coupling"),
+    [
+        (2, 0.5),
+        (3, 0.5),
+        (4, 0.3),
+        pytest.param(4, 1.5, marks=pytest.mark.slow),
+        pytest.param(5, 0.4, marks=pytest.mark.slow),
+    ],
+)
 def test_the_least_error_is_found_however_sudden_it_is(depth, coupling):
     """At depth 4 and small scale the second mode passes its best value within a hundredth of the time before."""
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=1009)
@@ -128,7 +137,7 @@ def test_the_least_error_is_found_however_sudden_it_is(depth, coupling):
     assert 0 < errors.argmin() < 399
 
 
-@pytest.mark.parametrize("depth", [3, 4, *(pytest.param(depth, marks=pytest.mark.slow) for depth in (5, 6))])
+@pytest.mark.parametrize("depth", [3, *(pytest.param(depth, marks=pytest.mark.slow) for depth in (4, 5, 6))])
 def test_the_error_is_that_of_networks_at_full_width(depth):
     """Plain descent of every weight, narrow and wide: within twice the error that is told, and not far below it."""
     rng, apart = np.random.default_rng(0), []
@@ -174,7 +183,7 @@ def test_cells_that_cannot_be_computed_are_refused():
         deep.deep_diagram(nothing, [1e-4], [10], depth=3)
 
 
-@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("depth", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_modes_may_begin_at_values_of_their_own(depth):
     """One input and one output: the network itself, orthogonal exactly, Gaussian up to its width."""
     problem, times = ln.Problem.from_target([[2.0]]), np.array([0.0, 0.5, 1.0, 3.0])
@@ -197,7 +206,7 @@ def test_modes_may_begin_at_values_of_their_own(depth):
         deep.orthogonal_modes([2.0], 0.5, depth, times, initial_values=1.0)
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_balanced_products_are_those_of_networks_with_any_covariance(depth):
     random = np.random.default_rng(depth)
     problem = ln.Problem.from_data(random.normal(size=(9, 4)) * [2.0, 1.0, 1.0, 0.5], random.normal(size=(9, 3)))

@@ -60,20 +60,6 @@ def test_admissible_scales_are_those_of_feature_learning_at_small_signals_too():
     assert fa.assumption(data, width=1024, epsilon=0.01, **lazy).broken == ("8",)
 
 
-def test_lemmas_quantities():
-    data = subgaussian_regression(
-        key=2, samples=5, covariance=np.full(40, 2.0), teacher=np.ones(40), noise_variance=1.0
-    )
-    gap, bound = fa.spectrum_gap(data)
-    values = np.linalg.eigvalsh(data.inputs @ data.inputs.T)
-    assert_allclose(gap, np.abs(values - 80.0).max())
-    assert_allclose(bound, 5 * 2.0 + np.sqrt(5) * 2.0 * np.sqrt(40))
-    assert_allclose(fa.quadratic_share(data), np.sum((data.inputs @ np.ones(40)) ** 2) / (5 * 80.0))
-    gamma = data.outputs @ data.inputs @ data.inputs.T @ data.outputs
-    assert_allclose(fa.gamma_share(data), gamma / (80.0 * 5 * 80.0))
-    assert_allclose(fa.overlap_bound(4.0, first_std=0.1, width=8, delta=0.5), 0.1 * np.sqrt(2 * np.log(128) * 4.0))
-
-
 def test_unknown_constants_are_refused():
     with pytest.raises(ValueError, match="`constants` must be among width, first"):
         fa.assumption(gaussian_teacher(key=0, dim=20), **START, epsilon=0.1, constants={"C9": 1.0})

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from linnet.problems.subgaussian import gaussian_teacher
-from linnet.theories.feature_learning import Stages, overlap_bound, target_aligned_kernel
+from linnet.theories.feature_learning import Stages, target_aligned_kernel
 
 WIDTH, ETA = 40, 0.05
 
@@ -280,10 +280,6 @@ def test_low_precision_data_are_computed_in_double():
     assert_allclose(found, wanted, rtol=1e-12)
     with np.errstate(over="ignore", invalid="ignore"):
         assert not np.allclose(np.float64(gram @ labels.astype(np.float16)), image.astype(float))  # the mistake
-    bound = overlap_bound(np.float16(6e4), first_std=np.float16(0.25), width=np.int16(30_000), delta=np.float16(0.5))
-    assert_allclose(
-        bound, 0.25 * float(mp.sqrt(2 * mp.log(8 * 30_000 / mp.mpf(0.5)) * float(np.float16(6e4)))), rtol=1e-13
-    )
 
 
 def test_wrong_arguments_are_refused():

@@ -76,6 +76,7 @@ def test_each_task_and_width_has_draws_of_its_own():
     assert one.min_test_loss == again.min_test_loss != other.min_test_loss
 
 
+@pytest.mark.slow
 def test_rows_between_others_are_within_their_bars_of_rows_that_are_followed(monkeypatch):
     """Of a task that nothing was chosen on, and other starts. Bars ten times shorter would not hold."""
     draw = np.random.default_rng([55, 0])
@@ -83,8 +84,13 @@ def test_rows_between_others_are_within_their_bars_of_rows_that_are_followed(mon
     truth = (left * draw.uniform(12, 30, 2)) @ right.T
     problem = ln.Problem.from_target(truth + draw.normal(size=(16, 16)), truth=truth)
     widths, variances = np.array([6, 9, 13, 19, 28, 500]), 16.0 ** np.linspace(-3, 0, 5)
-    followed, cells = [], DrawnRow.cells
-    monkeypatch.setattr(DrawnRow, "cells", lambda row: followed.append(int(row.width)) or cells(row))
+    followed, cells = list[int](), DrawnRow.cells
+
+    def counted(row):
+        followed.append(int(row.width))
+        return cells(row)
+
+    monkeypatch.setattr(DrawnRow, "cells", counted)
     some = lazy_active.predicted_diagram(problem, variances, widths, draws=4)
     assert sorted(followed) == [6, 13, 28]
     every = lazy_active.predicted_diagram(problem, variances, [9, 19], draws=16, key=1)

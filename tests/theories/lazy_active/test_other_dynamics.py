@@ -16,7 +16,13 @@ def start(width, threshold, key=0):
     return ln.inits.reduced_gaussian(key=key, in_dim=16, out_dim=16, width=width, stds=np.sqrt(threshold / width))
 
 
-@pytest.mark.parametrize("update", [SpectralDescent(), Muon(scaling=None)], ids=["spectral", "muon"])
+@pytest.mark.parametrize(
+    "update",
+    [
+        pytest.param(SpectralDescent(), marks=pytest.mark.slow, id="spectral"),
+        pytest.param(Muon(scaling=None), id="muon"),
+    ],
+)
 def test_clipping_is_what_spectral_descent_and_muon_do_in_every_cell(update):
     for width in WIDTHS:
         told = predicted_diagram(TASK, np.array(THRESHOLDS) / width, [width], update=update)
@@ -31,7 +37,7 @@ def test_clipping_is_what_spectral_descent_and_muon_do_in_every_cell(update):
     assert descent.min_test_loss[0, 0] < 0.4 * told.min_test_loss[0, 0]  # the control: descent is another matter
 
 
-@pytest.mark.parametrize("decay", [0.5, 4.0])
+@pytest.mark.parametrize("decay", [pytest.param(0.5, marks=pytest.mark.slow), 4.0])
 def test_weight_decay_in_every_cell(decay):
     for width in (200, 10_000):
         told = predicted_diagram(TASK, np.array(THRESHOLDS) / width, [width], weight_decay=decay)

@@ -70,6 +70,7 @@ def test_a_network_wide_enough_forgets_its_draw():
     assert gaps[0] < 0.05 and gaps[1] < 0.02
 
 
+@pytest.mark.slow
 def test_groups_of_the_bulk_and_no_svd_at_all():
     widths, variances = [1, 3, 30, 300, 30_000], np.geomspace(1e-5, 1e-1, 4)
     full = lazy_active.predicted_diagram(TASK, variances, widths)
@@ -141,7 +142,7 @@ ALL_WIDTHS = [1, 2, 3, 4, 5, 6, 24, 47, 90, 10**7]
 
 @pytest.mark.parametrize(
     ("seed", "widths"),
-    [(1, [1, 5, 47, 10**7]), *(pytest.param(n, ALL_WIDTHS, marks=pytest.mark.slow) for n in range(3))],
+    [(1, [5, 10**7]), *(pytest.param(n, ALL_WIDTHS, marks=pytest.mark.slow) for n in range(3))],
 )
 def test_the_corners_of_the_plane_are_numbers(seed, widths):
     """Tiny and huge variances, one unit and many, large gaps between the signals: finite, and no worse than nothing."""
@@ -174,16 +175,6 @@ def test_the_wide_formula_is_left_where_it_would_be_off():
     found = lazy_active.predicted_diagram(TASK, np.geomspace(1e-5, 1.0, 6), [85, 130, 200], draws=0)
     told = lazy_active.predicted_diagram(TASK, np.geomspace(1e-5, 1.0, 6), [85, 130, 200])
     assert np.nanmax(found.uncertainty) < 0.03 and told.covered.mean() > 0.9
-
-
-def test_a_run_has_a_band():
-    times = np.linspace(0.01, 0.1, 4)
-    narrow, wide = (lazy_active.predicted_run(TASK, 1e-3, width, times) for width in (8, 4000))
-    assert (narrow.test_scatter > 0).all() and (narrow.loss_scatter > 0).all()
-    assert (
-        np.isnan(wide.test_scatter).all()
-        and np.isnan(lazy_active.predicted_run(TASK, 1e-3, 8, times, draws=1).test_scatter).all()
-    )
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (7, 11)])

@@ -236,7 +236,7 @@ class Own:
         return state, jnp.where(state > 4, 1, 0)
 
 
-@pytest.mark.parametrize("start_seconds", [1e9, -1e9])
+@pytest.mark.parametrize("start_seconds", [1e9, pytest.param(-1e9, marks=pytest.mark.slow)])
 def test_rules_of_ones_own_serve_threads_and_processes(monkeypatch, start_seconds):
     monkeypatch.setattr(_cores, "PROCESS_START_SECONDS", start_seconds)
     run = pair(5, 5, std=0.1)

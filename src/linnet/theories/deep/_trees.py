@@ -64,7 +64,7 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
 def integrate_products(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol: float) -> np.ndarray:
     """Products of the flows of many small networks, each towards its own value, (time, mode).
 
-    `start` are layers (mode, to, from), `times` (time, mode). Every network has steps of its own, of Dormand and Prince
+    `start` are layers (mode, to, from), `times` (time, mode). Every network has separate steps, of Dormand and Prince
     5(4); one that has arrived, or whose times are over, takes no more.
     """
     shapes, modes = [layer.shape[1:] for layer in start], len(values)

@@ -31,7 +31,9 @@ _MAX_START_OVER_TARGET = (
 def balanced_modes(
     values: ArrayLike, initial_values: ArrayLike, depth: int, times: ArrayLike
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a balanced network of any depth, whitened inputs.
+    r"""Return the singular values of the product of a balanced network of any depth over time, for whitened inputs.
+
+    Gaussian networks are not balanced; their modes are `gaussian_modes`.
 
     $$ \dot s = L\, s^{2 - 2/L} (S - s), \qquad s(0) = s_0 $$
 
@@ -84,7 +86,9 @@ def balanced_modes(
 def balanced_times(
     values: ArrayLike, initial_values: ArrayLike, reached: ArrayLike, depth: int
 ) -> Float[np.ndarray, " mode"]:
-    r"""When the modes of a balanced network reach given sizes.
+    r"""Return the times at which the modes of a balanced network reach given sizes.
+
+    It is the inverse of `balanced_modes`, in closed form.
 
     $$ t = S^{-(2 - 2/L)} \left[\frac{v^{2-L}}{2 - L} - \frac1L \sum_{k=0}^{L-1} \omega_k^2
        \log(1 - v/\omega_k)\right]_{v_0}^{v}, \qquad v = (s/S)^{1/L}, \quad \omega_k = e^{2\pi i k/L} $$
@@ -131,7 +135,9 @@ def balanced_products(
     weight_decay: float = 0.0,
     rtol: float = 1e-11,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of a balanced network of any depth, from any product and with any covariance.
+    r"""Return the products of a balanced network of any depth over time, from any product and with any covariance.
+
+    If the singular vectors are those of the target, `balanced_modes` is enough and faster.
 
     $$ \dot A = \sum_{l=1}^{L} (A A^\top)^{(L-l)/L}\, R\, (A^\top A)^{(l-1)/L}, \qquad R = \Gamma - A \Sigma $$
 

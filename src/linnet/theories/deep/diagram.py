@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
-from jaxtyping import Bool, Float
 
-from linnet._arguments import count, positive, real_array, refuse_infinite, representable
+from linnet._arguments import count, partly_representable, positive, refuse_infinite
 from linnet.problems.problem import Problem
 from linnet.theories.deep._family import family
-from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.theories.lazy_active.predicted_diagrams import PredictedDiagram, check_axis, check_widths, spectrum_of
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 BULK_GROUPS = 48  # groups of the bulk's singular values
 MAX_DEPTH = 6  # layers: beyond them the plateau of a small initialization is too long for the table of modes
@@ -31,63 +25,7 @@ FEW_MODES = 100
 MAX_COVERED_ERROR = 0.03  # of `.uncertainty`, up to which a cell is covered
 
 
-@dataclass(frozen=True)
-class DeepDiagram:
-    r"""Every cell of the diagram of a deep network, arrays (width, variance); losses and times are canonical.
-
-    **Attributes:**
-
-    - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times
-    - `best_time`: when it is reached
-    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
-    - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `uncertainty`: relative difference that one network may have from the formula, see `deep_diagram`
-    - `covered`: whether `uncertainty` is below `limit`
-    - `variances`, `widths`: the axes
-    - `depth`: the number of layers
-    - `limit`: largest `uncertainty` of a covered cell
-
-    **Example:**
-
-        >>> import linnet as ln
-        >>> from linnet.theories.deep import deep_diagram
-        >>> task = ln.problems.low_rank_plus_noise(30, rank=2, key=0)
-        >>> deep_diagram(task, [1e-6], [10**6], depth=3)
-        DeepDiagram(depth 3, 1 widths x 1 variances, 1 of 1 covered)
-    """
-
-    min_test_loss: Float[np.ndarray, "width variance"]
-    best_time: Float[np.ndarray, "width variance"]
-    stable_rank: Float[np.ndarray, "width variance"]
-    train_at_best: Float[np.ndarray, "width variance"]
-    uncertainty: Float[np.ndarray, "width variance"]
-    variances: Float[np.ndarray, " variance"]
-    widths: Float[np.ndarray, " width"]
-    depth: int
-    limit: float
-
-    @property
-    def covered(self) -> Bool[np.ndarray, "width variance"]:
-        """Whether `uncertainty` is below `limit`."""
-        return np.asarray(self.uncertainty < self.limit)
-
-    def __repr__(self) -> str:
-        size = f"{self.widths.size} widths x {self.variances.size} variances"
-        return f"DeepDiagram(depth {self.depth}, {size}, {self.covered.sum()} of {self.covered.size} covered)"
-
-    def to_dataset(self) -> xr.Dataset:
-        """An xarray dataset (width, variance) with the same names."""
-        import xarray as xr
-
-        names = ("min_test_loss", "best_time", "stable_rank", "train_at_best", "uncertainty", "covered")
-        return xr.Dataset(
-            {name: (("width", "variance"), getattr(self, name)) for name in names},
-            coords={"width": self.widths, "variance": self.variances},
-            attrs={"depth": self.depth, "limit": self.limit, "units": "canonical"},
-        )
-
-
-@representable
+@partly_representable
 def deep_diagram(
     problem: Problem | TaskSpectrum,
     variances: object,
@@ -96,14 +34,17 @@ def deep_diagram(
     depth: int,
     points: int = BULK_GROUPS,
     limit: float = MAX_COVERED_ERROR,
-) -> DeepDiagram:
-    r"""All wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+) -> PredictedDiagram:
+    r"""Compute all wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+
+    `ln.phase_diagram(..., depth=)` calls it. Two layers have a more accurate diagram, with narrow cells, in
+    `lazy_active.predicted_diagram`.
 
     A cell is described by $c = \sqrt{\sigma^2 w}$ alone: every singular value of the target follows `gaussian_modes`.
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`lazy_active.task_spectrum`,
+    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`lazy_active.task_spectrum`,
       `lazy_active.asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
@@ -111,7 +52,7 @@ def deep_diagram(
     - `points`: number of groups into which bulk singular values are binned
     - `limit`: largest `uncertainty` of a covered cell
 
-    **Returns** a `DeepDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
+    **Returns** a `lazy_active.PredictedDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
     $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the initialization's own product $c^{2L} d k/w$ over twice
     the smallest test error.
 
@@ -119,7 +60,7 @@ def deep_diagram(
     trained on 22 tasks to which it was not fitted (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and
     none deviated by more than twice its value. Cells that are not covered hold the same formula.
 
-    **Reference:** ours.
+    **Reference:** own result.
 
     **Example:**
 
@@ -130,15 +71,10 @@ def deep_diagram(
         >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small start generalizes better
         True
     """
-    spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
-    if not spectrum.has_truth:
-        raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
+    spectrum = spectrum_of(problem, count("points", points), truth=True)
     if not spectrum.values.any():
         raise ValueError("`problem` must have a target that is not zero: there is nothing to be learned.")
-    spectrum = spectrum.grouped(count("points", points))
-    sizes, units = _check_axis("variances", variances), _check_axis("widths", widths)
-    if (units != np.round(units)).any():
-        raise ValueError(f"`widths` must be whole numbers: got {units[units != np.round(units)][0]:g}.")
+    sizes, units = check_axis("variances", variances), check_widths(widths)
     L = count("depth", depth, least=2, most=MAX_DEPTH)
     coupling = np.sqrt(units[:, None] * sizes)
     refuse_infinite(coupling ** (2 * L), coupling ** (-2 * L))
@@ -147,12 +83,17 @@ def deep_diagram(
     time, test, train, rank = (cells[:, i][back].reshape(coupling.shape) for i in range(4))
     own = coupling ** (2 * L) / units[:, None] * spectrum.outputs * spectrum.inputs
     narrow = WIDTH_ERROR * max(L - 2, 1) * np.sqrt((spectrum.outputs + spectrum.inputs + FEW_MODES) / units[:, None])
-    return DeepDiagram(
+    uncertainty = np.sqrt(MIN_ERROR**2 + narrow**2 + (own / test) ** 2)
+    refuse_infinite(test, time, rank, train, uncertainty)
+    unknown = np.full(test.shape, np.nan)
+    return PredictedDiagram(
         min_test_loss=test / 2,
         best_time=time,
         stable_rank=rank,
         train_at_best=train / 2,
-        uncertainty=np.sqrt(MIN_ERROR**2 + narrow**2 + (own / test) ** 2),
+        uncertainty=uncertainty,
+        best_time_uncertainty=unknown,
+        scatter=unknown,
         variances=sizes,
         widths=units,
         depth=L,
@@ -196,11 +137,3 @@ def _errors_of_modes(spectrum: TaskSpectrum, s: np.ndarray) -> tuple[np.ndarray,
     power = s**2 @ many
     test = power - 2 * s @ (many * spectrum.overlaps[:size]) + spectrum.truth_power
     return test, (s - values) ** 2 @ many, power, s.max(axis=1)
-
-
-def _check_axis(name: str, values: object) -> np.ndarray:
-    """Return an axis of positive numbers, checked."""
-    array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
-    if (array <= 0).any():
-        raise ValueError(f"`{name}` must be positive: the smallest is {array.min():.6g}.")
-    return array

@@ -7,7 +7,9 @@ from linnet._arguments import count, positive, representable
 
 @representable
 def threshold(coupling: float, depth: int) -> float:
-    r"""The singular value at which a mode turns from lazy to active: $g_L = c^L$, $c = \sqrt w\,\mathrm{std}$.
+    r"""Return the threshold at depth L, above which a mode is active: $g_L = c^L$, $c = \sqrt w\,\mathrm{std}$.
+
+    For weights that are not Gaussian, `observables.regimes` computes thresholds of two layers.
 
     The flow of depth L does not change its form when $S \to \lambda S$, $c \to \lambda^{1/L} c$ and
     $t \to \lambda^{-(2 - 2/L)} t$: only $S/c^L$ decides the regime of a mode. At depth 2 it is paper 4's

@@ -33,7 +33,10 @@ def gaussian_modes(
     order: int | None = None,
     rtol: float = 1e-5,
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a wide deep network from a Gaussian start of negligible product.
+    r"""Return the singular values of the product of a wide deep Gaussian network over time, for a negligible initial
+    product.
+
+    Networks with orthogonal layers follow `orthogonal_modes` instead.
 
     Every singular value S of the target follows a network of one input and one output at infinite width. Its hidden
     units are words: roots are the image of the input and the row of the last layer; every unit of hidden layer l has
@@ -55,7 +58,7 @@ def gaussian_modes(
     **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
     negligible: networks of width $w$ are away by about $w^{-1/2}$.
 
-    **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
+    **Reference:** own result; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
 
     **Example:**
 
@@ -87,7 +90,9 @@ def gaussian_modes(
 def orthogonal_modes(
     values: ArrayLike, scales: ArrayLike, depth: int, times: ArrayLike, *, initial_values: ArrayLike = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the product of a deep network from an orthogonal start.
+    r"""Return the singular values of the product of a deep network with orthogonal layers over time.
+
+    If all layers have the same singular values, the network is balanced, and `balanced_modes` has a closed form.
 
     Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L (o, \sqrt{1 - o^2})$, where $o$ is its initial
     value over $c_1 \cdots c_L$.
@@ -134,7 +139,7 @@ def _overlaps(initial_values: ArrayLike, S: np.ndarray, c: np.ndarray) -> np.nda
 def _modes_from_words(S: np.ndarray, c: np.ndarray, clock: np.ndarray, order: int, overlaps: np.ndarray) -> np.ndarray:
     """Return the modes of a wide network from couplings of words up to `order`.
 
-    What the inner layers but the last make of the image of the input has an overlap with the row of the last one.
+    The image of the input under all but the last inner layer overlaps with the row of the last layer.
     """
     layers = couplings(len(c), order)
     unit = 0

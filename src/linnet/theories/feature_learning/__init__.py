@@ -6,10 +6,6 @@ from linnet.theories.feature_learning.assumptions import (
     Condition,
     admissible,
     assumption,
-    gamma_share,
-    overlap_bound,
-    quadratic_share,
-    spectrum_gap,
 )
 from linnet.theories.feature_learning.final_states import FinalState, final_state, lazy_feature_ratio
 from linnet.theories.feature_learning.kernels import target_aligned_kernel
@@ -24,10 +20,6 @@ __all__ = [
     "assumption",
     "assumptions",
     "final_state",
-    "gamma_share",
     "lazy_feature_ratio",
-    "overlap_bound",
-    "quadratic_share",
-    "spectrum_gap",
     "target_aligned_kernel",
 ]

@@ -1,8 +1,7 @@
-"""Assumption 4.1 of the feature-learning paper with both sides of each condition evaluated, and its lemmas' bounds."""
+"""Assumption 4.1 of the feature-learning paper with both sides of each condition evaluated."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,11 +17,11 @@ class Condition:
 
     **Attributes:**
 
-    - `number`: as in the paper, `"(2)"`
+    - `number`: number in the paper, such as `"(2)"`
     - `text`: the inequality in words
-    - `left`: its left side
+    - `left`: left side of the condition
     - `relation`: `"<="` or `">="`
-    - `right`: its right side
+    - `right`: right side of the condition
 
     **Example:**
 
@@ -96,7 +95,9 @@ def assumption(
     epsilon: float,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
-    r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
+    r"""Evaluate both sides of the conditions of Assumption 4.1 for given data and initialization.
+
+    `admissible` finds scales that satisfy them.
 
     **Arguments:**
 
@@ -106,7 +107,7 @@ def assumption(
     - `first_std`: $\sigma_0$
     - `magnitude`: $v_0$
     - `epsilon`: the loss to be reached
-    - `constants`: in place of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
+    - `constants`: values of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
       "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7),
       "feature" of (8)
 
@@ -161,7 +162,10 @@ def assumption(
 
 @arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
-    """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
+    """Return scales of the initialization and a canonical step that satisfy the conditions about them, printed and
+    corrected.
+
+    To check scales that you already have, use `assumption`.
 
     Conditions (5) and (6) are about the data: check them with
     `assumption`.
@@ -197,105 +201,6 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
 def _end_square(data: Regression) -> float:
     """The square of the magnitude at the end of training, sqrt(gamma)/tr with gamma = n tr |beta|^2."""
     return float(data.signal * np.sqrt(data.samples / data.trace))
-
-
-def spectrum_gap(data: Regression) -> tuple[float, float]:
-    r"""Both sides of Lemma 5.1 for the constant 1: how far the Gram matrix of many inputs is from a multiple of one.
-
-    $$ |XX^T - \mathrm{tr}(\Sigma)I| \quad\text{and}\quad n|\Sigma| + \sqrt n|\Sigma|_F $$
-
-    **Arguments:**
-
-    - `data`: a `problems.Regression`
-
-    **Returns** the left and the right side.
-
-    **Example:**
-
-        >>> import linnet as ln
-        >>> from linnet.theories.feature_learning import spectrum_gap
-        >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=4000)
-        >>> left, right = spectrum_gap(data)
-        >>> bool(left < 4 * right)
-        True
-    """
-    _check_regression(data)
-    gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
-    return float(gap), data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
-
-
-@arguments.representable
-def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -> float:
-    r"""The bound of Lemma A.1 on the overlap of every neuron with the feature, $|\langle w_r(0), X^T y\rangle|$.
-
-    $$ \sigma_0\sqrt{2\log(8m/\delta)\,\gamma} $$
-
-    **Arguments:**
-
-    - `gamma`: $\gamma = |X^T y|^2$
-    - `first_std`: $\sigma_0$
-    - `width`: $m$
-    - `delta`: the probability with which it may fail
-
-    **Returns** the bound.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.theories.feature_learning import overlap_bound
-        >>> feature, w = np.array([3.0, 4.0]), 0.1 * np.random.default_rng(0).standard_normal((1000, 2))
-        >>> bool(np.abs(w @ feature).max() < overlap_bound(25.0, first_std=0.1, width=1000, delta=0.01))
-        True
-    """
-    share = arguments.positive("delta", delta)
-    if share > 1:
-        raise ValueError(f"`delta` must be a probability, at most 1: got {share:g}.")
-    logarithm = math.log(8 * arguments.count("width", width)) - math.log(share)
-    root = math.sqrt(2 * logarithm) * math.sqrt(arguments.non_negative("gamma", gamma))
-    return arguments.non_negative("first_std", first_std) * root
-
-
-def quadratic_share(data: Regression) -> float:
-    r"""How close $|X\beta|^2$ is to its typical size: $\beta^T X^T X\beta/(n|\bar\beta|^2)$.
-
-    **Arguments:**
-
-    - `data`: a `problems.Regression`
-
-    **Returns** the ratio, which Lemma A.3 puts between 1/2 and 2.
-
-    **Example:**
-
-        >>> import linnet as ln
-        >>> from linnet.theories.feature_learning import quadratic_share
-        >>> data = ln.problems.gaussian_teacher(key=0, samples=200, dim=400)
-        >>> bool(0.5 < quadratic_share(data) < 2)
-        True
-    """
-    _check_regression(data)
-    return float(((data.inputs @ data.teacher) ** 2).sum() / (data.samples * data.signal**2))
-
-
-def gamma_share(data: Regression) -> float:
-    r"""How close $\gamma = |X^T y|^2$ is to its typical size: $\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$.
-
-    **Arguments:**
-
-    - `data`: a `problems.Regression`
-
-    **Returns** the ratio, which Lemma A.4 puts between 1/2 and 3/2.
-
-    **Example:**
-
-        >>> import linnet as ln
-        >>> from linnet.theories.feature_learning import gamma_share
-        >>> data = ln.problems.gaussian_teacher(key=0, samples=100, dim=20_000)
-        >>> bool(0.5 < gamma_share(data) < 1.5)
-        True
-    """
-    _check_regression(data)
-    feature = data.inputs.T @ data.outputs
-    return float(feature @ feature / (data.trace * data.samples * data.signal**2))
 
 
 def _check_regression(data: Regression) -> Regression:

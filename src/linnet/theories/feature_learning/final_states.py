@@ -18,7 +18,7 @@ from linnet import _arguments as arguments
 
 @dataclass(frozen=True)
 class FinalState:
-    r"""The end of training from a vanishing start.
+    r"""End of training from a vanishing initialization.
 
     **Attributes:**
 
@@ -46,7 +46,9 @@ class FinalState:
 
 @arguments.representable
 def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
-    r"""Where gradient flow from a vanishing start ends: exact for any inputs.
+    r"""Return the end of gradient flow from a vanishing initialization, exact for any inputs.
+
+    The way there is described by `Stages`.
 
     $$ \overline{v^2} = \sqrt{y^T K^{-1} y}, \quad \frac{\rho_r}{v_r} = \frac{|y|^2}{\sqrt{y^T K^{-1} y}}, \quad
        \overline{\rho^2} = \frac{|y|^4}{\sqrt{y^T K^{-1} y}}, \quad
@@ -64,7 +66,7 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
     **Valid when** $v_0$ and $\sigma_0$ are small against the end: corrections are of the order $v_0^2/\overline{v^2}$.
 
-    **Reference:** ours. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
+    **Reference:** own result. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
     Figure 1c, where the ratio stays $\sqrt\gamma$ and the kernel is the target-aligned one.
 
     **Example:**
@@ -96,7 +98,10 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
 @arguments.representable
 def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.ndarray, " ..."]:
-    r"""How far a network has left lazy training for feature learning when a `share` of its loss is left.
+    r"""Return how far a network has moved from lazy training to feature learning when a given fraction of its loss is
+    left.
+
+    For modes of a general network, `observables.regimes` gives labels.
 
     $$ \frac{\rho}{v\sqrt\gamma} = \tanh\Bigl(\tfrac12\,\mathrm{asinh}
        \frac{2(1 - \sqrt{L/L_0})}{v_0^2/v_\infty^2}\Bigr),
@@ -114,7 +119,7 @@ def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.n
 
     **Valid when** $\sigma_0 \ll v_0$ and $XX^T$ is near $\mathrm{tr}\,\Sigma$ times the identity.
 
-    **Reference:** ours; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
+    **Reference:** own result; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
     Assumption 4.1, $v_\infty^2/v_0^2 = n^{3/2}|\bar\beta|^3\sqrt{\mathrm{tr}\,\Sigma}$, which the assumption leaves
     free.
 

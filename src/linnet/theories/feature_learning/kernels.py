@@ -12,7 +12,10 @@ from linnet import _arguments as arguments
 def target_aligned_kernel(
     gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
 ) -> Float[np.ndarray, "sample sample"]:
-    r"""The kernel towards which feature learning moves: the inputs' own, strengthened along the feature.
+    r"""Return the kernel towards which feature learning moves: the kernel of the inputs, strengthened along the
+    feature.
+
+    Compare it with `observables.ntk` of trained weights.
 
     $$ X\Big(I + \frac1\gamma X^T y y^T X\Big)X^T, \qquad \gamma = |X^T y|^2 $$
 

@@ -6,7 +6,7 @@ $\dot s = 2\sqrt{s^2 + g(t)^2}(S - s) - 2\lambda s$ is
 $$ \dot x = 2 (S - g(t) \sinh x), \qquad x(0) = 0, $$
 
 in which nothing cancels and everything is damped. Each mode is followed by collocation of high order at Radau's points,
-with steps of its own, until its threshold is negligible. From there on it is logistic,
+with separate steps, until its threshold is negligible. From there on it is logistic,
 $\dot s = 2 s (S - \lambda - s)$. SciPy's solvers would take seconds for what takes a tenth of one here.
 """
 

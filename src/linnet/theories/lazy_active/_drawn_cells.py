@@ -66,7 +66,7 @@ def shaped(runs: Least, draws: int, variances: int) -> Least:
 
 
 def joined(runs: list[Least]) -> Least:
-    """The runs of several batches of starts as one."""
+    """The runs of several batches of initializations as one."""
     return Least(*(np.concatenate([getattr(one, name.name) for one in runs]) for name in fields(Least)))
 
 
@@ -91,7 +91,7 @@ class _Lowest:
     open: np.ndarray
 
     def put(self, chosen: np.ndarray, other: _Lowest) -> None:
-        """Takes the runs of another record in place of its own, where these are lower."""
+        """Replace runs by the runs of another record if these are lower."""
         of = np.flatnonzero(other.values.min(axis=0) <= self.values.min(axis=0)[chosen])
         at = chosen[of]
         self.before.put(at, other.before, of)
@@ -102,9 +102,9 @@ class _Lowest:
 class DrawnStarts:
     r"""Gaussian starts of one width in the singular basis of the target: errors at every variance, by `Layers`.
 
-    A start scales: one draw serves every variance. A network of more than 40 units is thinned: bulk and width shrink by
-    one factor while the variance grows by it, which keeps every mean that counts (threshold, start's noise, imbalance)
-    but not what differs from network to network; modes that stand apart are kept.
+    An initialization scales: one draw serves every variance. A network of more than 40 units is thinned: bulk and width
+    shrink by one factor while the variance grows by it, which keeps every mean that counts (threshold, start's noise,
+    imbalance) but not what differs from network to network; modes that stand apart are kept.
 
     **Arguments:** `spectrum` of the task, `width` of the network, `keys`, one for each initialization, and `units` to
     compute with at most.
@@ -141,10 +141,11 @@ class DrawnStarts:
         self.target_power = float((spectrum.multiplicities * spectrum.values**2).sum())
 
     def _signals_and_rest(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """The truth among the modes that stand apart, (apart, apart), and its entries between them and the bulk.
+        """The truth among the modes outside of the bulk, (apart, apart), and its entries between them and the bulk.
 
         These are (2, apart, bulk) where the rows of the bulk are its modes one by one, else none. A network that has
-        learned half of two modes of close values is nearer to the truth, or farther from it, than their overlaps tell.
+        learned half of two modes of close values is nearer to the truth, or farther from it, than their overlaps
+        suggest.
         """
         entries, K = self.spectrum.mixed_overlaps, self.num_outliers
         signals = np.diag(self.share[:K])
@@ -320,7 +321,7 @@ class DrawnStarts:
     def measured(self, layers: Layers, *, largest: bool = False) -> Errors:
         """Squared norms of the products and their differences, the bulk counted as often as thinned; (batch,).
 
-        Among the modes that stand apart differences are taken entry by entry: large powers do not cancel.
+        Among the modes outside of the bulk, differences are taken entry by entry: large powers do not cancel.
         """
         K, truth, S = self.num_outliers, self.signals, self.S
         inputs, outputs = layers.first, layers.second

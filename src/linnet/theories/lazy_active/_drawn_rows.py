@@ -67,7 +67,7 @@ class DrawnRow:
     def runs(self, *blocks: tuple[int, int, np.ndarray, np.ndarray], thinner: int = 1) -> list[Least]:
         """Starts at nodes, (draw, node), for each block of a first and a last start, nodes, and steps at all nodes.
 
-        All blocks are followed together, as many networks at once as stay in the cache.
+        All blocks are followed together, in groups of networks that fit into the cache.
         """
         last = max(block[1] for block in blocks)
         if thinner not in self.drawn or self.drawn[thinner].number < last:
@@ -88,8 +88,8 @@ class DrawnRow:
     def first_runs(self) -> tuple[Least, Least, np.ndarray, np.ndarray]:
         """The first starts at all nodes, all starts at some, steps to the smallest error, and what these leave wrong.
 
-        Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
-        as the method is of second order.
+        Where a step tilts layers, two draws show the error: what steps of twice the length change is three times what
+        is wrong, as the method is of second order.
         """
         every = np.arange(self.nodes.size)
         looked = self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
@@ -154,13 +154,13 @@ class DrawnRow:
         return *smooth, error, moment, scatter
 
     def _weak_truth(self) -> float:
-        """The truth's power below the edge of the bulk, where it has no mode of its own."""
+        """The truth's power below the edge of the bulk, where it has no separate mode."""
         spectrum, bulk = self.spectrum, slice(self.spectrum.num_outliers, None)
         return max(float((spectrum.multiplicities * spectrum.overlaps * spectrum.values)[bulk].sum()), 0.0)
 
 
 def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Means over starts, (variance,), and the square of the relative standard error of that of the test error.
+    """Means over starts, (variance,), and the square of the relative standard error of the mean test error.
 
     A mean is what a line through the starts says where `odd` vanishes, as it does on average: half of what differs
     from start to start and more is the odd part. Few starts have plain means. Student's t raises the error of few.
@@ -185,7 +185,7 @@ def _means(runs: Least) -> dict[str, np.ndarray]:
 
 
 def variance_nodes(asked: np.ndarray, plain: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Variances to follow, as many at most, from the logarithms of those asked for; and the ways to them.
+    """Variances to follow, at most this number, from the logarithms of the requested ones; and the ways to them.
 
     A way is the distance from the first one and what the logarithm of the `plain` test error changes over it, each in
     units of its whole: nodes are dense where the error changes, at equal ways, the whole being `most` - 1.
@@ -203,7 +203,7 @@ def variance_nodes(asked: np.ndarray, plain: np.ndarray, most: int) -> tuple[np.
 
 
 def thinly(places: np.ndarray, gap: float) -> np.ndarray:
-    """The first and the last of increasing places, and as few between as leave no larger gap than there must be."""
+    """The first and the last of increasing places, and the fewest between that leave no larger gap than necessary."""
     chosen = [0]
     for i in range(1, places.size - 1):
         if places[i + 1] - places[chosen[-1]] > gap:
@@ -213,13 +213,13 @@ def thinly(places: np.ndarray, gap: float) -> np.ndarray:
 
 @lru_cache(maxsize=MOST_DRAWS)
 def _few(free: int) -> float:
-    """By which factor a deviation of so few degrees of freedom is raised, as Student's t has it at 95%."""
+    """Factor by which Student's t raises a deviation with few degrees of freedom, at 95%."""
     from scipy.special import stdtrit
 
     return float(stdtrit(free, 0.975) / 1.96)
 
 
-def _relative(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def _relative(above: np.ndarray | float, below: np.ndarray) -> np.ndarray:
     """Return a ratio, or 0 for a test error of exactly 0, which nothing scatters around."""
     return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 

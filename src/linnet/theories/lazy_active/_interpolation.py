@@ -23,10 +23,11 @@ def between(places: np.ndarray, values: np.ndarray, asked: np.ndarray) -> np.nda
 
 
 def between_error(places: np.ndarray, values: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """How far `between` may be off at the places asked for: a quarter of what leaving out a place beside changes.
+    """How far `between` may be off at the places asked for: a quarter of the change when a neighboring place is left
+    out.
 
-    Zero at a known place; otherwise the mean of the two places beside, where the ends, which cannot be left out, are as
-    good as the places next to them.
+    Zero at a known place; otherwise the mean of the two neighboring places, where the ends, which cannot be left out,
+    are as good as the places next to them.
     """
     if places.size < 3:
         return np.zeros((asked.size, *values.shape[1:]))

@@ -1,4 +1,4 @@
-"""Least values between three places, by the parabola through them."""
+"""Minima between three places, by the parabola through them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Where the parabola through three values is smallest, between the outer ones; its second derivative, and value
     there.
 
-    Where it has no least value, that is the outer place of the lower value. Each (run,).
+    If it has no minimum, the result is the outer place with the lower value. Each (run,).
     """
     (a, b, c), (one, two, three) = places, values
     left, right = (two - one) / (b - a), (three - two) / (c - b)

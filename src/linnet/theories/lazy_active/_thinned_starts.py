@@ -46,7 +46,7 @@ def bulk_rows(spectrum: TaskSpectrum, rows: float, units: float) -> tuple[np.nda
 def standard_start(
     draw: np.random.Generator, apart: int, numbers: list[float], idle: float, units: float
 ) -> tuple[Any, Any]:
-    """Standard normal rows of both layers, (layer, row, unit), and those of the larger side alone, (row, unit)."""
+    """Standard normal rows of both layers, (layer, row, unit), and rows of the larger dimension alone, (row, unit)."""
     rows = apart + sum(numbers)
     if units > 2 * rows + idle:  # wide: only the triangle of [W1^T; W2] that has the same products (Bartlett)
         triangle = _triangle(draw, units, round(2 * rows + idle)).T
@@ -60,7 +60,7 @@ def standard_start(
 
 
 def _gaussian(draw: np.random.Generator, number: float, columns: int) -> np.ndarray:
-    """As many Gaussian rows; of more rows than columns only the triangle that has the same products."""
+    """Gaussian rows; of more rows than columns only the triangle that has the same products."""
     if number <= columns:
         return draw.standard_normal((round(number), columns))
     return _triangle(draw, number, columns)

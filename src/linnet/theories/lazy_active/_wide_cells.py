@@ -1,5 +1,5 @@
-"""Cells of the phase diagram wider than their target: the spectral flow, and what the initialization's own product
-adds."""
+"""Cells of the phase diagram wider than their target: the spectral flow, and the contribution of the initial
+product."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def drawn_cells(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarr
 
 
 def wide_error(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Relative error of the wide formula's minimum test error, by what it leaves out.
+    """Relative error of the wide formula's minimum test error, from the neglected terms.
 
-    `share` is that of the initialization's own product in the error, `thresholds` are sigma^2 w.
+    `share` is the fraction of the error due to the initial product, `thresholds` are sigma^2 w.
     """
     floor = _FLUCTUATIONS / min(spectrum.outputs, spectrum.inputs) + _TIMES
     return floor + _left_out(spectrum, widths, thresholds, share)
 
 
 def _left_out(spectrum: TaskSpectrum, widths: np.ndarray, thresholds: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """What a finite width changes: in the initialization's own product, and in the kernel of lazy networks.
+    """Effect of a finite width on the initial product, and on the kernel of lazy networks.
 
     Measured on whole networks, 100 starts in each of 36 cells from w = 2d on: six kinds of task, 20 to 28 inputs.
     """

@@ -13,7 +13,9 @@ _LEAST_SQUARE = 1e-6  # of a leading singular value over that of the largest one
 
 @representable
 def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
-    r"""The measure $x$ of Lemma A.4: zero where the leading singular pairs of $A$ and $A^*$ span the same blocks.
+    r"""Return the measure $x$ of Lemma A.4, zero if the leading singular pairs of $A$ and $A^*$ span the same blocks.
+
+    It compares subspaces, so equal singular values do no harm.
 
     $$ x = 4K - \sum_k \mathrm{tr}\big(U_{kk}^\top U_{kk} + V_{kk}^\top V_{kk} + 2 U_{kk} V_{kk}^\top\big) $$
 
@@ -54,7 +56,10 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
 
 @representable
 def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
-    r"""The bound of Lemma A.4 on `alignment_defect`, by the distance of a product $X$ from a reference $\hat\Sigma$.
+    r"""Return the bound of Lemma A.4 on `alignment_defect`, by the distance of a product $X$ from a reference
+    $\hat\Sigma$.
+
+    Measure `alignment_defect` itself if both matrices are known.
 
     $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
@@ -98,8 +103,8 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
 def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     r"""The first singular vectors of each matrix, (..., output, pair) and (..., input, pair), the largest value first.
 
-    They are eigenvectors of $A^\top A$, which take a third of the time of an SVD; where squares would cost digits, they
-    are those of the SVD.
+    They are eigenvectors of $A^\top A$, which take a third of the time of an SVD; if squares would cost digits, they
+    come from the SVD.
     """
     from scipy.linalg import eigh
 

@@ -14,7 +14,10 @@ from linnet.theories.noise_bulk import ratio_of
 def asymptotic_spectrum(
     strengths: object, dim: int | tuple[int, int], noise_std: float, *, points: int = 64
 ) -> TaskSpectrum:
-    r"""The singular modes of $Y = A^* + E$ for a truth of low rank and independent noise, in the limit of large sides.
+    r"""Return the singular modes of $Y = A^* + E$ for a low-rank signal and independent noise, in the limit of large
+    dimensions.
+
+    It needs no matrix, so a million inputs are no problem. For a given matrix, use `task_spectrum`.
 
     In units of `noise_std` times the root of the larger side, with $b$ the smaller side over the larger one, a strength
     $x > b^{1/4}$ of the truth gives an outlier
@@ -40,8 +43,8 @@ def asymptotic_spectrum(
 
     The bulk is scaled by $1 + O(1/d)$ so that the mean of $|Y|_F^2$ is exact.
 
-    **Valid when** the rank is small against the sides. Outliers fluctuate by about `noise_std`, the bulk's edge by
-    $d^{-2/3}$ of itself.
+    **Valid when** the rank is small compared with the dimensions. Outliers fluctuate by about `noise_std`, the bulk's
+    edge by $d^{-2/3}$ of itself.
 
     **Reference:** Benaych-Georges and Nadakuditi 2012 for outliers and overlaps; the bulk's share is ours.
 

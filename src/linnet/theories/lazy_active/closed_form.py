@@ -25,7 +25,8 @@ _DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
-    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can tell.
+    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can
+    determine it.
 
     From an initialization with the other sign than the target's, a balanced network comes to rest at a saddle; which
     way it leaves is decided by digits that float64 does not hold.
@@ -70,7 +71,9 @@ class Solution:
 def self_consistent_layers(
     initial_product: np.ndarray, threshold: float
 ) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
-    r"""The network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+    r"""Return a network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+
+    Gradient flow of this network is exactly `self_consistent`, so it is useful for checks.
 
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
     ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
@@ -103,7 +106,7 @@ def self_consistent_layers(
 
 
 class _Start:
-    """The start's singular vectors, and the sizes that its two layers give to them."""
+    """Singular vectors of the initial product, and the sizes that its two layers give to them."""
 
     def __init__(self, product: np.ndarray, threshold: float):
         left, values, right = np.linalg.svd(product, full_matrices=False)
@@ -144,7 +147,10 @@ def self_consistent(
     weight_decay: float = 0.0,
     throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
+    r"""Return the product of a wide network over time, in closed form.
+
+    It takes no time steps, so a late time costs as much as an early one. If you have weights and do not want to think
+    about the threshold, `ln.predict` calls this function when it applies.
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
@@ -203,7 +209,10 @@ def self_consistent(
 def self_consistent_solution(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Solution:
-    r"""`self_consistent` with its status: the products, which of them are determined in floating point, and why not.
+    r"""Compute `self_consistent` with its status: the products, which of them float64 determines, and the reason if
+    not.
+
+    Choose it in loops, where an exception would be in the way.
 
     **Arguments:**
 
@@ -337,7 +346,7 @@ class _OneShot:
             self.gram = self.origin.T @ self.origin
 
     def products(self, times: np.ndarray) -> np.ndarray:
-        """A at many times: together where squares keep enough digits, as many as fit."""
+        """A at many times: together if squares keep enough digits, in groups that fit into memory."""
         if not self.plain:
             return np.stack([self.product(time) for time in times])
         together = max(1, _ENTRIES_TOGETHER // self.ratio.size)
@@ -389,8 +398,8 @@ class _OneShot:
 def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Solution:
     """A(t) by exact steps short enough for the undivided formula: for starts without a part along a growing mode.
 
-    A twin that starts one rounding error away runs beside. Once the two have come apart, what is computed is no longer
-    the exact solution but what rounding made of it, even if both end at the same place.
+    A twin that starts one rounding error away runs in parallel. Once the two differ, the computed solution is no longer
+    exact but shaped by rounding, even if both end at the same place.
     """
     basis = np.hstack([modes.growing, modes.others])
     rates = np.concatenate([modes.rates, modes.other_rates])

@@ -15,7 +15,10 @@ from linnet._arguments import broadcast, layers, non_negative, positive, real_ar
 def gram_matrices(
     product: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, "*batch input input"], Float[np.ndarray, "*batch output output"]]:
-    r"""The predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product $A$.
+    r"""Return the predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product
+    $A$.
+
+    `gram_gap` compares them with a network.
 
     **Arguments:**
 
@@ -54,7 +57,7 @@ class GramGap(NamedTuple):
     - `first`: $|C_1 - \hat C_1|_{op}$, (...)
     - `second`: $|C_2 - \hat C_2|_{op}$, (...)
     - `weak`: the term $\sigma^2 w$ of the bound
-    - `strong`: its term $\sqrt{d/w}\,|C_1|_{op}$, (...)
+    - `strong`: term $\sqrt{d/w}\,|C_1|_{op}$ of the bound, (...)
 
     **Example:**
 
@@ -74,7 +77,9 @@ class GramGap(NamedTuple):
 
 @representable
 def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float | None = None) -> GramGap:
-    r"""How far a network's Gram matrices are from the self-consistent ones, next to the bound.
+    r"""Return the distance of a network's Gram matrices from the self-consistent ones, with the bound of the paper.
+
+    A small gap justifies `self_consistent` for this network.
 
     $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
 
@@ -118,7 +123,10 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
 def cubic_residuals(
     first: ArrayLike, second: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, " ..."], Float[np.ndarray, " ..."]]:
-    r"""Operator norms of the two cubic equations that $\hat C_1, \hat C_2$ solve, at a network's own $C_1, C_2$.
+    r"""Return the operator norms of the two cubic equations that $\hat C_1, \hat C_2$ solve, at a network's own $C_1,
+    C_2$.
+
+    For the distance from the predicted matrices themselves, use `gram_gap`.
 
     $$ C_1^3 - A^\top A C_1 - C_1 A^\top A - g^2 C_1 + A^\top C_2 A, \qquad
        C_2^3 - A A^\top C_2 - C_2 A A^\top - g^2 C_2 + A C_1 A^\top $$
@@ -156,7 +164,9 @@ def cubic_residuals(
 def gram_cubic(
     own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float
 ) -> Float[np.ndarray, "*batch side side"]:
-    r"""The left side of the cubic equation that a Gram matrix of the self-consistent dynamics solves.
+    r"""Return the left side of the cubic equation that a Gram matrix of the self-consistent dynamics solves.
+
+    `cubic_residuals` evaluates it at the weights of a network.
 
     **Arguments:**
 

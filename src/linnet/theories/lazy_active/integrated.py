@@ -33,7 +33,9 @@ def integrate(
     atol: float | None = None,
     stiff: bool = False,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of the mixed dynamics for any problem: any covariance, any differentiable cost.
+    r"""Integrate the mixed lazy and active dynamics for any problem: any covariance, any differentiable cost.
+
+    -
 
     $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$
 

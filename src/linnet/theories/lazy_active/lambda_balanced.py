@@ -21,7 +21,7 @@ SETTLED = 1e-15  # of the norm of the state: what moves less in a step, and does
 
 @dataclass(frozen=True)
 class BalancedSolution:
-    r"""What `balanced_solution` returns: products, Gram matrices and tangent kernel over time.
+    r"""Result of `balanced_solution`: products, Gram matrices and tangent kernel over time.
 
     **Attributes:**
 
@@ -49,6 +49,7 @@ class BalancedSolution:
     first_gram: np.ndarray
     second_gram: np.ndarray
 
+    @representable
     def ntk(self, X: ArrayLike) -> Float[np.ndarray, "time row column"]:
         r"""Return the tangent kernel on samples X (sample, input) over time: rows and columns go over samples, then
         outputs.
@@ -71,7 +72,9 @@ class BalancedSolution:
 def balanced_solution(
     target: ArrayLike | Problem, first: ArrayLike, second: ArrayLike, times: ArrayLike
 ) -> BalancedSolution:
-    r"""Gradient flow from a lambda-balanced initialization, by the matrix Riccati equation, without integrating.
+    r"""Solve gradient flow from a lambda-balanced initialization by the matrix Riccati equation, without integrating.
+
+    `self_consistent` is shorter if only products are needed and the threshold is given.
 
     If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at initialization, then always, and $P = Q Q^\top$ with
     $Q = [W_1^\top; W_2]$, whose blocks are the products and both Gram matrices, obeys

@@ -23,7 +23,9 @@ from linnet._arguments import (
 def lazy_flow(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products far below the threshold: every direction relaxes at one rate, noise as fast as signal.
+    r"""Return the products far below the threshold, where every direction relaxes at one rate, noise as fast as signal.
+
+    Modes near the threshold need `self_consistent`.
 
     $$ A(t) = Y + e^{-2gt}(A_0 - Y) $$
 
@@ -56,7 +58,9 @@ def lazy_flow(
 def lazy_descent(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, learning_rate: float, steps: ArrayLike | None
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of gradient descent far below the threshold, after each number of `steps`.
+    r"""Return the products of gradient descent far below the threshold, after each number of `steps`.
+
+    `lazy_flow` is its limit of small steps.
 
     $$ A_n = Y + (1 - 2\,\mathrm{lr}\,g)^n (A_0 - Y) $$
 
@@ -68,7 +72,7 @@ def lazy_descent(
     - `initial_product`: $A_0$, (output, input)
     - `threshold`: $g = \sigma^2 w$
     - `learning_rate`: lr, canonical
-    - `steps`: after how many steps, (time,)
+    - `steps`: numbers of steps, (time,)
 
     **Returns** $A_n$, (time, output, input).
 
@@ -88,7 +92,9 @@ def lazy_descent(
 
 @representable
 def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
-    """The squared error of the mean product on the lazy way to $A^* + E$: a floor for the mean test error.
+    """Return the squared error of the mean product on the lazy way to $A^* + E$, a floor for the mean test error.
+
+    If the minimum test loss is near this floor, a smaller initialization may help.
 
     $$ |-q^n A^* + (1 - q^n) E|_F^2 $$
 
@@ -119,7 +125,9 @@ def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -
 
 @representable
 def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
+    r"""Return the singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
+
+    It is the limit of a small threshold; `mode_values` has any threshold.
 
     $$ \dot s = 2 |s| (s^* - s): \qquad s(t) = \frac{s^*}{1 + (s^*/s_0 - 1) e^{-2 s^* t}} \quad (s_0 > 0) $$
 
@@ -156,7 +164,10 @@ def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLi
 def aligned_modes(
     targets: ArrayLike, initial_values: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Singular values of the mixed dynamics aligned with its target: linear below the threshold, logistic above.
+    r"""Return the singular values of the mixed dynamics aligned with its target: linear below the threshold, logistic
+    above.
+
+    This is the picture of the paper. `mode_values` is the exact solution of the mode equation.
 
     $$ \dot s = 2 \sqrt{s^2 + g^2}\,(s^* - s) $$
 
@@ -202,7 +213,10 @@ def aligned_modes(
 
 @representable
 def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Effective learning rate along a singular value: constant when lazy, proportional to the value when active.
+    r"""Return the effective learning rate along a singular value: constant when lazy, proportional to the value when
+    active.
+
+    Multiply it by the residual for the velocity.
 
     $\dot s = 2\sqrt{s^2 + g^2}\; u^\top R v$ for the singular pair $u, v$ of $s$. **Valid for** the self-consistent
     dynamics; for Gaussian weights up to $O(\sqrt{d/w})$. **Reference:** Tu et al. 2024, section 2.
@@ -225,7 +239,9 @@ def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]
 
 @representable
 def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
+    r"""Return the cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
+
+    It holds for the self-consistent dynamics.
 
     $$ \cos\angle(W_1 v, W_2^\top u) = \frac{s}{\sqrt{s^2 + g^2}} $$
 
@@ -252,7 +268,10 @@ def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray
 def crossing_times(
     targets: ArrayLike, initial_values: ArrayLike, threshold: float, level: float | None = None
 ) -> Float[np.ndarray, " mode"]:
-    r"""When an aligned singular value reaches `level` (by default the threshold $g$); infinite where it never does.
+    r"""Return the times at which aligned singular values reach a level (by default the threshold $g$); infinite if
+    never.
+
+    For measured curves, use `observables.crossing_time`.
 
     $$ t = \frac{1}{2D} \ln \frac{\Phi(\mathrm{level})}{\Phi(s_0)}, \qquad
        \Phi(s) = \frac{s^* s + g^2 + D\sqrt{s^2 + g^2}}{s^* - s}, \quad D = \sqrt{s^{*2} + g^2} $$

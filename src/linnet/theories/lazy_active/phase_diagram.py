@@ -16,8 +16,10 @@ REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
 
 @representable
 def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray:
-    r"""The region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
+    r"""Return the region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
     target.
+
+    The regions hold in the limit of large $d$. At a given size, compute losses with `ln.phase_diagram`.
 
     `"underparametrized"` for $\gamma_w < 1$; else `"infinite-noise"` for $2\gamma_{\sigma^2} + \gamma_w > 0$ (the
     entries of $A(0)$ have variance $\sigma^4 w$); else `"lazy"` for $\gamma_{\sigma^2} + \gamma_w > 1$; else
@@ -51,7 +53,10 @@ def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray
 def phase_boundaries(
     gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None = None
 ) -> dict[str, np.ndarray]:
-    r"""The boundaries of the phase diagram: between lazy and active, of too much noise, and of too narrow networks.
+    r"""Return the boundaries of the phase diagram: between lazy and active, of too much noise, and of too narrow
+    networks.
+
+    To classify one network, use `phase`.
 
     **Arguments:**
 
@@ -84,7 +89,9 @@ def phase_boundaries(
 
 @representable
 def lazy_boundary(size: float, *, dim: int) -> float:
-    r"""Where $\sigma^2 w$ reaches the size of the target: the sum of exponents at which training turns lazy.
+    r"""Return the sum of exponents at which training turns lazy, where $\sigma^2 w$ reaches the size of the target.
+
+    All boundaries together are in `phase_boundaries`.
 
     **Arguments:**
 
@@ -106,7 +113,9 @@ def lazy_boundary(size: float, *, dim: int) -> float:
 
 @representable
 def spectrum_constant(spectrum: Sequence[float]) -> float:
-    r"""The constant $c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
+    r"""Return the constant $c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
+
+    It enters `stopping_time`.
 
     $$ c = \frac{\min_{a_k \ne a_j} |a_k - a_j|\, a_K^2}{\max_{a_k \ne a_j} |a_k^2 - a_j^2|} $$
 
@@ -142,7 +151,10 @@ def stopping_time(
     dim: int,
     clock: Literal["canonical", "paper"] = "canonical",
 ) -> float:
-    r"""$T^*$ of Theorem 2, when the active region has learned the signal and not yet the noise (leading order in $d$).
+    r"""Return $T^*$ of Theorem 2, at which the active region has learned the signal and not yet the noise (leading
+    order in $d$).
+
+    At sizes that can be trained it is much too late; `ln.phase_diagram` returns the best time.
 
     $$ T^* = \Big( \frac{\Delta}{2 a_K} + \frac{2 m}{c(a)} + \frac{m}{2 a_K} \Big) d \log d, \quad
        m = \min(1, 2\Delta), \quad \Delta = 1 - \gamma_{\sigma^2} - \gamma_w > 0 $$
@@ -183,7 +195,10 @@ def stopping_time(
 def stage_lengths(
     spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int
 ) -> dict[str, float]:
-    r"""Canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling (T4 to T5).
+    r"""Return the canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling
+    (T4 to T5).
+
+    Trained networks spend hardly any time on alignment, so do not read the lengths as predictions.
 
     **Arguments:**
 
@@ -224,7 +239,9 @@ def stage_lengths(
 
 @representable
 def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: float = 0.0) -> dict[str, float]:
-    r"""The terms of Theorem 2's bound on the test error $|A - A^*|_F^2/d^2$ at $T^*$, without their constants.
+    r"""Return the terms of Theorem 2's bound on the test error $|A - A^*|_F^2/d^2$ at $T^*$, without their constants.
+
+    For test losses of networks, use `ln.phase_diagram`, which needs no constants.
 
     $$ \sigma^4 w + \frac{\sigma^4 w^2 \log^2 d}{d^2} + d^{-1/2} + \frac{\sigma^2 w}{d} + \eta^2 \frac{\log^2 d}{d^2} $$
 

@@ -28,16 +28,18 @@ class PredictedDiagram:
     **Attributes:**
 
     - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times, on average over starts
-    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
+    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it: that due to the formula and the standard error
       over initializations together
     - `best_time_uncertainty`: uncertainty of `best_time` as a fraction of it; NaN if `best_time` is NaN
-    - `scatter`: standard deviation of `min_test_loss` from network to network; NaN where no whole network was drawn
+    - `scatter`: standard deviation of `min_test_loss` from network to network; NaN where no whole network was drawn, as
+      for three layers and more
     - `covered`: whether `uncertainty` is below `limit`
     - `variances`, `widths`: the axes
     - `limit`: largest `uncertainty` of a covered cell
+    - `depth`: number of layers
 
     **Example:**
 
@@ -59,6 +61,7 @@ class PredictedDiagram:
     variances: Float[np.ndarray, " variance"]
     widths: Float[np.ndarray, " width"]
     limit: float
+    depth: int = 2
 
     def __repr__(self) -> str:
         size = f"{self.widths.size} widths x {self.variances.size} variances"
@@ -76,7 +79,11 @@ class PredictedDiagram:
         return xr.Dataset(
             {name: (("width", "variance"), getattr(self, name)) for name in names},
             coords={"width": self.widths, "variance": self.variances},
-            attrs={"limit": self.limit, "units": "canonical: the paper's errors are 2/(k d) times these"},
+            attrs={
+                "limit": self.limit,
+                "depth": self.depth,
+                "units": "canonical: the paper's errors are 2/(k d) times these",
+            },
         )
 
 
@@ -105,7 +112,9 @@ def predicted_diagram(
     update: Any = None,
     weight_decay: float = 0.0,
 ) -> PredictedDiagram:
-    r"""All cells of the phase diagram of variance and width, from one SVD of the target.
+    r"""Compute the phase diagram of width and initial variance without training.
+
+    `ln.phase_diagram` is the short form. To train the networks of the diagram instead, use `trainers.gaussian_diagram`.
 
     Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
     (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random
@@ -115,7 +124,8 @@ def predicted_diagram(
 
     **Arguments:**
 
-    - `problem`: whitened, with a truth; or a `TaskSpectrum` (`task_spectrum`, `asymptotic_spectrum`)
+    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`task_spectrum`,
+      `asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
@@ -138,7 +148,7 @@ def predicted_diagram(
     **Valid** for whitened inputs and Gaussian starts; `.uncertainty` says how far it can be off, measured on networks
     trained for tasks of several ranks, spectra, noise levels and shapes (`linnet verify own`).
 
-    **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
+    **Reference:** own result, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
 
     **Example:**
 
@@ -148,10 +158,8 @@ def predicted_diagram(
         >>> diagram
         PredictedDiagram(2 widths x 2 variances, 4 of 4 covered)
     """
-    spectrum = spectrum_of(problem, points)
-    if not spectrum.has_truth:
-        raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
-    sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
+    spectrum = spectrum_of(problem, points, truth=True)
+    sizes, units, limit = check_axis("variances", variances), check_widths(widths), positive("limit", limit)
     draws = count("draws", draws, least=0, most=MOST_DRAWS)
     layers, decay = count("depth", depth, least=2, most=6), non_negative("weight_decay", weight_decay)
     if update is not None or decay:
@@ -160,10 +168,12 @@ def predicted_diagram(
         plane = spectrum, units, units[:, None] * sizes
         parts = decaying_cells(*plane, decay) if update is None else spectral_cells(*plane, update)
         unknown = np.full(plane[2].shape, np.nan)
-        arrays = dict(zip(_NAMES, (*parts, unknown, unknown), strict=True))
+        arrays: dict[str, Any] = dict(zip(_NAMES, (*parts, unknown, unknown), strict=True))
         return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
     if layers > 2:
-        return _deeper(spectrum, sizes, units, limit, depth)
+        from linnet.theories.deep.diagram import deep_diagram
+
+        return deep_diagram(spectrum, sizes, units, depth=layers, limit=limit)
     if draws == 1:
         raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
     distinct, back = np.unique(units, return_inverse=True)
@@ -194,41 +204,26 @@ def predicted_diagram(
     return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
 
 
-def _deeper(spectrum: TaskSpectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:
-    """The diagram of a deeper network: wide cells, with the error measured on trained ones."""
-    from linnet.theories.deep.diagram import deep_diagram
-
-    told = deep_diagram(spectrum, sizes, units, depth=depth)
-    unknown = np.full(told.min_test_loss.shape, np.nan)
-    return PredictedDiagram(
-        min_test_loss=told.min_test_loss,
-        best_time=told.best_time,
-        stable_rank=told.stable_rank,
-        train_at_best=told.train_at_best,
-        uncertainty=told.uncertainty,
-        best_time_uncertainty=unknown,
-        scatter=unknown,
-        variances=sizes,
-        widths=units,
-        limit=limit,
-    )
-
-
-def spectrum_of(problem: Problem | TaskSpectrum, points: int | None = None) -> TaskSpectrum:
-    """The spectrum of a problem, or the one given; its bulk in groups where `points` are asked for."""
+def spectrum_of(problem: Problem | TaskSpectrum, points: int | None = None, *, truth: bool = False) -> TaskSpectrum:
+    """The spectrum of a problem, or the one given; its bulk in groups where `points` are asked for. A test error needs
+    a `truth`."""
     spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
+    if truth and not spectrum.has_truth:
+        raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     return spectrum if points is None else spectrum.grouped(points)
 
 
-def _axis(name: str, values: object) -> np.ndarray:
+def check_axis(name: str, values: object) -> np.ndarray:
+    """Return an axis of positive numbers, checked."""
     array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (array <= 0).any():
         raise ValueError(f"`{name}` must be positive: the smallest is {array.min():.6g}.")
     return array
 
 
-def _widths(values: object) -> np.ndarray:
-    array = _axis("widths", values)
+def check_widths(values: object) -> np.ndarray:
+    """Return an axis of whole numbers, checked."""
+    array = check_axis("widths", values)
     if (array != np.round(array)).any():
         raise ValueError(f"`widths` must be whole numbers: got {array[array != np.round(array)][0]:g}.")
     return array

@@ -27,8 +27,6 @@ class PredictedRun:
     - `loss`: $|A - Y|_F^2/2$, (time,); `test_loss`: $|A - A^*|_F^2/2$, (time,), NaN without a truth
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$, (time,)
     - `values`: $u_i^\top A v_i$ in the singular basis of the target, (time, mode)
-    - `loss_scatter`, `test_scatter`: standard deviation of both losses from network to network, (time,), a band about
-      the means; NaN where no whole network was drawn
     - `drawn`: whether they are means over drawn starts, or the formula of a wide network
 
     **Example:**
@@ -47,8 +45,6 @@ class PredictedRun:
     test_loss: Float[np.ndarray, " time"]
     stable_rank: Float[np.ndarray, " time"]
     values: Float[np.ndarray, "time mode"]
-    loss_scatter: Float[np.ndarray, " time"]
-    test_scatter: Float[np.ndarray, " time"]
     drawn: bool
 
     def __repr__(self) -> str:
@@ -61,13 +57,15 @@ def predicted_run(
 ) -> PredictedRun:
     r"""Train error, test error, stable rank and modes of one Gaussian start, at any times.
 
+    For the minimum over time of a whole plane, `predicted_diagram` is faster.
+
     **Arguments:**
 
-    - `problem`: whitened (`Problem.from_target`, `problems.low_rank_plus_noise`), or a `TaskSpectrum`
+    - `problem`: learning problem with whitened inputs (`Problem.from_target`, `problems.low_rank_plus_noise`), or a
+      `TaskSpectrum`
     - `variance`: $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
     - `times`: canonical, strictly increasing; the last may be infinite. (time,)
-    - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide; one has no
-      scatter
+    - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide
 
     **Returns** a `PredictedRun`. **Valid, and reference:** as for `predicted_diagram`; in a narrow cell the run is
     followed until the noise is learned, and later times repeat that state.
@@ -87,7 +85,6 @@ def predicted_run(
     errors = wide_errors(spectrum, g, np.array([units]), clock[None])
     share = float(np.min(errors.own / errors.test)) if spectrum.has_truth else 0.0
     drawn = bool(drawn_cells(spectrum, np.array(units), g[0], np.array(share)))
-    scatter = [np.full(clock.size, np.nan)] * 2
     if not drawn:
         values = mode_values(spectrum.values, float(g[0]), clock)
         parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
@@ -96,9 +93,7 @@ def predicted_run(
         runs, modes = starts.run(size, clock)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]
         values = modes.mean(axis=0)
-        if draws > 1 and not starts.thinned:
-            scatter = [getattr(runs, name).std(axis=0, ddof=1) / 2 for name in ("train", "test")]
     with np.errstate(invalid="ignore", divide="ignore"):
         rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
     refuse_infinite(g, parts[0], rank, values, parts[1] if spectrum.has_truth else 0.0)
-    return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, scatter[0], scatter[1], drawn)
+    return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)

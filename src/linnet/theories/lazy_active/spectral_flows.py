@@ -18,7 +18,9 @@ _SPLITTABLE = 1e280
 def mode_values(
     values: object, threshold: float, times: object, *, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""How far each singular mode of the target is learned from a zero start, at any time.
+    r"""Return the strength of each singular mode of the target over time, from a zero initial product.
+
+    If the initial product matters, use `self_consistent`.
 
     $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s),\quad s(0) = 0: \qquad
        s(t) = S\,\frac{(1 - E)(1 + q^2 E)}{(1 + a q E)(1 - q E/a)}, $$
@@ -66,7 +68,10 @@ def mode_values(
 
 @representable
 def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
-    r"""The derivative $\partial s(t)/\partial S$ of `mode_values`: how a mode answers to a change of its own target.
+    r"""Return the derivative $\partial s(t)/\partial S$ of `mode_values`, the response of a mode to a change of its own
+    target.
+
+    `theories.denoising.sure` needs such slopes.
 
     Stein's unbiased risk (`theories.denoising.sure`) needs it.
 

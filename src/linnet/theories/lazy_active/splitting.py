@@ -28,8 +28,8 @@ class Layers:
 
     The last term alone tilts: $W_1^\top e^{Mt/2}$, $W_2 e^{-Mt/2}$. The others alone are the balanced flow, $Q
     \leftarrow e^{Ft} Q (I + Q^\top D Q)^{-1/2}$ with $D = (e^{2Ft} - 1)/2F$ and the symmetric root. Half a tilt, the
-    balanced flow and half a tilt are one step of second order. $M$ is that of the initialization at every step: neither
-    part keeps it. A tilt leaves the product $W_2 W_1$ as it is, so the last half of a step is owed to the next.
+    balanced flow and half a tilt are one step of second order. $M$ has its initial value at every step: neither part
+    keeps it. A tilt leaves the product $W_2 W_1$ as it is, so the last half of a step is owed to the next.
 
     **Arguments:** `values` $S$ (row,); `rows`, those of $W_1^\top$ and of $W_2$ along the singular vectors, then those
     of the larger side that the target does not see, (batch, 2 row + idle, unit), of the inputs if `idle_inputs`;
@@ -71,7 +71,7 @@ class Layers:
         return self._with(self.rows[chosen], self.rates[chosen], self.owed[chosen])
 
     def put(self, chosen: np.ndarray, other: Layers, of: np.ndarray) -> None:
-        """Takes some networks of another batch in place of its own."""
+        """Replace some networks by those of another batch."""
         self.rows[chosen], self.owed[chosen] = other.rows[of], other.owed[of]
 
     def copy(self) -> Layers:
@@ -172,8 +172,8 @@ def _by_eigenvectors(G: np.ndarray) -> np.ndarray:
 def _polynomial(G: np.ndarray, square: np.ndarray, top: np.ndarray, blocks: int) -> np.ndarray:
     """(1 + G)^(-1/2) by Chebyshev's polynomials of Z = 2 G/top - 1, `blocks` of four of them.
 
-    The sum over blocks is one of Chebyshev's polynomials of T_4(Z), and follows by Clenshaw's recursion: as many
-    products of matrices as blocks, and three. A few matrices at a time stay in the cache.
+    The sum over blocks is one of Chebyshev's polynomials of T_4(Z), and follows by Clenshaw's recursion: one product of
+    matrices for each block, and three more. A few matrices at a time stay in the cache.
     """
     nodes, into = _interpolation(blocks)
     terms = ((1 + top[:, None] * (1 + nodes) / 2) ** -0.5 @ into.T).astype(G.dtype)
@@ -237,8 +237,9 @@ def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Laye
 def split_flow(
     problem: Problem, weights: Weights, times: object, *, steps: int = 8, parts: int = 1, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Products of a network under gradient flow from any initialization, by `steps` steps of a splitting with exact
-    parts.
+    r"""Compute the products of a network under gradient flow, by steps of a splitting whose two parts are exact.
+
+    It is fast for narrow networks and whitened inputs. For full accuracy or any covariance, use `ln.gradient_flow`.
 
     With $M = W_1 W_1^\top - W_2^\top W_2$, which the flow conserves, a step over $\tau$ is
 
@@ -249,7 +250,7 @@ def split_flow(
 
     **Arguments:**
 
-    - `problem`: whitened (`Problem.from_target`), no batch axis
+    - `problem`: learning problem with whitened inputs (`Problem.from_target`) and no batch axis
     - `weights`: initial weights, of any width and imbalance
     - `times`: canonical, finite, strictly increasing, (time,)
     - `steps`: number of steps up to the last time; more if a mode, or a layer by its imbalance, would grow by more than

@@ -25,7 +25,7 @@ _NEAR_EDGE = 0.8
 
 @dataclass(frozen=True)
 class TaskSpectrum:
-    r"""Singular modes of a target $Y = U S V^\top$ next to a truth $A^*$, largest first, equal ones counted.
+    r"""Singular modes of a target $Y = U S V^\top$ and their overlaps with a signal $A^*$, largest first.
 
     **Attributes:**
 
@@ -99,7 +99,9 @@ class TaskSpectrum:
 
 
 def task_spectrum(problem: Problem) -> TaskSpectrum:
-    r"""The spectrum of a problem with whitened inputs, by one SVD of its target.
+    r"""Compute the spectrum of a problem with whitened inputs, by one SVD of its target.
+
+    Make it once and pass it to `predicted_diagram` if you compute several diagrams of one task.
 
     **Arguments:**
 
@@ -144,7 +146,8 @@ def task_spectrum(problem: Problem) -> TaskSpectrum:
 
 
 def _apart(values: np.ndarray, overlaps: np.ndarray, ratio: float) -> int:
-    """How many leading modes stand above the bulk (its scale is its median's), or hold the truth although inside it."""
+    """Return the number of leading modes above the bulk (its scale is its median's), or hold the truth although inside
+    it."""
     edge = np.median(values) * bulk_edges(ratio)[1] / bulk_quantile(0.5, ratio)
     above = int((values > max(_ABOVE_EDGE * edge, 1e-12 * values[0])).sum())
     holding = np.flatnonzero((overlaps > _HOLDS * values) & (values > _NEAR_EDGE * edge))

@@ -1,4 +1,4 @@
-"""One output, any data, any initialization: the predictor over time, as a spectral filter with a clock of its own."""
+"""One output, any data, any initialization: the predictor over time, as a spectral filter with its own time scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @representable
 def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""The predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+    r"""Return the predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+
+    If you only need losses, `error_over_time` returns them directly.
 
     $$ \dot b = (q + g)\, G + (q - g)\, \frac{b b^T G}{|b|^2}, \qquad q = \sqrt{g^2 + |b|^2}, \quad G = c - S b, $$
 
@@ -40,7 +42,7 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
     is the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
     outputs no scalar clock exists: use `theories.lazy_active.integrate`.
 
-    **Reference:** ours; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
+    **Reference:** own result; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
 
     **Example:**
 
@@ -57,7 +59,10 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
 
 @representable
 def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""The filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs' covariance.
+    r"""Return the filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs'
+    covariance.
+
+    Compare it with the filter $1/(l_i + \lambda)$ of ridge regression.
 
     $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
 
@@ -110,7 +115,7 @@ class ErrorOverTime:
 
     @property
     def best_time(self) -> float:
-        """When the test error is smallest, among the times."""
+        """Time of the minimum test error, among the times."""
         return float(self.times[int(np.argmin(self._tested))])
 
     @property
@@ -135,7 +140,10 @@ class ErrorOverTime:
 
 @representable
 def error_over_time(problem: Problem, threshold: float, times: ArrayLike | None = None) -> ErrorOverTime:
-    """Training error, test error and the best time to stop, from one SVD.
+    """Compute training loss, test loss and the best stopping time of a network with one output, from one SVD.
+
+    One SVD replaces training, so you can vary noise, covariance and initialization quickly. For several outputs, use
+    `theories.lazy_active.integrate`.
 
     **Arguments:**
 

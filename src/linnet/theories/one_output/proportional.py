@@ -37,7 +37,9 @@ def asymptotic(
     noise_variance: float = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> ErrorOverTime:
-    r"""Training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+    r"""Compute training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+
+    For a given data set, use `error_over_time`.
 
     The flow of `error_over_time` is a spectral filter of the sample covariance whose clock needs only
     $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
@@ -55,10 +57,10 @@ def asymptotic(
     **Returns** a `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
     **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Where n is the
-    rank the spectrum reaches zero: a finite problem follows the limit until its own least eigenvalue, about $1/n^2$ of
+    rank the spectrum reaches zero: a finite problem follows the limit until its smallest eigenvalue, about $1/n^2$ of
     the mean one, is learned, while the limit goes on for ever.
 
-    **Reference:** ours; the equivalents are those behind the risk of ridge regression.
+    **Reference:** own result; the equivalents are those behind the risk of ridge regression.
 
     **Example:**
 
@@ -251,7 +253,7 @@ class _Population:
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         r"""$\beta^T R_1 \Sigma R_2 \beta$, times $z_1 z_2$, between the nodes of both contours, (inner, outer).
 
-        Conjugate pairs of both nodes are conjugate, those of one node alone are not: the outer nodes in both halves.
+        Conjugate pairs of both nodes are conjugate, pairs of one node alone are not: the outer nodes in both halves.
         With fewer samples than the rank each contour has one node more, the pole at zero of directions without data.
         """
         (m_one, shrunk_one), (m_two, shrunk_two) = ((each.transform, each.shrunk) for each in self.contours)

@@ -11,7 +11,9 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+    r"""Return the potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+
+    -
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
 
@@ -46,7 +48,9 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+    r"""Return the gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+
+    It is for whitened data; `predictor_mirror` has any covariance for one output.
 
     $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
        \frac{d}{dt} \nabla \Psi_\gamma(D) = \mathrm{diag}(U^\top R V) $$
@@ -74,7 +78,9 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Bregman divergence of `potential`, summed over the last axis.
+    r"""Return the Bregman divergence of `potential`, summed over the last axis.
+
+    For a network with one output, use `predictor_bregman`.
 
     $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
@@ -113,7 +119,9 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
 @representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
-    r"""Gradient of the potential of the time-warped mirror flow, for a network with one output.
+    r"""Return the gradient of the potential of the time-warped mirror flow, for a network with one output.
+
+    Its time runs faster by `predictor_warp`.
 
     $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad
     \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
@@ -142,7 +150,9 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
 
 @representable
 def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+    r"""Return the factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+
+    It converts between the two times.
 
     **Arguments:**
 
@@ -165,7 +175,9 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    """Bregman divergence of the potential of `predictor_mirror`, over the last axis.
+    """Return the Bregman divergence of the potential of `predictor_mirror`, over the last axis.
+
+    The version for singular values is `bregman`.
 
     **Arguments:**
 
@@ -199,7 +211,9 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
 
 @partly_representable
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-    r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
+    r"""Return an upper bound on the training loss at each time, independent of the conditioning of the data.
+
+    It is a bound; `ln.gradient_flow` computes the loss itself.
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
 

@@ -18,7 +18,9 @@ MAX_MAGNITUDE = 1e300  # of singular values and scales: sums of a few of them ar
 def final_singular_values(
     values: ArrayLike, gamma: float, dim: int, *, second_gamma: float = 0.0
 ) -> tuple[Float[np.ndarray, "... input"], Float[np.ndarray, "... mode"]]:
-    r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
+    r"""Return the singular values of each layer after gradient flow from the orthogonal initialization.
+
+    The way there is `singular_values`, for whitened data.
 
     $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
        \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} - \gamma + \gamma_2 $$
@@ -72,7 +74,9 @@ def final_singular_values(
 
 @representable
 def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Exact evolution of the singular values of the predictor for whitened data.
+    r"""Return the singular values of the predictor over time, exact for whitened data.
+
+    For Gaussian initializations use `theories.lazy_active.mode_values`, which solves the same equation.
 
     $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
        \rho = \sqrt{s^2+\gamma^2},\; w = \rho+\gamma,\; v = s^2/w,\; r = v/w,\; E = e^{-2\rho t} $$
@@ -109,7 +113,10 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
 @representable
 def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
+    r"""Return the variable in which training from the orthogonal initialization closes: $\alpha^\top = A\,(W_1^\top
+    W_1)^{-1}$.
+
+    `predictor` is its inverse.
 
     With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
 
@@ -138,7 +145,10 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 
 @representable
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
+    r"""Return the predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of
+    `alpha`.
+
+    With weights at hand, `weights.product` is the same.
 
     **Arguments:**
 
@@ -168,7 +178,9 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
 def alpha_velocity(
     alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
 ) -> Float[np.ndarray, "output input"]:
-    r"""The matrix Riccati equation of `alpha`, in the canonical orientation (output, input).
+    r"""Return the velocity of `alpha` by its matrix Riccati equation, in the canonical orientation (output, input).
+
+    Integrate it to follow training in this variable.
 
     $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
 
@@ -199,7 +211,9 @@ def alpha_velocity(
 
 
 def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""When each mode jumps as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+    r"""Return the times at which modes jump as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+
+    At finite $\gamma$ the half-way times are `half_times`.
 
     **Arguments:**
 
@@ -228,6 +242,8 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
 @representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
     r"""Return the time at which each mode has half of its final value, exactly, for whitened data.
+
+    As $\gamma \to 0$ they approach `activation_times`.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
     plus $\ln(2s)/(2s)$.
@@ -262,6 +278,8 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
     r"""Return the limit of small initializations: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$
     at it.
 
+    At finite $\gamma$ use `singular_values`.
+
     **Arguments:**
 
     - `values`: the singular values $s$ of the target, (mode,)
@@ -291,6 +309,8 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
     r"""Return the smallest rate at which the loss decays from the orthogonal initialization: $dL/dt \le
     -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+
+    For the loss at a given time, see `convergence_bound`.
 
     **Arguments:**
 

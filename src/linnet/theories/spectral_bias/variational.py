@@ -10,7 +10,10 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> float:
-    r"""What gradient flow from the orthogonal start minimizes among all networks that interpolate.
+    r"""Return the potential that gradient flow from the orthogonal initialization minimizes among all interpolating
+    networks.
+
+    Compare it between networks that fit the same data.
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
 
@@ -42,11 +45,13 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
 
 @representable
 def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
-    r"""How far two layers are from stationarity of (3.1), as the largest of four norms.
+    r"""Return the distance of two layers from stationarity of (3.1), the largest of four norms.
+
+    For a certificate of the global minimum, use `duality_gap`.
 
     With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of
     $\Sigma$; $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of
-    its own terms.
+    its terms.
 
     **Arguments:**
 
@@ -87,7 +92,9 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
 
 @partly_representable
 def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
-    r"""Value of (3.1) at these layers above a proven lower bound of its global minimum.
+    r"""Return the value of (3.1) at these layers above a proven lower bound of its global minimum.
+
+    A small gap certifies a global minimum; `kkt_residual` certifies only stationarity.
 
     With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is
     the jointly convex problem $\min \tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$
@@ -137,7 +144,7 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
 
 
 def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
-    """The moments of the data as arrays, refused where their shapes are not those of the network."""
+    """The moments of the data as arrays, checked against the shapes of the network."""
     cov, cross = symmetric("cov", cov), real_array("cross", cross, ndim=2)
     for name, array, shape in (("cov", cov, (in_dim, in_dim)), ("cross", cross, (out_dim, in_dim))):
         if array.shape != shape:
@@ -192,6 +199,6 @@ def _range_projector(cov: np.ndarray) -> np.ndarray:
 
 
 def _relative_norm(residual: np.ndarray, terms: np.ndarray) -> float:
-    """Return the norm of a residual over that of the terms it is the difference of."""
+    """Return the norm of a residual relative to the terms whose difference it is."""
     scale = np.linalg.norm(terms)
     return float(np.linalg.norm(residual) / scale) if scale > 0 else float(np.linalg.norm(residual))

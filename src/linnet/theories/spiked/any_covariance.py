@@ -11,11 +11,13 @@ from linnet._arguments import real_array, representable, symmetric
 
 @representable
 def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
-    r"""The rate at which a scalar network's predictor approaches its target in the end, from a small initialization.
+    r"""Return the rate at which the predictor of a network with one output approaches its target in the end.
+
+    It holds for a small initialization.
 
     $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
 
-    on the canonical clock, over the directions that the target has: the predictor q obeys
+    in canonical time, over the directions that the target has: the predictor q obeys
     $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
 
     **Arguments:**
@@ -61,7 +63,9 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
 
 @representable
 def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""The basis in which the two phases are seen: the direction that is learned first, and the direction that follows.
+    r"""Return the basis of the two phases: the direction that is learned first, and the direction that follows.
+
+    For one spike, `TwoPhase` has it in the notation of the paper.
 
     $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
     \quad v_1^T\Sigma v_2 \le 0 $$

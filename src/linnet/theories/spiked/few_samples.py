@@ -14,8 +14,9 @@ from linnet.theories.spiked._model import checked_model
 def generalization_error(
     spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike, *, variance: float = 1.0, normalized: bool = False
 ) -> float | Float[np.ndarray, " ..."]:
-    r"""Test error $E[(\hat\beta^T x - \beta^T x)^2]$ of the network trained from a small initialization on n < d
-    samples.
+    r"""Return the test error after training from a small initialization on n < d samples.
+
+    For any spectrum and ridge penalty, use `theories.ridge.risk`.
 
     $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big],
     \qquad

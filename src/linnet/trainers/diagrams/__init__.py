@@ -17,8 +17,8 @@ Read from the top: each file uses those below it.
   has the others in NumPy).
 - `independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
 
-The loop is that of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A run's
-bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.
+The loop is the loop of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A
+run's bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.
 """
 
 from linnet.trainers.diagrams._runs import DiagramRuns

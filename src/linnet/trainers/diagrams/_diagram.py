@@ -14,7 +14,7 @@ from linnet.trainers.stopping import Rule
 
 @dataclass(frozen=True)
 class RunStart:
-    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
+    """Initial state of a run: a network in reduced coordinates, its problem, its step size, the threshold g."""
 
     first: np.ndarray
     second: np.ndarray

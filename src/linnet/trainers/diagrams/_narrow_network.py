@@ -1,8 +1,8 @@
 """The narrow network whose descent stands for the self-consistent dynamics, in compiled code and in batches.
 
 On a CPU `_numpy_run._PairedRun` makes it by `inits.balanced`, an SVD. Here it is made of products and one Cholesky
-factor, as accelerators are slow at eigenvalues: those of a thousand networks would take longer than the training that
-follows. The two differ by a rotation of the hidden units, and must have the same product and imbalance.
+factor, because accelerators are slow at eigenvalues: the eigenvalues of a thousand networks would take longer than the
+training that follows. The two differ by a rotation of the hidden units, and must have the same product and imbalance.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One run and its prediction on one core, by NumPy: BLAS products into arrays that are allocated once.
 
-For products of a few hundred rows BLAS is faster than compiled code. Stopping rules, record and divergence are those of
-the compiled loop, given numbers in place of arrays; the step is tested against the compiled one (`_paired_step`):
+For products of a few hundred rows BLAS is faster than compiled code. Stopping rules, record and divergence are the same
+as in the compiled loop, given numbers in place of arrays; the step is tested against the compiled one (`_paired_step`):
 change both.
 """
 
@@ -51,7 +51,7 @@ class _Network:
     """Two layers, the first one transposed, with room for all that a step computes on the way.
 
     `evaluate` and `step` alternate: the first fills `product` and `residual`, the second consumes the residual.
-    Products are taken by `np.dot`: for outer products, those of one unit, `np.matmul` takes eight times as long.
+    Products are taken by `np.dot`: for outer products, the products of one unit, `np.matmul` takes eight times as long.
     """
 
     def __init__(self, first: np.ndarray, second: np.ndarray, dtype: np.dtype) -> None:
@@ -112,7 +112,7 @@ class _PairedRun:
         """Step both networks from the residuals of the last `at`, which are overwritten.
 
         `best_product` is the array that `BestRecord` holds. Where that is the present product it must not be
-        overwritten: the next one goes into the array of the best one before, which nobody holds any more.
+        overwritten: the next one goes into the array of the best one before, which is not used any more.
         """
         self.network.step(rate, sequential)
         self.narrow.step(rate, sequential=False)

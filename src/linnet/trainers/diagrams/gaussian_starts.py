@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, one_or_each, shown, whole_numbers, within_scope
+from linnet._arguments import count, flag, one_or_each, shown, whole_numbers
 from linnet._randomness import Key, key_data, words
 from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
@@ -30,7 +30,6 @@ MIN_VARIANCE = 1e-100
 MAX_THRESHOLD = 1e100  # variance times width
 
 
-@within_scope
 def gaussian_diagram(
     problems: Sequence[Problem],
     *,
@@ -51,12 +50,12 @@ def gaussian_diagram(
 
     The prediction is descent, at the run's own learning rate, on the network of width $\min(k, d)$ that has the same
     product and the imbalance $\pm 2g I$ with $g = \sigma^2 w$: its flow is the self-consistent dynamics exactly. Starts
-    have the law of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They are
-    drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
+    have the distribution of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They
+    are drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
 
     **Arguments:**
 
-    - `problems`: whitened ones of one shape, with a `truth` (`Problem.from_target`)
+    - `problems`: learning problems of one shape with whitened inputs and a `truth` (`Problem.from_target`)
     - `keys`: integer seeds or JAX keys, one for each run
     - `widths`: $w$ of each run, at any size
     - `variances`: $\sigma^2$ of each run, or one for all

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
+import linnet as ln
+from linnet._randomness import Key
 from linnet_papers.huang import misprints, settings
-from linnet_papers.huang.tables import neurons
-from linnet_papers.huang.training.runs import FeatureRun, train_inside
-from linnet_papers.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet_papers.huang.grids import neurons, starts
+from linnet_papers.huang.training.runs import FeatureRun, scales_inside, train, train_inside
+from linnet_papers.reproduction import (
+    Estimate,
+    Numbers,
+    Rows,
+    Trial,
+    Verdict,
+    at_least,
+    at_most,
+    below,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.datasets import by_name
-from linnet_papers.reproduction.fits import highest
+from linnet_papers.reproduction.fits import exponent, highest, lowest
 
 assumed = partial(claim, assumes=settings.ASSUMED)
-NONE = Limit(0, "it is said of all r")
-ABSOLUTE = Limit(0.1, "what XX' differs by from a multiple of the identity, sqrt(n/d): 7% in quick mode")
-PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and the proxy diverges at the end")
+NONE = at_most(0, "it is said of all $r$")
+ABSOLUTE = at_most(0.1, r"what $X X^\top$ differs by from a multiple of the identity, $\sqrt{n/d}$: 7% in quick mode")
 
 
 @lru_cache(maxsize=3)
@@ -28,21 +44,37 @@ def _train_with_every_step(trial: Trial, growth_times: float, ratio: float | Non
 
 @assumed(
     "eq13",
-    says="Through stage 1 rho and v of every neuron lie between discrete sinh and cosh with gamma_l and gamma_u, with "
-    "absolute constants C1, C2.",
-    tried=settings.INSIDE,
-    holds=AtMost(
-        0.01,
-        what="share of neurons that break the bounds on v at step 1",
-        form=".0%",
-        because="the share of neurons that may break a bound said to hold for all of them",
-    ),
+    says=r"Through stage 1 $\rho$ and $v$ of every neuron lie between discrete sinh and cosh with $\gamma_l$ and "
+    r"$\gamma_u$, with absolute constants $C_1$, $C_2$.",
+    tried=r"unit-signal data inside Assumption 4.1: $d = 2000$, $m = 512$, $n = 5, 10, 20, 40$, 12 draws of each "
+    "(quick: 4), every step until $t_1$; the $C_2$ that the upper bound on $\\rho$ needs for every neuron",
     expected=Verdict.REFUTED,
-    reads="at step 1 both bounds on v are v_0^2 whatever the constants, and v_r(1) = v_r(0) + eta/(mn) <w_r(0), X'y> "
-    "is off by up to {largest:.1g}; rho needs C2 = {upper:.3g} and, with gamma_l in the lower bound, C1 = {lower:.3g}",
 )
-def bounds_of_the_first_stage(trial: Trial) -> Numbers:
-    run = _train_with_every_step(trial, 1.0, None, 0)
+def bounds_of_the_first_stage(trial: Trial) -> Rows:
+    sizes = (5, 10, 20, 40)
+    draws = range(4 if trial.quick else 12)
+    needed = np.array([[_constants_of_bounds([trial.seed, n, draw], n) for draw in draws] for n in sizes])
+    upper, lower, gap = np.moveaxis(needed, -1, 0)  # (n, draw) each
+    power = Estimate(*exponent(sizes, upper))
+    absolute = below(
+        0.5, "an absolute constant has power 0, the relative spread of the $c_r$ times $\\gamma^{3/2}/\\mathrm{tr}$ 3/2"
+    )
+    yield printed("power of $n$ with which $C_2$ grows", power, absolute)
+    yield fact(
+        r"$C_2$ that $\rho$ needs, median of the draws, by $n$", dict(zip(sizes, np.median(upper, axis=1), strict=True))
+    )
+    words = r"$C_1$ that $\rho$ needs with $\gamma_l$ in the lower bound, median, by $n$"
+    yield fact(words, dict(zip(sizes, np.median(lower, axis=1), strict=True)))
+    yield fact("largest relative distance of $v_r(1)$ from both bounds, which are $v_0$ at step 1", gap.max())
+
+
+def _constants_of_bounds(key: Key, samples: int) -> tuple[float, float, float]:
+    """Return the C2 and C1 that the bounds on rho need, and how far a v_r(1) is from the bounds on it."""
+    data = ln.problems.gaussian_teacher(key=key, dim=2000, samples=samples, signal=1.0)
+    scales = scales_inside(data, width=512)
+    root = float(np.linalg.norm(data.inputs.T @ data.outputs))
+    scales["learning_rate"] = 0.05 * samples / root
+    run = train(data, key, steps=int((np.arcsinh(1 / (scales["magnitude"] * root)) + 1) / 0.05), **scales)
     history = run.history
     gamma = history.gamma
     v0 = history.magnitudes[0]
@@ -53,14 +85,11 @@ def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
     unit = run.data.trace / gamma**1.5  # gamma_u = gamma (1 + C unit)^2
     scale = np.sqrt(gamma) * v0[0] ** 2 / 2
-    # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l: only c_r = 0 satisfies both
+    # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l
     gaps = np.abs(v[0] / v0**2 - 1)
-    return {
-        "value": (gaps > 1e-12).mean(),  # beyond rounding
-        "largest": gaps.max(),
-        "upper": (_solve_growth_factors(rho.max(axis=1), steps, growth, scale) - 1).max() / unit,
-        "lower": (1 - _solve_growth_factors(rho.min(axis=1), steps, growth, scale)).max() / unit,
-    }
+    upper = (_solve_growth_factors(rho.max(axis=1), steps, growth, scale) - 1).max() / unit
+    lower = (1 - _solve_growth_factors(rho.min(axis=1), steps, growth, scale)).max() / unit
+    return upper, lower, gaps.max()
 
 
 def _solve_growth_factors(values: np.ndarray, steps: np.ndarray, growth: float, scale: float) -> np.ndarray:
@@ -75,20 +104,18 @@ def _solve_growth_factors(values: np.ndarray, steps: np.ndarray, growth: float, 
 
 
 RATIOS = {"alike": None, "0.3": 0.3, "0.03": 0.03}  # v_0/(sigma_0 sqrt(log m)); alike: the admissible v_0
-IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m)"
+AT_RATIOS = f"with the admissible $v_0$ (neurons alike) and {settings.RATIO} = 0.3, 0.03"
 
 
 @assumed(
     "eq13-weights",
-    says="Through stage 1 each w_r - w_r(0) is along X'y/gamma up to C (tr/gamma^(3/2)) rho_r/sqrt(gamma), C absolute.",
-    tried=settings.INSIDE
-    + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03, 3 draws",
-    holds=AtMost(ABSOLUTE, "constants", what="constant needed", form=".2g"),
-    corrected=AtMost(ABSOLUTE, what="constant needed where the neurons are alike", form=".2g"),
-    correction=IF_ALIKE,
-    reads="the constant needed in stage 1, worst neuron and step: {constants:.2g}",
+    says=r"Through stage 1 each $w_r - w_r(0)$ is along $X^\top y/\gamma$ up to $C (\mathrm{tr}/\gamma^{3/2}) "
+    r"\rho_r/\sqrt{\gamma}$, $C$ absolute.",
+    tried=f"{settings.INSIDE}, {AT_RATIOS}, 3 draws; {starts.OVER_ALIKE}",
+    correction=starts.IF_ALIKE,
+    region=starts.ALIKE,
 )
-def weights_of_the_first_stage(trial: Trial) -> Numbers:
+def weights_of_the_first_stage(trial: Trial) -> Rows:
     def needed_constant(ratio: float | None, draw: int) -> float:
         """Return the least C with which every neuron keeps the bound through stage 1."""
         run = _train_with_every_step(trial, 1.0, ratio, draw)
@@ -97,39 +124,44 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
         return shares.max() * run.history.gamma**2 / run.data.trace
 
     constants = {name: highest(needed_constant(ratio, draw) for draw in range(3)) for name, ratio in RATIOS.items()}
-    return {"value": constants["alike"], "constants": constants}
+    yield printed("constant needed in stage 1, worst neuron and step", constants, ABSOLUTE)
+
+    def constant(network: starts.Network) -> float:
+        """Return the constant that the worst neuron needs at a saved state of stage 1."""
+        run, stage = network.run, slice(1, network.run.first_state_at_t1())
+        shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
+        return shares.max() * run.history.gamma**2 / run.data.trace
+
+    yield corrected("that constant over the region", starts.over_region(trial, constant), ABSOLUTE)
 
 
 @assumed(
     "lemmaB1-products",
-    says="rho_r(t) v_r(t) >= rho_r(1) v_r(1) > 0 for t >= 1 and all r.",
-    tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03",
-    holds=AtMost(NONE, "failing", what="share of neurons for which it fails", form=".0%"),
-    corrected=AtMost(NONE, what="share where the neurons are alike", form=".0%"),
-    correction=IF_ALIKE,
-    reads="the share of neurons for which it fails at some step until t1: {failing:.0%}",
+    says=r"$\rho_r(t) v_r(t) \ge \rho_r(1) v_r(1) > 0$ for $t \ge 1$ and all $r$.",
+    tried=f"{settings.INSIDE}, {AT_RATIOS}; {starts.OVER_ALIKE}",
+    correction=starts.IF_ALIKE,
+    region=starts.ALIKE,
 )
-def products_from_the_first_step(trial: Trial) -> Numbers:
-    def failing_share(ratio: float | None) -> float:
+def products_from_the_first_step(trial: Trial) -> Rows:
+    def failing_share(run: FeatureRun) -> float:
         """Return the share of neurons for which the inequality fails at some step of stage 1."""
-        run = _train_with_every_step(trial, 1.0, ratio, 0)
         products = (run.history.alignments * run.history.magnitudes)[1 : run.first_state_at_t1()]
         return ((products < products[0]).any(axis=0) | (products[0] <= 0)).mean()
 
-    failing = {name: failing_share(ratio) for name, ratio in RATIOS.items()}
-    return {"value": failing["alike"], "failing": failing}
+    failing = {name: failing_share(_train_with_every_step(trial, 1.0, ratio, 0)) for name, ratio in RATIOS.items()}
+    yield printed("fraction of neurons for which it fails at some step until $t_1$", failing, NONE)
+    over_region = starts.over_region(trial, lambda network: failing_share(network.run))
+    yield corrected("that fraction over the region, at saved states", over_region, NONE)
 
 
 @assumed(
     "lemmaB1-quadratic",
-    says="By Lemma A.3 |X(w_r - w_s)|^2 <= 2n |w_r - w_s|_Sigma^2 for the trained weights of any two neurons.",
-    tried=settings.INSIDE + "; 200 pairs of neurons of opposite sign at t1",
-    holds=AtMost(1.0, what="largest left side over the right", form=".0f", because="the inequality as printed"),
+    says=r"By Lemma A.3 $\lvert X(w_r - w_s) \rvert^2 \le 2n \lvert w_r - w_s \rvert_\Sigma^2$ for the trained weights "
+    "of any two neurons.",
+    tried=f"{settings.INSIDE}; 200 pairs of neurons of opposite sign at $t_1$",
     expected=Verdict.REFUTED,
-    reads="|X(w_r - w_s)|^2 over 2n |w_r - w_s|_Sigma^2 is {value:.0f} at most, {median:.0f} for the median pair; "
-    "tr/(2n), what a vector in the span of the inputs has, is {span:.0f} (Lemma A.3 is for vectors apart from X)",
 )
-def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
+def quadratic_form_of_trained_weights(trial: Trial) -> Rows:
     run = _train_with_every_step(trial, 1.0, None, 0)
     at = run.first_state_at_t1()
     W = run.trajectory.weights_at(at).first
@@ -138,54 +170,58 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     pairs = min(len(up), len(down))
     gaps = W[up[:pairs]] - W[down[:pairs]]  # Sigma = I
     ratios = ((gaps @ run.data.inputs.T) ** 2).sum(axis=1) / (2 * run.data.samples * (gaps**2).sum(axis=1))
+    yield printed("largest left side over the right", ratios.max(), at_most(1.0, "the inequality as it is printed"))
+    yield fact("that ratio of the median pair", np.median(ratios))
     span = run.data.trace / (2 * run.data.samples)
-    return {"value": ratios.max(), "median": np.median(ratios), "span": span}
+    yield fact(
+        r"$\mathrm{tr}/(2n)$, which a vector in the span of the inputs has", span, "A.3 is for vectors apart from X"
+    )
 
 
 @assumed(
     "lemmaB2-output",
-    says="(2/m)|X'X W v| is at most (9/2) sqrt(gamma) through stage 2.",
+    says=r"$(2/m) \lvert X^\top X W v \rvert$ is at most $(9/2) \sqrt{\gamma}$ through stage 2.",
     tried=settings.OVER_RATIOS,
-    holds=AtMost(4.5, "pulls", what="largest (2/m)|X'X W v|/sqrt(gamma)", form=".3f", because="the bound as printed")
-    & AtLeast(1.9, "pulls", what="the same", form=".3f", because="at the end X W v/m = y and it is 2: it was reached"),
-    reads="(2/m)|X'X W v|/sqrt(gamma), the largest of each run, by v_0/(sigma_0 sqrt(log m)): {pulls:.3f}",
 )
-def size_of_the_output_gradient(trial: Trial) -> Numbers:
-    return {"pulls": neurons.TABLE.rows(trial)["pull"]}
+def size_of_the_output_gradient(trial: Trial) -> Rows:
+    pulls = neurons.rows(trial)["pull"]
+    size = r"$(2/m) \lvert X^\top X W v \rvert/\sqrt{\gamma}$ of a run"
+    yield printed(f"largest {size}, by {settings.RATIO}", pulls, at_most(4.5, "the bound as it is printed"))
+    reached = at_least(1.9, "at the end $X W v/m = y$ and it is 2: stage 2 was seen to its end")
+    yield printed(f"smallest over the ratios of the largest {size}", lowest(pulls.values()), reached)
 
 
-PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
-
-
-def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
-    """Return what Lemma B.2 says of every neuron's proxy, as rules over the numbers of these names."""
-    quarter = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
-    bound = Limit(1.0, "the bound as printed")
-    return AllOf(
-        AtMost(NONE, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%"),
-        AtLeast(quarter, least, what=f"least growth of a step over eta sqrt(gamma)/(mn){where}", form=".2g"),
-        AtMost(bound, largest, what=f"largest factor of a step over the printed bound{where}", form=".2f"),
-    )
+PROXY_RATIOS = {"alike": None, r"$v_0 = \sigma_0 \sqrt{\log m}$": 1.0}
+QUARTER = at_least(0.25, r"Lemma B.2: a step multiplies the proxy by at least $1 + \eta \sqrt{\gamma}/(4mn)$")
+BOUND = at_most(1.0, "the upper bound of Lemma B.2 as it is printed")
 
 
 @claim(
     "proxy-step",
-    says="Every neuron's proxy escalates exponentially until the loss is 4 epsilon: each step multiplies it by at "
-    "least 1 + eta sqrt(gamma)/(4mn), and by at most 3/2 (1 + 3/2 eta sqrt(gamma)/(mn)).",
-    assumes=settings.ASSUMED_AND_DOMINANT,
-    tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and with v_0 = sigma_0 sqrt(log m)",
-    holds=_proxy_rules(),
-    corrected=_proxy_rules(" where the neurons are alike", "value", "least_alike", "largest_alike"),
-    correction=IF_ALIKE + "; elsewhere the rho_r^2 of some pass the limit of the mean",
-    reads="each neuron's proxy from t1 until the loss is 4 epsilon; it ceases to exist for a share of {gone:.0%}, and "
-    "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",
+    says=r"Every neuron's proxy escalates exponentially until the loss is $4 \varepsilon$: each step multiplies it by "
+    r"at least $1 + \eta \sqrt{\gamma}/(4mn)$, and by at most $3/2 (1 + 3/2\, \eta \sqrt{\gamma}/(mn))$.",
+    assumes=settings.ASSUMED,
+    tried=rf"{settings.INSIDE}, with the admissible $v_0$ (neurons alike) and with $v_0 = \sigma_0 \sqrt{{\log m}}$; "
+    f"{starts.OVER_ALIKE}, until 8% of the loss is left",
+    correction=r"the proxy of the mean over neurons of $\rho_r^2$ does, where $v_0^2 \gamma \le 0.1$ and "
+    r"$\gamma^{3/2}/\mathrm{tr} \ge 40$; the $\rho_r^2$ of some neurons pass the limit of the mean",
+    region=starts.ALIKE,
 )
-def proxy_step(trial: Trial) -> Numbers:
-    numbers = by_name(
+def proxy_step(trial: Trial) -> Rows:
+    found = by_name(
         {name: _proxy_growth(_train_with_every_step(trial, 8.0, ratio, 0)) for name, ratio in PROXY_RATIOS.items()}
     )
-    alike = {f"{name}_alike": numbers[name]["alike"] for name in ("least", "largest")}
-    return {"value": numbers["gone"]["alike"], **numbers, **alike}
+    rules = {
+        "gone": ("fraction of neurons whose proxy ceases to exist", NONE),
+        "least": (r"least growth of the others in a step over $\eta \sqrt{\gamma}/(mn)$", QUARTER),
+        "largest": ("largest factor of a step over the printed bound", BOUND),
+    }
+    of_mean = by_name({label: _growth_of_mean(one) for label, one in starts.over_region_networks(trial).items()})
+    for name, (words, rule) in rules.items():
+        yield printed(words, found[name], rule)
+        if name != "gone":  # a proxy that ceases to exist has no growth
+            yield corrected(f"{words}, proxy of the mean over the region", of_mean[name], rule)
+    yield fact(r"largest growth in a step over $\eta \sqrt{\gamma}/(mn)$", found["most"])
 
 
 def _proxy_growth(run: FeatureRun) -> Numbers:
@@ -206,43 +242,65 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     }
 
 
+def _growth_of_mean(network: starts.Network) -> dict[str, float]:
+    """Return the least growth of the mean's proxy in a step of stage 2 over the unit of growth, and the largest factor
+    of a step over the printed bound."""
+    history, unit = network.run.history, network.growth_unit
+    assert history.steps is not None
+    stage = slice(network.run.first_state_at_t1(), network.run.first_state_at_share(starts.LEFT))
+    square = np.sqrt((history.alignments[stage] ** 2).mean(axis=1, keepdims=True))
+    proxy = misprints.appendix_proxy(square, gamma=history.gamma, trace=network.run.data.trace)[:, 0]
+    factor = (proxy[1:] / proxy[:-1]) ** (1 / np.diff(history.steps[stage]))
+    return {"least": (factor.min() - 1) / unit, "largest": factor.max() / (1.5 * (1 + 1.5 * unit))}
+
+
+PROXY_OFF = within(
+    0.1, r"$X X^\top$ is a multiple of the identity to a few percent, and the proxy diverges at the end", of=1
+)
+
+
 @assumed(
     "proxy-end",
-    says="The proxy escalates until it reaches sqrt((1 - epsilon)|y|^2/(n epsilon phi/gamma^(5/2))), where the loss is "
-    "epsilon.",
-    tried=settings.INSIDE + ", the proxy of the mean of rho_r^2 where the loss is 0.1, 0.05 and 0.02 of its start",
-    holds=Within(PROXY_OFF, "printed", of=1, what="the proxy over its printed value", form=".2f"),
-    corrected=Within(PROXY_OFF, "right", of=1, what="the proxy over sqrt((1 - e)/(e phi/gamma^(5/2)))", form=".2f"),
-    correction="it is sqrt((1 - e)/(e phi/gamma^(5/2))) with e = sqrt(2 n epsilon)/|y|, the root of the loss's share",
-    reads="the proxy of the mean over its printed value, by the share of the loss: {printed:.2f}; over the value with "
-    "the root of the share: {right:.2f}",
+    says=r"The proxy escalates until it reaches $\sqrt{(1 - \varepsilon) \lvert y \rvert^2/(n \varepsilon "
+    r"\phi/\gamma^{5/2})}$, where the loss is $\varepsilon$.",
+    tried=settings.INSIDE
+    + r", the proxy of the mean of $\rho_r^2$ where the loss is 0.1, 0.05 and 0.02 of its start; "
+    + starts.OVER_ALIKE,
+    correction=r"it is $\sqrt{(1 - e)/(e \phi/\gamma^{5/2})}$ with $e = \sqrt{2 n \varepsilon}/\lvert y \rvert$, the "
+    "root of the fraction of the loss that is left, where that is well above $n/d$",
+    region=starts.ALIKE,
 )
-def proxy_end(trial: Trial) -> Numbers:
+def proxy_end(trial: Trial) -> Rows:
     run = _train_with_every_step(trial, 8.0, None, 0)
-    rows = {}
+    over: dict[str, dict[float, Any]] = {"printed": {}, "right": {}}
     for share in (0.1, 0.05, 0.02):
         at = run.first_state_at_share(share)
         proxy = run.stages.proxy(run.history.alignments[at])
         root = np.sqrt(run.loss_share[at])
-        printed = misprints.final_proxy(run.stages, run.history.loss[at])
-        rows[share] = {"printed": proxy / printed, "right": proxy / np.sqrt((1 - root) / root * run.stages.limit)}
-    return by_name(rows)
+        over["printed"][share] = proxy / misprints.final_proxy(run.stages, run.history.loss[at])
+        over["right"][share] = proxy / np.sqrt((1 - root) / root * run.stages.limit)
+    yield printed("proxy of the mean over its printed value, by fraction of the loss", over["printed"], PROXY_OFF)
+    corrected_value = r"proxy over $\sqrt{(1 - e)/(e \phi/\gamma^{5/2})}$, by fraction of the loss"
+    yield corrected(corrected_value, over["right"], PROXY_OFF)
+
+    def over_its_value(network: starts.Network) -> float:
+        """Return the proxy of the mean over that value where a tenth of the loss is left."""
+        at = network.run.first_state_at_share(0.1)
+        stages, root = network.run.stages, np.sqrt(network.run.loss_share[at])
+        return stages.proxy(network.run.history.alignments[at]) / np.sqrt((1 - root) / root * stages.limit)
+
+    yield corrected("that where 10% is left, over the region", starts.over_region(trial, over_its_value), PROXY_OFF)
 
 
 @assumed(
     "final-loss",
-    says="L(t2) <= 2|beta|^2 (eps_lambda/tr)^2 + eps_rho^2 |beta|^2 tr^2 + O(sigma_0^2 gamma^(1/2)), eps_rho the "
-    "share of its limit that rho^2 lacks.",
-    tried=settings.INSIDE
-    + ", at every saved state after t1; eps_lambda is |XX' - tr I|, eps_rho by the mean of rho_r^2",
-    holds=AtMost(
-        1.0, what="loss over the bound without tr^2", form=".2f", because="the inequality, in its sharper form"
-    )
-    & AtLeast(0.01, what="the same", form=".2f", because="a bound a hundred times too large would say nothing"),
-    reads="the largest ratio of the loss to the bound after t1 is {printed:.1e} as printed, {value:.2f} without the "
-    "tr^2, which comes from eps_rho XX' for eps_rho I",
+    says=r"$L(t_2) \le 2 \lvert \beta \rvert^2 (\varepsilon_\lambda/\mathrm{tr})^2 + \varepsilon_\rho^2 \lvert \beta "
+    r"\rvert^2 \mathrm{tr}^2 + O(\sigma_0^2 \gamma^{1/2})$, $\varepsilon_\rho$ the fraction of its limit that "
+    r"$\rho^2$ lacks.",
+    tried=settings.INSIDE + r", at every saved state after $t_1$; $\varepsilon_\lambda$ is $\lvert X X^\top - "
+    r"\mathrm{tr} I \rvert$, $\varepsilon_\rho$ by the mean of $\rho_r^2$",
 )
-def final_loss(trial: Trial) -> Numbers:
+def final_loss(trial: Trial) -> Rows:
     run = _train_with_every_step(trial, 8.0, None, 0)
     history = run.history
     data = run.data
@@ -251,7 +309,12 @@ def final_loss(trial: Trial) -> Numbers:
     lacking = 1 - history.mean_square[later] * data.trace / history.gamma**1.5
     size = max(data.signal**2, (data.outputs**2).mean())  # 2|beta|^2 bounds |y|^2/n in the proof
     fixed = 2 * size * (gap / data.trace) ** 2 + run.scales["first_std"] ** 2 * np.sqrt(history.gamma)
-    printed, right = (
+    as_printed, sharper = (
         (history.loss[later] / (fixed + lacking**2 * size * factor)).max() for factor in (data.trace**2, 1.0)
     )
-    return {"value": right, "printed": printed}
+    power = r"$\max(\lvert \beta \rvert^2, \lvert y \rvert^2/n)$ for $\lvert \beta \rvert^2$"
+    over = rf"largest loss after $t_1$ over the bound without $\mathrm{{tr}}^2$, {power}"
+    yield printed(over, sharper, at_most(1.0, "the inequality, in its sharper form"))
+    says_something = at_least(0.01, "a bound a hundred times too large would say nothing")
+    yield printed(f"{over}, from below", sharper, says_something)
+    yield fact("that ratio to the bound as it is printed", as_printed)

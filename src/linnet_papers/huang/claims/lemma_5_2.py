@@ -4,78 +4,101 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.problems.subgaussian import Regression
 from linnet_papers.huang import settings
-from linnet_papers.huang.tables import neurons, region
-from linnet_papers.huang.tables.neurons import where_dominant
+from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train_inside
-from linnet_papers.reproduction import AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, claim
+from linnet_papers.reproduction import (
+    Estimate,
+    Numbers,
+    Rows,
+    Trial,
+    Verdict,
+    at_most,
+    below,
+    claim,
+    corrected,
+    fact,
+    printed,
+)
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
 
-SPREAD = Limit(10.0, "of order 1 for every neuron: none ten times above or below the median one")
-STRONG = 40.0  # of n^(3/2)|beta|^3 sqrt(tr): at t1 1/40 of the output is learned, and 95% of the loss is left
+SPREAD = at_most(10.0, "of order 1 for every neuron: none ten times above or below the median one")
 SIGNALS = (1.0, 1.5, 2.0, 3.0)
 
 
 @claim(
     "lemma5.2",
-    says="At t1 every alignment is of order 1 and every magnitude of order 1/(sqrt(n tr)|beta|).",
-    assumes=settings.ASSUMED_AND_DOMINANT + "; and n^(3/2)|beta|^3 sqrt(tr) well above 1",
-    tried=settings.OVER_RATIOS + "; and " + settings.OVER_SIGNALS + "; t1 is where the median |rho_r| is 1",
-    holds=AtMost(SPREAD, "worst", what="factor by which an alignment or a magnitude is off its order"),
-    corrected=AtMost(SPREAD, what="that factor where v_0 dominates and n^(3/2)|beta|^3 sqrt(tr) is above 40"),
-    correction="it holds for every neuron where v_0 is well above sigma_0 sqrt(log m) and n^(3/2)|beta|^3 sqrt(tr), "
-    "the square of the alignment at the end, well above 1",
-    reads="|rho_r(t1)| over all neurons in units of their median, which is 1, by v_0/(sigma_0 sqrt(log m)): least "
-    "{least:.2g}; largest {most:.2g}; the factor off its order of any |rho_r| or |v_r| sqrt(n tr)|beta|: {worst:.2g} "
-    "(inf: the median |rho| never reaches 1)",
+    says=r"At $t_1$ every alignment is of order 1 and every magnitude of order "
+    r"$1/(\sqrt{n\,\mathrm{tr}}\, \lvert \beta \rvert)$.",
+    assumes=settings.ASSUMED,
+    tried=f"{settings.OVER_RATIOS}; and {settings.OVER_SIGNALS}; {starts.OVER_ALIKE}; "
+    r"$t_1$ is where the median $\lvert \rho_r \rvert$ is 1",
+    correction=rf"{starts.IF_ALIKE}, with $\lvert \beta \rvert^2 + \sigma_y^2$, the power of a label, for $\lvert "
+    r"\beta \rvert^2$ in the order of the magnitudes",
+    region=starts.ALIKE,
 )
-def end_of_the_first_stage(trial: Trial) -> Numbers:
-    rows, corners = neurons.TABLE.rows(trial), region.TABLE.rows(trial)
+def end_of_the_first_stage(trial: Trial) -> Rows:
+    rows, corners = neurons.rows(trial), region.rows(trial)
     least, most, sizes = rows["least"], rows["most"], rows["magnitudes"]
     worst = {key: highest(most[key], 1 / least[key], sizes[key][1], 1 / sizes[key][0]) for key in least}
-    trace = settings.size(trial.quick)["dim"]
-    strengths = {name: settings.SAMPLES**1.5 * signal**3 * np.sqrt(trace) for name, signal in corners["signal"].items()}
-    far = [corners["worst"][name] for name, strength in strengths.items() if strength >= STRONG]
-    return {
-        "value": highest([*where_dominant(worst).values(), *far]),
-        "least": least,
-        "most": most,
-        "worst": worst | corners["worst"],
-    }
+    off = "factor by which an alignment or a magnitude is off its order"
+    yield printed(f"{off}, by {settings.RATIO} or signal", worst | corners["worst"], SPREAD)
+    yield corrected(
+        f"{off}, with the power of a label, over the region", starts.over_region(trial, _factor_off), SPREAD
+    )
+    noisy = starts.network(trial, strength=4e4, start=1e-3, ratio=30.0, noise=1.0).run
+    unit = noisy.inverse_magnitude_unit * np.median(np.abs(noisy.history_at(noisy.first_time()).magnitudes))
+    yield fact("median magnitude over the printed order, noise at the limit of (5)", unit)
+    alignment = rf"$\lvert \rho_r(t_1) \rvert$ over its median, by {settings.RATIO}"
+    yield fact(f"smallest {alignment}", least)
+    yield fact(f"largest {alignment}", most)
+
+
+def _factor_off(network: starts.Network) -> float:
+    """Return the factor by which an alignment or a magnitude is off its order at t1, by the power of a label."""
+    data, stage = network.run.data, network.stage
+    unit = np.sqrt(data.samples * data.trace * _label_power(data))
+    sizes = np.abs([stage.alignments[0], stage.magnitudes[0] * unit])
+    return highest(sizes.max(), 1 / sizes.min())
+
+
+def _label_power(data: Regression) -> float:
+    """Return |beta|^2 + sigma_y^2."""
+    return data.signal**2 + data.noise_variance
 
 
 @claim(
     "lemma5.2-kernel",
-    says="At t1 the kernel is within C/(m n^3 |beta|^6 tr) of the target-aligned one, C an absolute constant.",
+    says=r"At $t_1$ the kernel is within $C/(m n^3 \lvert \beta \rvert^6 \mathrm{tr})$ of the target-aligned one, $C$ "
+    "an absolute constant.",
     assumes=settings.ASSUMED,
-    tried=settings.INSIDE + "; |beta| = 1, 1.5, 2, 3 with 3 draws of each (quick: 2), v_0 and sigma_0 1 and 1/1000 "
-    "times the admissible ones, every step kept, at the best time of all",
-    holds=Below(
-        0.5,
-        what="least power of |beta| by which C must grow",
-        form=".2f",
-        because="an absolute constant has power 0; the terms of the distance give 4 for v_0 in proportion to its limit "
-        "and 1 for v_0 to 0: half of the smaller tells them apart",
-    ),
+    tried=rf"{settings.INSIDE}; $\lvert \beta \rvert$ = 1, 1.5, 2, 3 with 3 draws of each (quick: 2), $v_0$ and "
+    r"$\sigma_0$ 1 and 1/1000 times the admissible ones, every step kept, at the best time of all",
     expected=Verdict.REFUTED,
-    reads="C needed at the best time for |beta| = 1, 1.5, 2, 3: {constants:.2g} from the admissible start, "
-    "{vanishing:.2g} from one 1/1000 of it; powers of |beta|: {powers:.2f}; relative to the kernel the distance is "
-    "{relative.lowest:.1%} to {relative.highest:.1%}, {shares.lowest:.2f} to {shares.highest:.2f} times v_0^2 gamma",
 )
-def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Numbers:
-    admissible, vanishing = (_kernel_constants(trial, smaller) for smaller in (1.0, 1e-3))
-    constants = {"admissible": admissible["constants"], "vanishing": vanishing["constants"]}
-    means = {name: np.exp(np.mean(np.log(each), axis=1)) for name, each in constants.items()}  # over draws, by signal
-    powers = {name: Estimate(*exponent(SIGNALS, each)) for name, each in means.items()}
-    return {
-        "value": lowest(power.value for power in powers.values()),
-        "powers": powers,
-        "constants": means["admissible"],
-        "vanishing": means["vanishing"],
-        "relative": admissible["relative"].ravel(),
-        "shares": (admissible["relative"] / admissible["law"]).ravel(),
-    }
+def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Rows:
+    starts = {"admissible start": _kernel_constants(trial, 1.0), "1/1000 of it": _kernel_constants(trial, 1e-3)}
+    means = {name: np.exp(np.log(each["constants"]).mean(axis=1)) for name, each in starts.items()}  # by signal
+    powers = {name: Estimate(*exponent(SIGNALS, starts[name]["constants"])) for name in starts}
+    absolute = below(
+        0.5,
+        "an absolute constant has power 0; the terms of the distance give 4 for $v_0$ in proportion to its limit and 1 "
+        "for $v_0$ to 0: half of the smaller tells them apart",
+    )
+    least = lowest(power.value for power in powers.values())
+    yield printed(
+        r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the start where it is least", least, absolute
+    )
+    yield fact("that power, with its standard error", powers)
+    for name, each in means.items():
+        constants = {f"{signal:g}": constant for signal, constant in zip(SIGNALS, each, strict=True)}
+        yield fact(rf"$C$ needed at the best time, by $\lvert \beta \rvert$, {name}", constants)
+    relative = starts["admissible start"]["relative"]
+    yield fact("distance relative to the kernel, admissible start", [relative.min(), relative.max()])
+    laws = relative / starts["admissible start"]["law"]
+    yield fact(r"that distance over $v_0^2 \gamma$", [laws.min(), laws.max()])
 
 
 def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:

@@ -6,63 +6,87 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.tables import neurons, region
+from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train
-from linnet_papers.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
-from linnet_papers.reproduction.datasets import by_name
-from linnet_papers.reproduction.fits import highest, lowest
-
-SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
-NEGLIGIBLE = Limit(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")
-INSIDE = AtLeast(
-    1.0, "inside", times="networks", what="networks that satisfy the printed assumption", because="it is said of these"
+from linnet_papers.reproduction import (
+    Numbers,
+    Row,
+    Rows,
+    Trial,
+    at_least,
+    at_most,
+    below,
+    claim,
+    corrected,
+    fact,
+    given,
+    printed,
 )
+from linnet_papers.reproduction.datasets import by_name
+from linnet_papers.reproduction.fits import highest
+
+SETTLED = at_least(0.95, "a ratio of layers that has come within 5% of its end")
+NEGLIGIBLE = below(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")
+UNSETTLED = below(0.95, "both conditions are needed: beyond either, the layers have not come within 5% of their end")
+
+
+def _inside(rows: region.Rows) -> Row:
+    """Return the row that all networks of the region satisfy the printed assumption."""
+    inside, networks = (sum(rows[name].values()) for name in ("inside", "networks"))
+    every = at_least(networks, "the statement is made of networks inside the assumption, so each must be")
+    return given("networks that satisfy the printed assumption", inside, every)
 
 
 @claim(
     "two-stages",
     says="Conditions (2) and (3) ensure two stages: the layers settle while the loss remains high.",
     assumes=settings.ASSUMED,
-    tried=settings.OVER_SIGNALS,
-    given=INSIDE,
-    holds=AtLeast(SETTLED, "ratios", what="median ratio of the layers where the loss has lost 5%", form=".4f"),
-    corrected=AtLeast(SETTLED, what="that ratio where v_0^2 is below sqrt(gamma)/(400 tr)", form=".4f")
-    & Above(1, "corners", what="pairs of signal and margin with such a v_0", because="one pair is no region"),
-    correction="they do where v_0^2 is also well below sqrt(gamma)/tr, for every v_0 that (3) admits where "
-    "n^(3/2)|beta|^3 sqrt(tr) is large: a condition that the assumption lacks",
-    reads="where the loss has lost 5%, the least median rho/(v sqrt(gamma)) is {ratios:.4f}; v_0^2 over sqrt(gamma)/tr "
-    "there: {starts:.1e}; networks inside the printed assumption: {inside} of {networks}; what is left of the loss "
-    "where the median |rho| is 1 (0: never): {first_shares:.3f}",
+    tried=f"{settings.OVER_SIGNALS}; {starts.OVER_SETTLED}",
+    correction=r"they do where also $v_0^2 \le \sqrt{\gamma}/(1000\,\mathrm{tr})$ and $\sigma_0^2 \le "
+    r"\sqrt{\gamma}/(40\,000\,\mathrm{tr})$: both squares well below the $v^2$ at the end, conditions that the "
+    "assumption lacks",
+    region=starts.SETTLED,
 )
-def two_stages(trial: Trial) -> Numbers:
-    rows = region.TABLE.rows(trial)
-    small = region.where_start_is_small(rows, "settled")
-    return {
-        "value": lowest(small) if small else float("nan"),
-        "corners": len(small),
-        "ratios": rows["settled"],
-        "starts": rows["start"],
-        "first_shares": rows["first_share"],
-        **region.count_inside(rows),
-    }
+def two_stages(trial: Trial) -> Rows:
+    rows = region.rows(trial)
+    yield _inside(rows)
+    ratio = r"median $\rho/(v \sqrt{\gamma})$ where the loss has lost 5%"
+    yield printed(f"{ratio}, by signal and margin", rows["settled"], SETTLED)
+    yield corrected(f"{ratio}, over the region", starts.over_region(trial, _settled_ratio), SETTLED)
+    for words, scales in {"v_0^2": {"second_layer": 1e-2}, r"\sigma_0^2": {"first_layer": 2.5e-4}}.items():
+        outside = starts.network(trial, **{"second_layer": 1e-6, "first_layer": 1e-8} | scales)
+        yield corrected(f"{ratio}, ${words}$ ten times outside", _settled_ratio(outside), UNSETTLED)
+    yield fact(r"$v_0^2$ over $\sqrt{\gamma}/\mathrm{tr}$", rows["start"])
+    left = r"fraction of the loss left where the median $\lvert \rho \rvert$ is 1"
+    yield fact(left, rows["first_share"], "0: it never is")
+
+
+def _settled_ratio(network: starts.Network) -> float:
+    """Return the median ratio of the layers where the loss has lost 5%."""
+    history = network.run.history
+    return float(np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio))
 
 
 @claim(
     "small-output",
-    says="f(x_i) << y_i for all i at the start: guaranteed under Assumption 4.1.",
+    says=r"$f(x_i) \ll y_i$ for all $i$ at the start: guaranteed under Assumption 4.1.",
     assumes=settings.ASSUMED,
-    tried=settings.OVER_SIGNALS + "; and " + settings.OVER_RATIOS,
-    given=INSIDE,
-    holds=Below(NEGLIGIBLE, "largest", what="largest |f(x_i)| over the least |y_i|", form=".1e"),
-    corrected=Below(NEGLIGIBLE, what="that where v_0^2 is below sqrt(gamma)/(400 tr)", form=".1e"),
-    correction="it is where v_0^2 is also well below sqrt(gamma)/tr",
-    reads="the largest |f(x_i)| of the start over the least |y_i| of its data: {largest:.1e}",
+    tried=f"{settings.OVER_SIGNALS}; and {settings.OVER_RATIOS}; {starts.OVER_SETTLED}",
+    correction=r"it is where $v_0^2$ and $\sigma_0^2$ are also well below $\sqrt{\gamma}/\mathrm{tr}$",
+    region=starts.SETTLED,
 )
-def small_output(trial: Trial) -> Numbers:
-    rows, ratios = region.TABLE.rows(trial), neurons.TABLE.rows(trial)["first_output"]
-    largest = rows["first_output"] | {"any ratio": highest(ratios.values())}
-    small = region.where_start_is_small(rows, "first_output")
-    return {"value": highest([largest["any ratio"], *small]), "largest": largest, **region.count_inside(rows)}
+def small_output(trial: Trial) -> Rows:
+    rows, ratios = region.rows(trial), neurons.rows(trial)["first_output"]
+    yield _inside(rows)
+    at_unit_signal = {"any ratio": highest(ratios.values())}
+    output = r"largest $\lvert f(x_i) \rvert$ of the start over the smallest $\lvert y_i \rvert$"
+    yield printed(output, rows["first_output"] | at_unit_signal, NEGLIGIBLE)
+    small = starts.over_region(trial, lambda network: network.run.relative_first_output)
+    yield corrected(f"{output}, over the region", small, NEGLIGIBLE)
+
+
+LAZY = at_most(0.1, r"lazy: alignments of a tenth of $\sqrt{\gamma}$ times the magnitudes when half the loss is gone")
+RICH = at_least(0.9, "feature learning: nine tenths of the ratio 1 of layers that grew together")
 
 
 @claim(
@@ -70,28 +94,16 @@ def small_output(trial: Trial) -> Numbers:
     says="Large alignments with small magnitudes are feature learning, small ones with large magnitudes lazy training: "
     "the start's scale decides which.",
     assumes="none stated",
-    tried="unit signal, n = 10, d = 2000, m = 256, sigma_0 = 1e-8, v_0 from 1e-3 to 100 times the final magnitude; "
-    "read when half the loss is gone",
-    holds=AtMost(
-        0.1,
-        what="rho/(v sqrt(gamma)) from the largest start",
-        form=".3f",
-        because="lazy: alignments of a tenth of sqrt(gamma) times the magnitudes or less when half the loss is gone",
-    )
-    & AtLeast(
-        0.9,
-        "small",
-        what="from the smallest start",
-        form=".3f",
-        because="feature learning: nine tenths of it or more",
-    ),
-    reads="median rho/(v sqrt(gamma)) when half the loss is gone, by v_0 in units of the final magnitude: "
-    "{ratios:.3f}; the change of |v| by then: {moved:+.1%}",
+    tried=r"unit signal, $n = 10$, $d = 2000$, $m = 256$, $\sigma_0 = 10^{-8}$, $v_0$ from $10^{-3}$ to 100 times the "
+    "final magnitude; read when half the loss is gone",
 )
-def dichotomy(trial: Trial) -> Numbers:
+def dichotomy(trial: Trial) -> Rows:
     half = _states_at_half_loss(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
     ratios = half["ratios"]
-    return {"value": ratios[100.0], "small": ratios[1e-3], "ratios": ratios, "moved": half["moved"]}
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the largest start", ratios[100.0], LAZY)
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the smallest start", ratios[1e-3], RICH)
+    yield fact(r"$\rho/(v \sqrt{\gamma})$ by $v_0$ in units of the final magnitude", ratios)
+    yield fact(r"relative change of $\lvert v \rvert$ by then", half["moved"])
 
 
 def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> Numbers:
@@ -119,26 +131,21 @@ def _states_at_half_loss(trial: Trial, sizes: tuple[float, ...]) -> Numbers:
 @claim(
     "crossover",
     where="ours, for the two cases below Eq. (6)",
-    says="Between lazy training and feature learning rho/(v sqrt(gamma)) is tanh(asinh(2 (1 - sqrt(L/L0)) "
-    "v_end^2/v_0^2)/2), v_end^2 = sqrt(gamma)/tr.",
-    assumes="sigma_0 well below v_0, XX' near a multiple of the identity",
-    tried="v_0 from 1/10 to 3 times the final magnitude when half the loss is gone; and where 5% of it is lost: "
+    says=r"Between lazy training and feature learning $\rho/(v \sqrt{\gamma})$ is "
+    r"$\tanh(\mathrm{asinh}(2 (1 - \sqrt{L/L_0}) v_\infty^2/v_0^2)/2)$, $v_\infty^2 = \sqrt{\gamma}/\mathrm{tr}$.",
+    assumes=r"$\sigma_0$ well below $v_0$, $X X^\top$ near a multiple of the identity",
+    tried="$v_0$ from 1/10 to 3 times the final magnitude when half the loss is gone; and where 5% of it is lost: "
     + settings.OVER_SIGNALS,
-    holds=Below(
-        0.03,
-        "off",
-        what="largest distance of the ratio from the formula",
-        form=".4f",
-        because="XX' is a multiple of the identity to a few percent, and the ratio lies between 0 and 1",
-    ),
-    reads="distance of the measured ratio from the formula: {off:.4f}; the ratios by v_0 over its end: {ratios:.3f}",
 )
-def crossover(trial: Trial) -> Numbers:
+def crossover(trial: Trial) -> Rows:
     half = _states_at_half_loss(trial, (0.1, 0.3, 1.0, 3.0))
     ratios = half["ratios"]
     formula = ln.theories.feature_learning.lazy_feature_ratio
     off = {
-        f"v_0 = {size:g}": abs(ratio - float(formula(size**2, half["shares"][size]))) for size, ratio in ratios.items()
+        f"$v_0 = {size:g}$": abs(ratio - float(formula(size**2, half["shares"][size])))
+        for size, ratio in ratios.items()
     }
-    off |= region.TABLE.rows(trial)["crossover_off"]
-    return {"off": off, "ratios": ratios}
+    off |= region.rows(trial)["crossover_off"]
+    near = below(0.03, r"$X X^\top$ is a multiple of the identity to a few percent, and the ratio is between 0 and 1")
+    yield printed("largest distance of the ratio from the formula", off, near)
+    yield fact("ratio by $v_0$ in units of its end", ratios)

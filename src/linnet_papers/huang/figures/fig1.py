@@ -8,15 +8,15 @@ from linnet_papers.huang import misprints
 from linnet_papers.huang import settings as paper
 from linnet_papers.huang.figures import curves, panels
 from linnet_papers.huang.training.runs import train_section_six
-from linnet_papers.reproduction import Check, Figure, Limit, Settings
+from linnet_papers.reproduction import Figure, Rows, Settings, above, below, fact, printed, within
 from linnet_papers.reproduction.datasets import Dataset
 
-TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
-STAYED = Limit(0.01, "in the second stage everything grows along the feature: what is left aside is below 1%")
-SQUARE = Limit(0.02, "twice the limit of the ratio, of which it is the square")
-ALIGNED = Limit(0.999, "a cosine to three digits, as the panel shows it")
-CLOSED = Limit(0.1, "the closed form is for a vanishing start, and the run is not quite at its end")
-FOLLOWED = Limit(0.01, "of the first loss: a line's width in the panel")
+TURNED = within(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel", of=1)
+STAYED = within(0.01, "in stage 2 everything grows along the feature: what is left aside is below 1%", of=1)
+SQUARE = within(0.02, "twice the limit of the ratio, of which it is the square", of=1)
+ALIGNED = above(0.999, "a cosine to three digits, as the panel shows it")
+CLOSED = within(0.1, "the closed form is for a vanishing start, and the run is not quite at its end", of=1)
+FOLLOWED = below(0.01, "of the first loss: a line's width in the panel")
 
 
 class TwoStages(Settings):
@@ -44,43 +44,30 @@ def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
     )
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     high = ds.loss.values > paper.FIRST_SHARE
-    before = float(ds.ratio.values[high][-1])
-    end = float(ds.ratio[-1])
-    square = float(ds.mean_square[-1])
+    ratio = r"median $\rho/(v \sqrt{\gamma})$"
+    yield printed(f"{ratio} at the last step with the loss above 95%", float(ds.ratio.values[high][-1]), TURNED)
+    yield printed(f"{ratio} at the end", float(ds.ratio[-1]), STAYED)
+    yield printed(r"mean $\rho^2$ at the end over $\gamma^{5/2}/\phi$", float(ds.mean_square[-1]), SQUARE)
     cosine = float(ds.kernel_cosine.values[~high].min())
+    yield printed("smallest cosine of the kernel to the target-aligned one from there on", cosine, ALIGNED)
+    yield from panels.kernel_facts(ds)
+    end = float(ds.kernel_distance[-1]) / ds.attrs["end_distance"]
+    yield printed("that distance at the end over its closed form", end, CLOSED)
     gap = float(abs(ds.loss - ds.loss_theory).max())
-    return [
-        _check_near_one("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
-        _check_near_one("median rho/(v sqrt(gamma)) at the end", end, STAYED),
-        _check_near_one("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
-        Check.above("least NTK cosine to the target-aligned kernel from there on", cosine, ALIGNED, form=".5f"),
-        panels.kernel_check(ds),
-        _check_near_prediction("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
-        Check.below("loss against eq. (10) with the mean over neurons: max error", gap, FOLLOWED, form=".2g"),
-        Check(
-            f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "
-            f"{ds.attrs['first_time_alignment']:.2f} (predicted {ds.attrs['first_time_predicted']:.2f}): with v0 "
-            f"sqrt(gamma) = {ds.attrs['root_gamma'] * ds.attrs['magnitude']:.0f} the alignment passes 1 at once"
-        ),
-        Check(
-            f"with all constants 1 the settings are outside conditions {ds.attrs['broken'] or 'none'} of the printed "
-            "Assumption 4.1; the two stages appear all the same"
-        ),
-    ]
-
-
-def _check_near_one(what: str, value: float, limit: float) -> Check:
-    """Check that a value is within `limit` of 1."""
-    off = abs(value - 1)
-    return Check(f"{what}: {value:.4f} (within {limit:.0%} of 1: {off:.2%})", value, limit, off < limit)
-
-
-def _check_near_prediction(what: str, value: float, predicted: float) -> Check:
-    """Check that a value is near what the closed form predicts."""
-    off = abs(value / predicted - 1)
-    return Check.below(f"{what}: {value:.4f}, by the closed form {predicted:.4f} (off by {off:.1%})", off, CLOSED)
+    yield printed("largest distance of the loss from Eq. (10) with the mean over neurons", gap, FOLLOWED)
+    yield fact("step at which the loss has lost 5%", ds.attrs["first_time_loss"])
+    passed = r"step at which the median $\lvert \rho \rvert$ is 1"
+    root = ds.attrs["root_gamma"] * ds.attrs["magnitude"]
+    yield fact(passed, ds.attrs["first_time_alignment"], rf"at once, as $v_0 \sqrt{{\gamma}}$ is {root:.0f}")
+    yield fact(f"{passed}, predicted", ds.attrs["first_time_predicted"])
+    broken = f"conditions {ds.attrs['broken'] or 'none'}; the two stages appear all the same"
+    yield fact(
+        "conditions of the printed Assumption 4.1 that are broken with all constants 1",
+        ds.attrs["broken"].count(",") + bool(ds.attrs["broken"]),
+        broken,
+    )
 
 
 FIGURE = Figure(

@@ -6,7 +6,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from linnet_papers.huang import settings as paper
 from linnet_papers.huang.figures import images, panels
-from linnet_papers.reproduction import Check, Figure
+from linnet_papers.reproduction import Figure, Rows, fact
 from linnet_papers.reproduction.datasets import Dataset
 
 
@@ -15,31 +15,28 @@ class ReluSettings(images.ImageSettings):
 
     growth: PositiveFloat = paper.RELU_GROWTH
     steps: PositiveInt = 1600
-    until: PositiveFloat = 1.0
+    until: PositiveFloat = 0.02
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
     return images.train_for_figure(settings, chosen, relu=True)
 
 
-def check(ds: Dataset) -> list[Check]:
+def check(ds: Dataset) -> Rows:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
-    return [
-        *images.stage_checks(ds),
-        Check(
-            "kernel cosine to the target-aligned kernel gated by the side of the feature: "
-            f"{gated[0]:.4f} at the start, {gated[first]:.4f} at t1, {gated[-1]:.4f} at the end"
-        ),
-        *images.convention_checks(ds),
-    ]
+    yield from images.stage_rows(ds)
+    at = {"at the start": gated[0], "at $t_1$": gated[first], "at the end": gated[-1]}
+    yield fact("kernel cosine to the target-aligned kernel gated by the side of the feature", at)
+    yield from images.convention_facts(ds)
 
 
 FIGURE = Figure(
     name="fig3",
-    title="Two stages of a ReLU network on real images",
+    title="Two stages of a ReLU network on photographs, a stand-in for CIFAR-10",
     caption=(
-        "The same for a two-layer ReLU network, with its own first-layer weights in the definition of rho_r. What the "
+        "The same for a two-layer ReLU network, until 2% of the loss is left, with its own first-layer weights in the "
+        "definition of rho_r. What the "
         "kernel turns to depends on conventions that the paper does not give. On centered pixels with targets +1 and "
         "-1, drawn here, its cosine to the linear network's target-aligned kernel stays near 0.7, and the kernel is "
         "closer to that one restricted to pairs of images on the same side of the feature, which is what neurons with "

@@ -16,7 +16,7 @@ from linnet_papers.huang.training.pictures import (
     describe_convention,
     picture_network,
 )
-from linnet_papers.reproduction import Check, Limit, Settings
+from linnet_papers.reproduction import Rows, Settings, above, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, by_name, labeled, variable_attributes
 
 OPTIONS = {
@@ -26,7 +26,7 @@ OPTIONS = {
 }
 
 
-SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few per cent aside")
+SETTLED = above(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few percent aside")
 
 
 class ImageSettings(Settings):
@@ -35,9 +35,9 @@ class ImageSettings(Settings):
     Pictures of two classes, `centered` or raw, scaled to unit mean square; `targets` are "signs" (+1 and -1) or
     "labels" (the numbers of the classes). The classes are the set's own pair unless given. `growth` is the step as the
     growth per step of the first stage: the canonical step is `growth` n/sqrt(gamma), so that one number suits every
-    data set. Training goes on, twice as long each time, until no more than `until` of what can be lost is left, and
-    keeps about `states` states, evenly spaced in the logarithm of the step. `conventions` trains the other three
-    combinations of pixels and targets as well.
+    data set, but at most `sharpness` over the largest curvature at the end. Training goes on, twice as long each time,
+    until no more than `until` of what can be lost is left, and keeps about `states` states, evenly spaced in the
+    logarithm of the step. `conventions` trains the other three combinations of pixels and targets as well.
     """
 
     data: str = "photographs"
@@ -52,8 +52,9 @@ class ImageSettings(Settings):
     growth: PositiveFloat = settings.LINEAR_GROWTH
     first_std: PositiveFloat = settings.IMAGE_FIRST_STD
     magnitude: PositiveFloat = settings.IMAGE_MAGNITUDE
+    sharpness: PositiveFloat = 1.8
     steps: PositiveInt = 600
-    until: PositiveFloat = 0.02
+    until: PositiveFloat = 0.005
     states: PositiveInt = 200
 
 
@@ -66,7 +67,9 @@ def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, s
         *pair, samples=chosen.samples, key=chosen.seed, centered=chosen.centered, targets=chosen.targets
     )
     names = [loaded.classes[loaded.pair[i] if label is None else label] for i, label in enumerate(pair)]
-    taken = chosen.model_dump(include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until"})
+    taken = chosen.model_dump(
+        include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until", "sharpness"}
+    )
     run = picture_network(X, y, relu=relu, save_every=ln.trajectories.log_spaced(chosen.states), **taken)
     return run, f"{len(y)} images of {loaded.name} ({' and '.join(names)})", X.shape[1]
 
@@ -117,7 +120,8 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
     ds = curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(letters or panels.PANELS),
         data=words,
-        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs",
+        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs"
+        + ("" if chosen.data.startswith("cifar10") else ", a stand-in for CIFAR-10"),
         convention_drawn=describe_convention(chosen.centered, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
@@ -130,64 +134,43 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
     return ds.merge(compare_conventions(chosen, run, relu=relu)) if chosen.conventions else ds
 
 
-def stage_checks(ds: Dataset) -> list[Check]:
-    """Return the paper's three behaviors measured: loss flat then falling, ratio settled at t1, kernel turned.
+def stage_rows(ds: Dataset) -> Rows:
+    """Yield the paper's three behaviors measured: loss flat then falling, ratio settled at t1, kernel turned.
 
     The ratio of a linear network must have settled at t1, as its equations have it.
     """
     loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
     begun = loss <= settings.FIRST_SHARE
-    relu = panels.is_relu(ds)
     first = int(np.argmax(begun)) if begun.any() else len(loss) - 1
     floor = ds.attrs["loss_floor"]
     dropped = int(np.argmax(loss <= max(floor + 0.1 * (1 - floor), loss[-1])))
     during = ratio[first : dropped + 1]
-    spread = float(np.ptp(during) / during.mean())
-    return [
-        Check(
-            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} of "
-            f"XX'. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of what can be lost (or "
-            f"all that was) by step {int(ds.step[dropped])}"
-        ),
-        Check(
-            f"median rho/(v sqrt(gamma)) where the loss has lost 5%: {ratio[first]:.4f} (above {SETTLED:g}: settled)",
-            float(ratio[first]),
-            SETTLED,
-            None if relu else bool(ratio[first] > SETTLED),
-        ),
-        Check(f"its spread over the drop: {spread:.2%}, where a stable ratio is claimed", spread),
-        Check(
-            f"and at the last step, {int(ds.step[-1])}, where {ds.attrs['left']:.2%} of what can be lost is left: "
-            f"{ratio[-1]:.3f}"
-            + ("" if relu else f"; at the end of training, by the closed form, {ds.attrs['end_ratio']:.3f}")
-        ),
-        Check(
-            f"kernel cosine to the target-aligned kernel: {cosine[0]:.4f} at the start, {cosine[first]:.4f} at t1, "
-            f"{cosine[dropped]:.4f} after the drop, {cosine[-1]:.4f} at the end"
-        ),
-    ]
+    median = r"median $\rho/(v \sqrt{\gamma})$"
+    at_first = f"{median} where the loss has lost 5%", float(ratio[first])
+    yield fact(r"fraction of $X X^\top$ in its first mode", ds.attrs["dominance"], f"{ds.attrs['data']}")
+    yield fact("step at which the loss has lost 5%", ds.attrs["first_time_loss"], ds.attrs["convention_drawn"])
+    yield fact("step at which it has lost 90% of what can be lost, or all that was", int(ds.step[dropped]))
+    yield fact(*at_first) if panels.is_relu(ds) else printed(*at_first, SETTLED)
+    yield fact("spread of that ratio over the drop, over its mean", float(np.ptp(during) / during.mean()))
+    yield fact(f"{median} at the last step, {int(ds.step[-1])}", float(ratio[-1]))
+    yield fact("fraction left there of what can be lost", ds.attrs["left"])
+    if not panels.is_relu(ds):
+        yield fact(f"{median} at the end of training by the closed form", ds.attrs["end_ratio"])
+    states = {"at the start": 0, "at $t_1$": first, "after the drop": dropped, "at the end": -1}
+    yield fact("kernel cosine to the target-aligned kernel", {words: cosine[at] for words, at in states.items()})
 
 
-def convention_checks(ds: Dataset) -> list[Check]:
-    """Return a line for each convention: nothing is claimed of it, as the paper names none."""
+def convention_facts(ds: Dataset) -> Rows:
+    """Yield what each convention does: nothing is claimed of it, as the paper names none."""
     if "convention" not in ds.dims:
-        return []
-    lines = []
-    for words in ds.convention.values:
-        each = {name: ds[name].sel(convention=words).values for name in ("ratios", "cosines", "distances")}
-        end = float(ds.end_ratios.sel(convention=words))
-        closed = "" if panels.is_relu(ds) else f", at the end {end:.3f} by the closed form"
-        lines.append(
-            Check(
-                f"{words}: where 5%, a half and four fifths of what can be lost is lost, ratio "
-                f"{_format_moments(each['ratios'], '.3f')}{closed}; kernel cosine "
-                f"{_format_moments(each['cosines'], '.4f')}, kernel distance "
-                f"{_format_moments(each['distances'], '.2g')}"
-            )
-        )
-    return lines
-
-
-def _format_moments(values: np.ndarray, form: str) -> str:
-    """Return a text with the value at each moment, "not reached" where the loss never fell so far."""
-    return ", ".join(format(float(value), form) if value == value else "not reached" for value in values)
+        return
+    words = {"ratios": r"median $\rho/(v \sqrt{\gamma})$", "cosines": "kernel cosine", "distances": "kernel distance"}
+    conventions = ds.convention.values.tolist()
+    lost = [f"{1 - share:.0%} lost" for share in MOMENTS.values()]
+    labels = [f"{convention}, {moment}" for convention in conventions for moment in lost]
+    for name, what in words.items():
+        values = ds[name].transpose("convention", "moment").values.ravel()
+        yield fact(f"{what} by convention and moment", dict(zip(labels, values, strict=True)), "NaN: not reached")
+    if not panels.is_relu(ds):
+        ends = dict(zip(conventions, ds.end_ratios.values, strict=True))
+        yield fact(f"{words['ratios']} at the end by the closed form, by convention", ends)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from linnet import style
+from linnet_papers.reproduction import Rows, fact
 from linnet_papers.reproduction.datasets import Dataset
-from linnet_papers.reproduction.figure import Check
 
 PANELS = ("a", "b", "c", "d")
 RATIOS = (0.0, 1.25)  # what panel b shows: the mean of the ratios may leave it where a neuron's v passes 0
@@ -127,13 +127,12 @@ def _draw_kernel_cosines(axis: style.Axes, ds: Dataset) -> None:
     axis.set_ylim(0, 1.05)
 
 
-def kernel_check(ds: Dataset) -> Check:
-    """Return how near the trained kernel comes to the target-aligned one, and how near the stages' prediction does."""
-    distance, predicted = ds.kernel_distance.values, ds.kernel_distance_theory.values
+def kernel_facts(ds: Dataset) -> Rows:
+    """Yield how near the trained kernel comes to the target-aligned one, and how near the stages' prediction does."""
+    distance = ds.kernel_distance.values
     at = int(distance.argmin())
-    return Check(
-        f"kernel distance to the target-aligned kernel: trained at least {distance[at]:.1e} (step {int(ds.step[at])}) "
-        f"and {distance[-1]:.1e} at the end, where the closed form has {ds.attrs['end_distance']:.1e} and eq. (10), "
-        f"without the other directions, {predicted[-1]:.1e}",
-        float(distance[at]),
-    )
+    words = "kernel distance to the target-aligned kernel"
+    yield fact(f"smallest {words}, trained", float(distance[at]), f"at step {int(ds.step[at])}")
+    yield fact(f"{words} at the end, trained", float(distance[-1]))
+    yield fact(f"{words} at the end, closed form", ds.attrs["end_distance"])
+    yield fact(f"{words} at the end, by Eq. (10)", float(ds.kernel_distance_theory[-1]), "without other directions")

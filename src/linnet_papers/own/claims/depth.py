@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.own.training.deep import descent_products, least_test_loss, wide_layers
-from linnet_papers.reproduction import Rows, Trial, above, at_most, below, claim, fact, printed, within
+from linnet_papers.reproduction import Range, Rows, Trial, above, at_most, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import exponent
 
 TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
@@ -102,28 +102,68 @@ def formula_at_depth(trial: Trial) -> Rows:
     yield fact("minimum test loss of trained networks", trained)
 
 
-EQUAL = at_most(1.01, "equal errors where both are active, to the error of the formula")
-AHEAD = above(0.0, "where depth 2 is lazy, depth 3 must be ahead to widen the active region")
+HARDLY = within(0.1, "a tenth either way; the wrong scale costs at least a factor of 1.5", of=1)
+SCALE_ACTS = above(1.5, "five times what depth may change at its best scale")
+AHEAD = below(0.95, "five times the error of the formula")
+THRESHOLDS = np.geomspace(1e-4, 10.0, 26)  # over the largest singular value of the target
 
 
 @claim(
-    "depth-buys",
-    says="At the same initial kernel a deeper network has the smaller error at its best stopping time: depth widens "
-    "the active region.",
-    assumes="whitened inputs, low rank plus noise, wide Gaussian starts; by the formula that `depth-diagram` checks",
-    tried="60 x 60 matrices of rank 3, kernels 0.5 to 50, depth 2 and 3",
+    "depth-scale",
+    says="Depth changes how the scale of the initialization acts, not how well the best network does: with each depth "
+    "at its own best scale, the minimum test error of depth 3 and 4 is that of depth 2 to a tenth, and not always the "
+    "smaller one. At a threshold that is too large for the best error, a deeper network is ahead.",
+    assumes="whitened inputs, low rank plus noise, signals that stand above the noise, wide Gaussian initializations; "
+    "by the formula that `depth-diagram` checks",
+    tried=r"$40 \times 40$ matrices, signal: the weakest singular value of the truth over $2 \sqrt{d}$, the largest of "
+    "the noise, the strongest twice as large; thresholds from $10^{-4}$ to 10 times the largest singular value, depth "
+    "2, 3 and 4; networks of width $10^6$ trained at the best of 16 scales for rank 3 and signal 2",
+    region={"rank": Range(1, 6, whole=True), "signal": Range(1.5, 15, log=True)},
 )
-def what_depth_buys(trial: Trial) -> Rows:
-    task = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed)
-    width = 10**9
-    errors: dict[int, dict[str, float]] = {2: {}, 3: {}}
-    for kernel in (0.5, 2.0, 10.0, 50.0):
-        for depth, least in errors.items():
-            coupling = (kernel / depth) ** (1 / (2 * depth - 2))
-            predicted = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-            least[f"kernel {kernel:g}"] = 2 * predicted.min_test_loss[0, 0] / 3600
-    ratio = {name: errors[3][name] / errors[2][name] for name in errors[2]}
-    yield printed("error of depth 3 over that of depth 2", ratio, EQUAL)
-    yield printed("gain at the largest kernels", {name: 1 - ratio[name] for name in ("kernel 10", "kernel 50")}, AHEAD)
-    for depth, least in errors.items():
-        yield fact(f"minimum test error, depth {depth}", least)
+def what_depth_changes(trial: Trial) -> Rows:
+    settings = trial.region(1 if trial.quick else 12)
+    errors = {name: _errors_by_threshold(_task(trial, **setting)) for name, setting in settings.items()}
+    ratios = {
+        name: [by_depth[depth].min() / by_depth[2].min() for depth in (3, 4)] for name, by_depth in errors.items()
+    }
+    farther = {name: max(each, key=lambda ratio: abs(ratio - 1)) for name, each in ratios.items()}
+    yield printed("minimum over scales of the test error, depth 3 or 4 over depth 2, the farther one", farther, HARDLY)
+    spread = {name: by_depth[2].max() / by_depth[2].min() for name, by_depth in errors.items()}
+    yield printed("largest over smallest error of depth 2 from one scale to another", spread, SCALE_ACTS)
+    ahead = {name: (by_depth[3] / by_depth[2]).min() for name, by_depth in errors.items()}
+    yield printed("smallest ratio of depth 3 to depth 2 at equal threshold", ahead, AHEAD)
+    yield printed("trained networks at their best scales, depth 3 over depth 2", _trained_ratio(trial), HARDLY)
+    buried = _errors_by_threshold(_task(trial, rank=1, signal=0.7))
+    outside = (
+        "depth 3 over depth 2 at their best scales for a single signal that is lost in the noise, where depth may help"
+    )
+    yield fact(outside, buried[3].min() / buried[2].min())
+
+
+def _task(trial: Trial, rank: float, signal: float) -> ln.Problem:
+    """Return a matrix in unit noise, whose weakest signal is so many times the largest singular value of the noise."""
+    spectrum = signal * 2 * 40**-0.5 * np.linspace(2.0, 1.0, int(rank))
+    return ln.problems.low_rank_plus_noise(40, rank=int(rank), spectrum=spectrum, key=trial.seed)
+
+
+def _errors_by_threshold(task: ln.Problem) -> dict[int, np.ndarray]:
+    """Return the minimum test loss over training by depth, for each of the `THRESHOLDS`."""
+    thresholds = THRESHOLDS * np.linalg.norm(np.asarray(task.cross), 2)
+    return {
+        depth: ln.theories.deep.deep_diagram(task, thresholds ** (2 / depth) / 10**9, [10**9], depth=depth)
+        .min_test_loss[0]
+        for depth in (2, 3, 4)
+    }  # fmt: skip
+
+
+def _trained_ratio(trial: Trial) -> float:
+    """Return the minimum test loss of a network of depth 3 over that of depth 2, each trained from its best scale."""
+    task = _task(trial, rank=3, signal=2.0)
+    couplings = np.geomspace(0.1, 2.0, 16)
+    least = []
+    for depth in (2, 3):
+        diagram = ln.theories.deep.deep_diagram(task, couplings**2 / 10**6, [10**6], depth=depth)
+        best = int(np.argmin(diagram.min_test_loss[0]))
+        layers = wide_layers(40, 10**6, depth, float(couplings[best]), key=trial.seed, order=4)
+        least.append(least_test_loss(task, layers, 1.5 * diagram.best_time[0, best], 600))
+    return least[1] / least[0]

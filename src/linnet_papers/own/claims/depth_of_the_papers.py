@@ -10,9 +10,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.inits.weights import product_of
-from linnet_papers.own.training.deep import descent_products, wide_layers
-from linnet_papers.reproduction import Estimate, Rows, Trial, above, at_least, at_most, claim, fact, printed, within
-from linnet_papers.reproduction.fits import line
+from linnet_papers.own.training.deep import descent_products
+from linnet_papers.reproduction import Estimate, Rows, Trial, above, at_least, at_most, claim, fact, printed
 
 DEPTHS = (2, 3, 4)
 SMALL = {2: 0.02, 3: 0.1, 4: 0.2}  # couplings: small starts, whose plateaus end within the steps that are taken
@@ -185,51 +184,3 @@ def _random_low_rank(dim: int, random: np.random.Generator, values: tuple[float,
 def _layer_values(layers: list[np.ndarray]) -> np.ndarray:
     """Return the singular values of all layers, (layer, value)."""
     return np.stack([np.linalg.svd(layer, compute_uv=False)[:8] for layer in layers])
-
-
-STEP = "descent's step moves a border by up to a percent; by chance it moves by less than 0.001"
-
-
-@claim(
-    "depth-borders",
-    says=r"Lazy training of a mode $S$ ends at $\sigma^2 w = S^{2/L}$: the borders of the plane have the exponent "
-    "$2/L$ in $S$, and $-1$ in the width.",
-    assumes="wide Gaussian initializations, whitened inputs",
-    tried="one mode, $S = 0.7$, 2 and 6, widths $10^6$ and $10^8$, depth 2, 3 and 4, 8 initializations each",
-)
-def borders(trial: Trial) -> Rows:
-    strengths, widths = np.array([0.7, 2.0, 6.0]), (10**6, 10**8)
-    exponents, off, by_width = {}, {}, {}
-    for depth in DEPTHS:
-        couplings = np.stack([_border_couplings(trial, S, depth, widths) for S in strengths])
-        slopes = np.polyfit(np.log(strengths), 2 * np.log(couplings).mean(axis=1), 1)[0]  # (start,)
-        # at the border of depth L the threshold c^L is a multiple of S
-        predicted = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
-        variances = (couplings**2).mean(axis=(0, 2)) / widths
-        name = f"depth {depth}"
-        exponents[name] = Estimate.of_mean(slopes)
-        off[name] = slopes.mean() - predicted
-        by_width[name] = line(np.log(widths), np.log(variances))[0]
-    yield printed("exponent of $S$ less $2/L$", off, within(0.02, STEP, of=0))
-    yield printed("exponent of the width", by_width, within(0.02, "only variance times width enters the flow", of=-1))
-    yield fact("exponent of $S$", exponents)
-
-
-def _border_couplings(trial: Trial, strength: float, depth: int, widths: Sequence[int]) -> np.ndarray:
-    """Return the couplings at which half of a mode is learned 20% sooner than by the starting kernel, for each width
-    and each of 8 starts."""
-    couplings = np.geomspace(0.48, 1.7, 11)  # the same for all strengths and depths
-    keys = {width: [trial.seed, depth, round(10 * strength), width] for width in widths}
-    drawn = [wide_layers(1, width, depth, 1.0, key=key, order=6, batch=8) for width, key in keys.items()]
-    unit = [np.stack(layers) for layers in zip(*drawn, strict=True)]  # (width, start, out, in)
-    sooner = []
-    for coupling in couplings:
-        lazily = np.log(2) / (depth * coupling ** (2 * depth - 2))
-        rate = min(lazily / 100, 0.5 / (depth * strength ** (2 - 2 / depth)))  # stable where the mode is active, too
-        steps = round(1.3 * lazily / rate)
-        layers = [coupling * layer for layer in unit]
-        learned = descent_products(layers, np.array([[strength]]), rate, steps).reshape(steps + 1, -1) / strength
-        sooner.append([np.interp(0.5, one, np.arange(steps + 1) * rate / lazily) for one in learned.T])
-    # the times rise towards that of the kernel with the coupling, (coupling, width and start)
-    logs = [np.interp(0.8, one, np.log(couplings)) for one in np.array(sooner).T]
-    return np.exp(logs).reshape(len(widths), -1)

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 
 import linnet as ln
-from linnet_papers.own.predictions import small_start, spiked_limit
+from linnet_papers.own.predictions import LARGE, small_start, spiked_limit
 from linnet_papers.own.settings import EXACT
-from linnet_papers.reproduction import Rows, Trial, above, below, claim, fact, printed, within
+from linnet_papers.reproduction import Range, Rows, Trial, above, at_most, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import highest
 
 WIDE = below(
@@ -172,3 +172,49 @@ def two_phases(trial: Trial) -> Rows:
     yield printed(f"{smallest}, population covariance", chosen("population"), LATER)
     yield printed(f"{smallest}, half as many samples as inputs", chosen("n/d = 0.5"), LIMITED)
     yield fact(smallest, left)
+
+
+RIDGE = at_most(1.69, "1.6862 is the constant that Ali, Kolter and Tibshirani prove, for every spectrum and noise")
+CLOCK = above(1.69, "another clock must break the bound at some setting, or the bound says nothing of ours")
+
+
+@claim(
+    "flow-ridge",
+    says="From a large initialization descent is gradient flow on the predictor: for a target that prefers no "
+    r"direction its excess test error at time $\tau$ is at most 1.69 times that of ridge regression with "
+    r"$\lambda = 1/\tau$, as Ali, Kolter and Tibshirani (2019) prove. The formulas without data obey this bound.",
+    assumes=r"one output, a threshold of 1000, where $\tau$ is 2000 times the canonical time, equal overlaps of the "
+    "target with all eigenvectors, the proportional limit",
+    tried=r"60 inputs with eigenvalues $i^{-p}$, $\tau$ from 0.1 to $10^4$",
+    region={
+        "inputs_over_samples": Range(0.2, 5.0, log=True),
+        "noise_variance": Range(0.01, 10.0, log=True),
+        "power": Range(0.0, 1.5),
+    },
+)
+def flow_against_ridge(trial: Trial) -> Rows:
+    settings = trial.region(1 if trial.quick else 30)
+    curves = {name: _flow_and_ridge(**setting) for name, setting in settings.items()}
+    ratios = {name: (flow / ridge).max() for name, (flow, ridge) in curves.items()}
+    yield printed("largest excess error of the flow over that of ridge at the same time", ratios, RIDGE)
+    other = highest((flow[12:] / ridge[:-12]).max() for flow, ridge in curves.values())
+    yield printed(r"the same for ridge with $\lambda = 10.2/\tau$, largest of all settings", other, CLOCK)
+    best = {name: flow.min() / ridge.min() for name, (flow, ridge) in curves.items()}
+    yield fact("the flow at its best time over ridge at its best strength", best)
+
+
+def _flow_and_ridge(inputs_over_samples: float, noise_variance: float, power: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the excess test error of the flow at 60 times, and of ridge regression at the same."""
+    values, overlaps = np.arange(1, 61.0) ** -power, np.full(60, 1 / 60)
+    samples, clock = 60 / inputs_over_samples, np.geomspace(0.1, 1e4, 60)
+    curve = ln.theories.one_output.asymptotic(
+        values,
+        overlaps,
+        samples,
+        noise_variance=noise_variance,
+        threshold=LARGE,
+        times=np.append(0, clock / (2 * LARGE)),
+    )
+    model = {"noise_variance": noise_variance}
+    ridge = [ln.theories.ridge.risk(values, overlaps, samples, ridge=1 / time, **model) for time in clock]
+    return 2 * np.asarray(curve.test_loss)[1:], np.array(ridge)

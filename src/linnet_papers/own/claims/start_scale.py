@@ -8,12 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 
 import linnet as ln
-from linnet_papers.own.predictions import LARGE, gain_in_the_limit, gain_on_data
+from linnet_papers.own.predictions import LARGE, gain_in_the_limit, gain_on_data, late_rates
 from linnet_papers.own.settings import SAME
-from linnet_papers.reproduction import Rows, Trial, above, at_least, below, claim, fact, printed, within
-from linnet_papers.reproduction.fits import highest
+from linnet_papers.own.training.steps import steps_to_errors
+from linnet_papers.reproduction import Range, Rows, Trial, above, at_least, below, claim, fact, printed, within
 
-LEVELS = 0.1, 0.01  # test errors that a run is to reach, over the signal's power
 HARDLY = within(0.01, "one percent of an error is seldom known, let alone worth a search over scales", of=1)
 GAIN = above(1.15, "a gain that a practitioner would notice: a seventh of the error")
 NO_GAIN = below(1.15, "the same gain: what is smaller is not worth a claim")
@@ -110,44 +109,75 @@ def _start_of_scales(first: float, second: float, *, key: int, turned: bool = Fa
     return ln.Weights(np.sqrt(first) * frame[:, :5], np.sqrt(second) * direction[None])
 
 
+SCALES = 0.1, 0.3, 1.0  # of moderate initializations
+FRACTIONS = np.linspace(0.3, 1.0, 15)  # of the largest stable step at the solution, among which the best is taken
+ERRORS = 1e-1, 1e-2, 1e-4, 1e-6, 1e-8
+LATE = 1e-12, 1e-24  # fractions of the first loss, between which steps are counted at half of the largest step
+LAW = within(0.1, "a finite step changes the imbalance of the layers, and with it the metric, by up to a tenth", of=1)
+HALF = at_least(0.5, "the condition number of the metric $M$ is below 2, so no direction gains more")
+SAVED = below(0.85, "an eighth of the steps, and more than two steps of some twenty, in which they are counted")
+MORE = below(0.0, "by the law, each further digit saves the same fraction of its steps: savings add up")
+
+
 @claim(
-    "no-shortcut",
-    says="At the largest stable constant step no scale of the start reaches a given test error in fewer steps than a "
-    "large start, which is plain descent on the predictor: anisotropy is exploited for the error, not for speed.",
-    assumes="population covariance with one spike; steps are the flow's time times the largest curvature on the way",
-    tried="spikes 5 and 20, alignments 0.1, 0.5 and 0.9 (quick: the ends); test error of 10% and 1% of the "
-    "signal's power; thresholds $10^{-4}$ to 3 against $10^3$",
+    "steps-saved",
+    says="Descent with one output at its best constant step reaches a small error in fewer steps from a moderate "
+    "initialization than from a large one, which is plain descent on the predictor, if the target lies mostly across a "
+    r"spike. At the end of training the number of steps for a further digit is proportional to the condition number of "
+    r"$M \Sigma$ in the plane of spike and target, $M = I + \frac{q - g}{q + g} \beta \beta^\top/\lvert \beta "
+    r"\rvert^2$, $q = \sqrt{g^2 + \lvert \beta \rvert^2}$, at threshold $g$. This is between a half and twice that of "
+    r"$\Sigma$, so up to half of the steps are saved, the more the smaller the error; if the target lies along the "
+    "spike, a small initialization needs more steps.",
+    assumes=r"population covariance with one spike, a target of unit length, one output, an orthogonal initialization "
+    "with a product of zero, steps at which the loss never rises",
+    tried=r"descent in the plane of spike and target; large: scale 1000; the law at half of the largest stable step, "
+    "from $10^{-12}$ to $10^{-24}$ of the first loss; savings with the best of 15 steps and of the scales 0.1, 0.3 and "
+    "1, spikes 5 and 50, alignments 0.05 and 0.3",
+    region={"spike": Range(5, 50, log=True), "alignment": Range(0.05, 0.95), "scale": Range(0.1, 1.0, log=True)},
 )
-def no_shortcut(trial: Trial) -> Rows:
-    cases = itertools.product((5.0, 20.0), (0.1, 0.9) if trial.quick else (0.1, 0.5, 0.9))
-    ratios, smallest = [], []
-    for spike, alignment in cases:
-        problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        steps = {g: _steps_to_levels(problem, g) for g in (1e-4, 0.1, 1.0, 3.0, LARGE)}
-        plain = steps.pop(LARGE)
-        ratios += list(np.min(list(steps.values()), axis=0) / plain)
-        smallest += list(steps[1e-4] / plain)
-    grid = at_least(0.97, "curvature and crossing are read off a grid of times, worth up to 3%")
-    waits = above(2, "a small start waits on its plateau: where that doubles the steps, anisotropy bought no speed")
-    yield printed("fewest steps of any smaller start over those of the large one", ratios, grid)
-    yield printed("steps of the smallest start over those of the large one, at the most", highest(smallest), waits)
-    yield fact("steps of the smallest start over those of the large one", smallest)
+def steps_saved(trial: Trial) -> Rows:
+    settings = trial.region(2 if trial.quick else 20)
+    law = {name: _late_steps_over_law(**setting) for name, setting in settings.items()}
+    yield printed("late steps for a digit over those of a large initialization, over the same by the law", law, LAW)
+    ratios = {
+        rf"$\rho = {spike:g}$, $A = {alignment:g}$": _best_ratios(spike, alignment)
+        for spike, alignment in itertools.product((5.0, 50.0), (0.05, 0.3, 0.95))
+    }
+    across = {name: ratio for name, ratio in ratios.items() if "0.95" not in name}
+    fewest = "steps of the best moderate initialization over those of a large one"
+    yield printed(f"{fewest}, error $10^{{-8}}$, target across the spike", {n: r[-1] for n, r in across.items()}, SAVED)
+    yield printed(f"{fewest}, error $10^{{-8}}$, at any alignment", {n: r[-1] for n, r in ratios.items()}, HALF)
+    falls = {name: np.diff(ratio[1::3])[0] for name, ratio in across.items()}
+    yield printed("change of that ratio from an error of 1% to $10^{-8}$, target across the spike", falls, MORE)
+    by_error = {
+        f"error {error:g}": ratio for error, ratio in zip(ERRORS, ratios[r"$\rho = 50$, $A = 0.05$"], strict=True)
+    }
+    yield fact(rf"{fewest}, $\rho = 50$, $A = 0.05$", by_error)
 
 
-def _steps_to_levels(problem: ln.Problem, threshold: float) -> np.ndarray:
-    """Return the time to each of the `LEVELS` times the largest curvature of the loss until then."""
-    times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
-    path = ln.theories.one_output.product_over_time(problem, threshold, times)
-    errors = np.asarray(problem.test_loss(path[:, None]))
-    ends = [int(np.argmax(errors < level * errors[0])) for level in LEVELS]
-    return np.array([times[end] * _largest_curvature(problem, threshold, path, end) for end in ends])
+def _in_plane(spike: float, alignment: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return covariance and target in their plane."""
+    return np.diag([1 + spike, 1.0]), np.array([alignment, np.sqrt(1 - alignment**2)])
 
 
-def _largest_curvature(problem: ln.Problem, threshold: float, path: np.ndarray, end: int) -> float:
-    """Return the largest curvature of the loss at some 25 states of the path until `end`."""
-    states = path[: end + 1][:: max(1, end // 25)]
-    sizes = np.linalg.norm(states, axis=1)
-    along = states / np.where(sizes > 0, sizes, 1.0)[:, None]
-    q = np.hypot(threshold, sizes)[:, None, None]
-    metric = (q + threshold) * np.eye(path.shape[1]) + (q - threshold) * along[:, :, None] * along[:, None]
-    return float(np.linalg.eigvals(metric @ problem.cov).real.max())
+def _best_ratios(spike: float, alignment: float) -> np.ndarray:
+    """Return the fewest steps of the moderate scales over those of a large one, for each error."""
+    cov, target = _in_plane(spike, alignment)
+
+    def fewest(scale: float) -> np.ndarray:
+        rates = FRACTIONS * 2 / late_rates(cov, target, scale).max()
+        return steps_to_errors(cov, target, scale, rates, ERRORS).min(axis=0)
+
+    return np.min([fewest(scale) for scale in SCALES], axis=0) / fewest(LARGE)
+
+
+def _late_steps_over_law(spike: float, alignment: float, scale: float) -> float:
+    """Return how many times as many late steps are needed as from a large scale, over what the law says of that."""
+    cov, target = _in_plane(spike, alignment)
+    steps, law = [], []
+    for one in (scale, LARGE):
+        rates = late_rates(cov, target, one)
+        early, late = steps_to_errors(cov, target, one, 1 / rates[-1:], LATE)[0]
+        steps.append(late - early)
+        law.append(1 / np.log1p(-rates[0] / rates[-1]))
+    return float(steps[0] / steps[1] / (law[0] / law[1]))

@@ -80,8 +80,7 @@ TABLE = Table(
     name="active-region",
     title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
     sweep=sweep,
-    read=read,
-    split=lambda errors: cells_of(errors, "dim", "spectrum"),
+    read=lambda results: list(cells_of(read(results), "dim", "spectrum")),
     columns={
         "d": "{.dim:d}",
         "a": "{.spectrum:s}",

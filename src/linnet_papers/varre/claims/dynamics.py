@@ -6,7 +6,19 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet_papers.reproduction import Rows, Trial, below, claim, corrected, fact, printed
+from linnet_papers.reproduction import (
+    Range,
+    Rows,
+    Trial,
+    above,
+    at_least,
+    below,
+    both,
+    claim,
+    corrected,
+    fact,
+    printed,
+)
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.varre import misprints
@@ -137,6 +149,7 @@ SPAN = below(1e-8, r"outside the span of the data $\alpha$ never moves: rounding
     assumes=START,
     tried=rf"{REGRESSION}; of these the ones with $\gamma \ge 10^{{-3}}$",
     correction=r"$2 \gamma (1 - \alpha \alpha^\top)^{-1} \alpha$, with the factor of Lemma C.2",
+    no_region=r"a misprint in a formula: the factor $2 \gamma$, which Lemma C.2 has",
 )
 def alpha(trial: Trial) -> Rows:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
@@ -187,8 +200,14 @@ SLACK = below(1e-12, "the inequality has no slack but rounding, in units of the 
     says=r"The squared norm of the residual decays at least at the rate $2 \gamma \lambda$, $\lambda$ "
     "the smallest eigenvalue: it never rises.",
     assumes=START,
-    tried=rf"{REGRESSION}; 12 seeds at $\gamma = 10^{{-4}}$ (6 if quick), a case built for it",
+    tried=rf"{REGRESSION}; 12 seeds at $\gamma = 10^{{-4}}$ (6 if quick), a case built for it; the region by "
+    "SciPy, with two inputs and outputs",
     correction=r"the loss falls at least at that rate, $dL/dt \le -4 \gamma \lambda L$",
+    region={
+        "scale": Range(1e-4, 10.0, log=True, paper=(1e-4, 1.0)),
+        "condition": Range(1.0, 100.0, log=True),
+        "target": Range(0.5, 5.0, log=True),
+    },
 )
 def rate(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
@@ -208,31 +227,93 @@ def rate(trial: Trial) -> Rows:
         RISE,
     )
     yield printed(r"largest rise of $\lvert R \rvert^2$ in the regression at $\gamma = 10^{-4}$", highest(rises), RISE)
-    yield corrected(r"largest excess of $dL/dt$ over $-4 \gamma \lambda L$", highest(slack), SLACK)
+    yield corrected(r"largest excess of $dL/dt$ over $-4 \gamma \lambda L$ in the regression", highest(slack), SLACK)
+    yield corrected(
+        r"excess of $dL/dt$ over $-4 \gamma \lambda L$",
+        {label: _excess_on_two_inputs(**setting) for label, setting in trial.region(4).items()},
+        SLACK,
+    )
     yield fact("seeds of the regression at which it rises", sum(rise > RISE.number for rise in rises))
 
 
-def _rise_on_two_inputs() -> float:
-    """Return the share by which |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two
-    outputs."""
-    cov, target = np.diag([9.0, 0.09]), np.array([[1.0, 0.0], [1.0, 5.0]])
-    start = ln.Weights(np.sqrt(2e-4) * np.eye(2), np.zeros((2, 2)))
+def _two_inputs(cov: np.ndarray, target: np.ndarray, gamma: float, end: float) -> ln.Weights:
+    """Return the flow from orthogonal layers on two inputs and two outputs, by SciPy."""
+    start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((2, 2)))
     problem = ln.Problem.from_moments(cov, target @ cov)
-    products = plain_flow(problem, start, np.linspace(0, 15, 300), rtol=1e-11, atol=1e-13).product
+    return plain_flow(problem, start, np.linspace(0, end, 300), rtol=1e-11, atol=1e-13)
+
+
+def _rise_on_two_inputs() -> float:
+    """Return the share by which |R|^2 rises above its least earlier value, gamma = 1e-4."""
+    cov, target = np.diag([9.0, 0.09]), np.array([[1.0, 0.0], [1.0, 5.0]])
+    products = _two_inputs(cov, target, 1e-4, 15.0).product
     squares = (((target - products) @ cov) ** 2).sum(axis=(-1, -2))
     return float((squares / np.minimum.accumulate(squares)).max() - 1)
+
+
+def _excess_on_two_inputs(scale: float, condition: float, target: float) -> float:
+    """Return the largest excess of the loss's velocity over the bound, in units of the first loss."""
+    cov, truth = np.diag([1.0, 1 / condition]), target * np.array([[1.0, 0.0], [1.0, 5.0]])
+    run = _two_inputs(cov, truth, scale, 5.0)
+    residual = (truth - run.product) @ cov
+    moving = run.second @ transposed(run.second) @ residual + residual @ transposed(run.first) @ run.first
+    loss = 0.5 * (((truth - run.product) @ np.sqrt(cov)) ** 2).sum(axis=(-1, -2))
+    excess = ln.theories.spectral_bias.loss_rate(cov, scale) * loss - (residual * moving).sum(axis=(-1, -2))
+    return float(excess.max() / loss[0])
+
+
+TWO = at_least(-1e-12, "an inequality of two matrices, up to rounding")
+THREE = at_least(-1e-12, "an inequality of three matrices, as printed, up to rounding")
+
+
+@claim(
+    "trace-inequality",
+    says=r"For three positive matrices $\mathrm{tr}(A B C) \ge \lambda_{\min}(A) \lambda_{\min}(B) \mathrm{tr}(C)$.",
+    assumes="positive definite matrices (used in Lemma C.6)",
+    tried="a hundred random triples at each setting",
+    correction=r"it holds for two, $\mathrm{tr}(A C) \ge \lambda_{\min}(A) \mathrm{tr}(C)$",
+    region={"inputs": Range(2, 10, whole=True), "condition": Range(10.0, 1000.0, log=True)},
+)
+def traces(trial: Trial) -> Rows:
+    found = {label: _trace_slacks(trial.seed, **setting) for label, setting in trial.region(4).items()}
+    yield printed("left side over the right one, less 1, for three matrices", [one[0] for one in found.values()], THREE)
+    yield corrected(
+        "left side over the right one, less 1, for two", {label: one[1] for label, one in found.items()}, TWO
+    )
 
 
 ONE_DIRECTION = below(1e-12, "rank one is exact: rounding alone")
 TRAINED = below(0.1, "descent that trains leaves less than a tenth of the loss in 200 steps")
 
 
+def _trace_slacks(seed: int, inputs: float, condition: float) -> tuple[float, float]:
+    """Return the least of both sides' differences for three matrices and for two, over the right side."""
+    random = np.random.default_rng([seed, 34])
+    size = int(inputs)
+    frames = np.linalg.qr(random.standard_normal((3, 100, size, size)))[0]
+    values = condition ** -random.uniform(size=(3, 100, size))
+    a, b, c = (frames * values[..., None, :]) @ np.swapaxes(frames, -1, -2)
+    low_a, low_b = values.min(axis=-1)[:2]
+    trace = np.trace(c, axis1=1, axis2=2)
+    of_three = np.trace(a @ b @ c, axis1=1, axis2=2) / (low_a * low_b * trace) - 1
+    of_two = np.trace(a @ c, axis1=1, axis2=2) / (low_a * trace) - 1
+    return float(of_three.min()), float(of_two.min())
+
+
+GROWS = above(1, "what grows is longer at the end of a step than before it")
+RANK_ONE = below(
+    0.05, r"$\sigma_2/\sigma_1$ is about $\varepsilon = 0.01$ where $W(0) = \varepsilon I$ and $\sigma_1$ is one"
+)
+
+
 @claim(
     "discrete-step",
-    says="On whitened data, descent with any step changes the first layer by a matrix of rank one.",
+    says="On whitened data, descent with any step changes the first layer by a matrix of rank one; $R$ and $a$ grow "
+    "and keep their directions, and from a small initialization the first layer ends with rank about one.",
     assumes="one output, $W_1 = I$, $a = 0$, whitened data",
-    tried="descent, $d = 6$, steps 0.01 to 0.8",
-    correction=r"$a + \eta W^\top R$; the printed step never leaves $a = 0$",
+    tried="descent, $d = 6$, steps 0.01 to 0.8; $W_1 = 0.01 I$ for the rank at the end",
+    correction=r"$a + \eta W^\top R$, as the printed step never leaves $a = 0$; $a$ grows and $R$ shrinks",
+    no_region="a misprint in a formula: $a$ stands where the residual belongs",
 )
 def discrete_step(trial: Trial) -> Rows:
     """One output, whitened data, W1 = I: the second singular value of W1 - I under descent with any step, and the
@@ -240,23 +321,39 @@ def discrete_step(trial: Trial) -> Rows:
     target = generator(trial.seed, 8).standard_normal((1, 6))
     problem = ln.Problem.from_target(target / np.linalg.norm(target))
     rates = np.array([0.01, 0.1, 0.4, 0.8])
-    starts = ln.Weights(np.repeat(np.eye(6)[None], 4, 0), np.zeros((4, 1, 6)))
-    run = ln.gradient_descent(problem, starts, learning_rate=rates, steps=200, save_every=20)
+    run = ln.gradient_descent(problem, _starts(1.0), learning_rate=rates, steps=200, save_every=20)
     values = np.linalg.svd(run.weights.first - np.eye(6), compute_uv=False)[1:]
     direction = problem.cross[0] / np.linalg.norm(problem.cross)
-    vectors = np.concatenate([problem.cross - run.products[:-1], run.weights.second[1:]])[..., 0, :]
+    residuals, outgoing = problem.cross - run.products, run.weights.second
+    vectors = np.concatenate([residuals[:-1], outgoing[1:]])[..., 0, :]
     along = vectors @ direction
     turned = np.linalg.norm(vectors - along[..., None] * direction, axis=-1).max()  # a and R at first have length one
     first, second = np.eye(6), np.zeros((1, 6))
     for _ in range(200):
         first, second = misprints.discrete_step(first, second, problem.cross - second @ first, 0.1)
+    small = ln.gradient_descent(problem, _starts(0.01), learning_rate=rates, steps=4000, save_every=4000)
+    ends = np.linalg.svd(small.weights.first[-1], compute_uv=False)
     yield printed(
         r"fraction of the loss left with the printed $a + \eta W^\top a$",
         problem.loss(second @ first) / run.loss[0, 0],
         TRAINED,
     )
+    shrinking = np.linalg.norm(residuals[:2, 0], axis=(-1, -2))
+    yield printed(r"$\lvert R \rvert$ after 20 steps of 0.01, over that at first", shrinking[1] / shrinking[0], GROWS)
+    growing = np.linalg.norm(outgoing[1:3, 0], axis=(-1, -2))
+    yield corrected(r"$\lvert a \rvert$ after 40 steps of 0.01, over that after 20", growing[1] / growing[0], GROWS)
     yield corrected(
         "second over first singular value of $W - W(0)$", (values[..., 1] / values[..., 0]).max(), ONE_DIRECTION
     )
     yield corrected("turn of $R$ and $a$", turned, ONE_DIRECTION)
     yield corrected("largest fraction of the loss left", (run.loss[-1] / run.loss[0]).max(), TRAINED)
+    yield both(
+        "largest second over first singular value of $W$ at the end, from $W(0) = 0.01 I$",
+        (ends[:, 1] / ends[:, 0]).max(),
+        RANK_ONE,
+    )
+
+
+def _starts(size: float) -> ln.Weights:
+    """Return W1 = size I and a = 0, once for each of four steps."""
+    return ln.Weights(size * np.repeat(np.eye(6)[None], 4, 0), np.zeros((4, 1, 6)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import Rows, Trial, above, below, claim, fact, printed
+from linnet_papers.reproduction import Range, Rows, Trial, above, below, claim, corrected, fact, printed
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre.grids import flows
-from linnet_papers.varre.grids.flows import limit_error, predicted_final_values
-from linnet_papers.varre.settings import FLOWS, INTERPOLATED, OUTPUTS, REGRESSION, STATIONARITY
-from linnet_papers.varre.training.path import Path, by_gamma
-from linnet_papers.varre.training.regression import plain_flow
+from linnet_papers.varre.grids.flows import limit_error
+from linnet_papers.varre.settings import INPUTS, INTERPOLATED, OUTPUTS, REGRESSION, SIZES, STATIONARITY
+from linnet_papers.varre.training.path import Path
+from linnet_papers.varre.training.regression import gaussian_ends, plain_flow
 
 ERROR = below(
     1e-8, "the flows are integrated to a relative tolerance of $10^{-11}$ and end at $10^{-21}$ of their loss"
@@ -50,38 +50,54 @@ def _relative_solution_error(path: Path) -> float:
     return float(np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution))
 
 
-NEAR_ORTHOGONAL = below(0.22, r"Gaussian layers of width $l$ are $\sqrt{d/l} = 0.22$ from orthogonal ones")
+CLOSELY = below(0.05, "the published curves are read to a few percent")
+OF_GAUSSIAN = below(
+    1.5,
+    r"the singular values of a Gaussian layer of width $l$ are $1 \pm \sqrt{d/l}$ times those of an orthogonal one in "
+    "the mean at most; a half is left for what draws scatter",
+)
 
 
 @claim(
     "gaussian-aligns",
-    says="From a Gaussian first layer the singular values closely align with the analysis for orthogonal ones.",
-    assumes="second layer at zero, $l = 200$ much larger than $d = 10$",
-    tried=f"{FLOWS}, Gaussian initializations of standard deviation 0.01 and 0.1, 48 seeds (24 in quick mode)",
+    says="From a Gaussian first layer (variance 0.01 in Figure 1a) the singular values closely align with the analysis "
+    "for orthogonal ones.",
+    assumes="second layer at zero, truth of standard normal entries",
+    tried=rf"gradient flow to $t = 300$, {SIZES}, the widths and standard deviations of the region, 24 seeds",
+    correction=r"closely at standard deviation 0.01, where the effective $\gamma$ is small against the solution; else "
+    r"within about $\sqrt{d/l}$, which is 22% at the paper's variance and width, and so is the predictor",
+    region={
+        "std": Range(0.01, 0.1, log=True, paper=(0.1,)),
+        "width": Range(200, 2000, log=True, whole=True, paper=(200,)),
+    },
 )
 def gaussian_aligns(trial: Trial) -> Rows:
-    rows = by_gamma(flows.gaussian(trial))
-
-    def distances(row: list[Path]) -> tuple[float, list[float]]:
-        """Return the largest distance of a value that grows, and the least and largest of the predictor."""
-        away = highest(np.abs(path.values / predicted_final_values(path)[0] - 1)[:OUTPUTS].max() for path in row)
-        off = [_relative_solution_error(path) for path in row]
-        return away, [lowest(off), highest(off)]
-
-    (small, off_small), (large, off_large) = (distances(rows[gamma]) for gamma in (min(rows), max(rows)))
-    growing = "largest relative distance of a value that grows from Corollary 3.1 at the effective $\\gamma$"
-    yield printed(f"{growing}, standard deviation 0.1", large, NEAR_ORTHOGONAL)
-    yield printed(
-        f"{growing}, standard deviation 0.01",
-        small,
-        below(0.02, r"0.22 of an effective $\gamma$ of 0.01 is little beside the values of the solution, near 1"),
+    region = trial.region(1)
+    settings = [(setting["std"], setting["width"], 1.0) for setting in region.values()]
+    ends = gaussian_ends(settings, seed=trial.seed, seeds=24)
+    away, off, unit = {}, {}, {}
+    for place, (label, (std, width, _)) in enumerate(zip(region, settings, strict=True)):
+        predicted = np.stack(
+            [
+                ln.theories.spectral_bias.final_singular_values(modes, std**2 * width / 2, INPUTS)[0]
+                for modes in ends.modes[place]
+            ]
+        )
+        away[label] = np.abs(ends.values[place] / predicted - 1)[:, :OUTPUTS].max()
+        off[label], unit[label] = ends.off[place].max(), np.sqrt(INPUTS / width)
+    growing = r"largest relative distance of a value that grows from Corollary 3.1 at the effective $\gamma$"
+    small, _, paper = list(away)[:3]
+    yield printed(f"{growing}, standard deviation 0.1, width 200", away[paper], CLOSELY)
+    yield corrected(f"{growing}, standard deviation 0.01, width 200", away[small], CLOSELY)
+    yield corrected(
+        rf"{growing}, over $\sqrt{{d/l}}$", {label: one / unit[label] for label, one in away.items()}, OF_GAUSSIAN
     )
-    off = {"standard deviation 0.01": off_small[1], "standard deviation 0.1": off_large[1]}
-    yield printed(
-        "largest distance of the predictor from the minimum-norm solution, over its norm", off, NEAR_ORTHOGONAL
+    yield corrected(
+        r"largest distance of the predictor from the minimum-norm solution, over its norm and $\sqrt{d/l}$",
+        {label: one / unit[label] for label, one in off.items()},
+        OF_GAUSSIAN,
     )
-    least = {"standard deviation 0.01": off_small[0], "standard deviation 0.1": off_large[0]}
-    yield fact("smallest distance of the predictor from it, over its norm", least)
+    yield fact("smallest distance of the predictor from it at standard deviation 0.1, over its norm", ends.off[2].min())
 
 
 BY_SCIPY = below(1e-6, "a flow of every weight by SciPy, to a relative tolerance of $10^{-9}$")
@@ -141,6 +157,74 @@ def variational(trial: Trial) -> Rows:
         STATIONARITY,
     )
     yield fact("number of flows", len(gaps))
+
+
+CONDITIONS = below(
+    1e-5, "minima are found to $10^{-14}$ of potentials that are quadratic there: to its root, $10^{-7}$"
+)
+CONTROL = above(1e-2, "a thousand times what is left at the minimum: elsewhere on the constraint the conditions fail")
+
+
+@claim(
+    "proposition-C.5",
+    says=r"A minimum of $\Psi_1(Z_1) + \Psi_2(Z_2)$ among interpolating layers satisfies (P1) and (P2).",
+    assumes="differentiable potentials, an invertible first layer",
+    tried=r"$\Psi_1 = \lvert Z \rvert^2/2 + \sum z^4/4 - w \ln \lvert \det Z \rvert$ and "
+    r"$\Psi_2 = \lvert Z \rvert^2/2 + \sum z^{2 p}/(2 p)$, $n = 2$, $d = 3$, $k = 2$",
+    region={"weight": Range(0.1, 10.0, log=True), "power": Range(1, 3, whole=True)},
+)
+def conditions(trial: Trial) -> Rows:
+    random = np.random.default_rng([trial.seed, 35])
+    x, y = random.standard_normal((2, 3)), random.standard_normal((2, 2))
+    start = np.concatenate([np.eye(3).ravel(), 0.1 * random.standard_normal(6)])
+
+    def violations(weight: float, power: float) -> tuple[float, float]:
+        """Return how far (P1) and (P2) are from holding at the minimum, and at another interpolator."""
+        end = _constrained_minimum(x, y, start, weight, int(power))
+        other = np.concatenate([1.5 * end[:9], end[9:] / 1.5])
+        return _violation(x, end, weight, int(power)), _violation(x, other, weight, int(power))
+
+    found = {label: violations(**setting) for label, setting in trial.region(2).items()}
+    at_minimum, elsewhere = ({label: one[place] for label, one in found.items()} for place in (0, 1))
+    yield printed("violation of (P1) and (P2) at the minimum, over their terms", at_minimum, CONDITIONS)
+    yield printed("the same at another interpolator", elsewhere, CONTROL)
+
+
+def _slopes(z: np.ndarray, weight: float, power: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradients of both potentials at the layers (3, 3) and (3, 2) whose entries are given."""
+    first, second = z[:9].reshape(3, 3), z[9:].reshape(3, 2)
+    return first + first**3 - weight * np.linalg.inv(first).T, second + second ** (2 * power - 1)
+
+
+def _constrained_minimum(x: np.ndarray, y: np.ndarray, start: np.ndarray, weight: float, power: int) -> np.ndarray:
+    """Return the entries of both layers at a minimum of the potentials under X Z1 Z2 = Y."""
+    from scipy.optimize import minimize
+
+    def potential(z: np.ndarray) -> float:
+        barrier = weight * np.log(np.abs(np.linalg.det(z[:9].reshape(3, 3))))
+        return float(z @ z / 2 + (z[:9] ** 4).sum() / 4 - barrier + (z[9:] ** (2 * power)).sum() / (2 * power))
+
+    def slopes(z: np.ndarray) -> np.ndarray:
+        return np.concatenate([one.ravel() for one in _slopes(z, weight, power)])
+
+    def left(z: np.ndarray) -> np.ndarray:
+        return (x @ z[:9].reshape(3, 3) @ z[9:].reshape(3, 2) - y).ravel()
+
+    rest = {"type": "eq", "fun": left}
+    options = {"ftol": 1e-14, "maxiter": 500}
+    return np.asarray(minimize(potential, start, jac=slopes, constraints=rest, method="SLSQP", options=options).x)
+
+
+def _violation(x: np.ndarray, z: np.ndarray, weight: float, power: int) -> float:
+    """Return what is left of (P1), the part of Z1^-T grad Psi_2 outside the span of the samples, and of (P2)."""
+    of_first, of_second = _slopes(z, weight, power)
+    pulled = np.linalg.solve(z[:9].reshape(3, 3).T, of_second)
+    span = np.linalg.qr(x.T)[0]
+    outside = np.linalg.norm(pulled - span @ span.T @ pulled) / np.linalg.norm(pulled)
+    product = pulled @ z[9:].reshape(3, 2).T
+    return float(
+        max(outside, np.linalg.norm(of_first - product) / (np.linalg.norm(of_first) + np.linalg.norm(product)))
+    )
 
 
 @claim(

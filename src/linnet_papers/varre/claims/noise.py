@@ -39,7 +39,6 @@ from linnet_papers.varre.settings import (
     TIMES,
 )
 from linnet_papers.varre.training import noise_process, volumes
-from linnet_papers.varre.training.noise_process import mean_of_paths
 
 without_drift = partial(claim, assumes="no drift")
 SEVERAL = {f"$d = {dim}$": dim for dim in DIMS if dim > 1}  # one input has no commutator
@@ -216,7 +215,7 @@ def increments(trial: Trial) -> Rows:
         run = ln.noise_sde(None, start, times=[step], step=step, key=[trial.seed, 46, number], paths=40_000)
         u = (run.reduced.first[-1] ** 2).sum(axis=(-1, -2)) - 1.0
         v = (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)) - a**2
-        away += [abs(mean_of_paths(moved).errors_above(step * drift)) for moved, drift in ((u, 3 * a**2), (v, 1.0))]
+        away += [abs(Estimate.of_mean(moved).errors_above(step * drift)) for moved, drift in ((u, 3 * a**2), (v, 1.0))]
         noisy.append(np.abs(np.cov(u, v) / (4 * a**2 * step) - 1).max())
     yield printed("distance of the means of the increments from their drifts, in standard errors", away, FEW_ERRORS)
     yield printed(
@@ -242,7 +241,7 @@ def one_input(trial: Trial) -> Rows:
         w, out = run.weights.first[:, :, 0, 0], run.weights.second[:, :, 0, 0]
         for sign in (1, -1):
             grown = np.log(np.abs((w + sign * out)[0] / (1 + sign * a)))
-            rates[f"$w {'+' if sign > 0 else '-'} a$ from $a = {a:g}$"] = mean_of_paths(grown / 5.0)
+            rates[f"$w {'+' if sign > 0 else '-'} a$ from $a = {a:g}$"] = Estimate.of_mean(grown / 5.0)
         last.append(np.median(np.abs(w[1])))
     yield printed(r"median of $\lvert w \rvert$ at $t = 40$, from $a = 0$ and 0.7", last, SHRUNK)
     yield printed(r"rate of $\ln \lvert w + a \rvert$ and $\ln \lvert w - a \rvert$", rates, HALF_RATE)
@@ -301,8 +300,8 @@ def any_diagonal(trial: Trial) -> Rows:
     power = np.linalg.matrix_power(np.eye(6) + step * matrix, steps)
     mean_square = float((power @ squares)[:5].sum())
     decay = (1 - step * scales**2) ** steps  # of Euler's scheme, for e^(-D_i^2 t)
-    away = [mean_of_paths(seen["first_square"]).errors_above(mean_square)]
-    away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
+    away = [Estimate.of_mean(seen["first_square"]).errors_above(mean_square)]
+    away += [Estimate.of_mean(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
     lengths = {name: one["growth"][0] for name, one in _volume_growth_by_shape(trial).items() if len(SHAPES[name]) > 2}
     yield printed(
         "distance of mean squares and signed commutators from their equations, in standard errors",
@@ -312,7 +311,7 @@ def any_diagonal(trial: Trial) -> Rows:
     yield printed(r"rate of the mean squares, $\sqrt{\mathrm{tr} D^4}$", np.linalg.eigvalsh(matrix).max(), EXPLODES)
     yield printed(
         r"rate of $\ln \lvert w \rvert$ over the largest $D^2$, for $d \ge 3$",
-        {name: mean_of_paths(growth) for name, growth in lengths.items()},
+        {name: Estimate.of_mean(growth) for name, growth in lengths.items()},
         GROWS,
     )
 
@@ -331,11 +330,11 @@ def exponents(trial: Trial) -> Rows:
     shapes, sums = {}, {}
     for name, one in _volume_growth_by_shape(trial).items():
         growth, clock = one["growth"], one["clock"].mean(axis=1)
-        before_last, last = mean_of_paths(growth[-2]), mean_of_paths(growth[-1] - growth[-2])
+        before_last, last = Estimate.of_mean(growth[-2]), Estimate.of_mean(growth[-1] - growth[-2])
         shapes[name] = {"before_last": before_last, "last": last, "clocks": clock[-1]}
         for k, grown in enumerate(growth, start=1):
             predicted = exponent_sum(clock[k - 1], in_dim=len(growth), columns=k)
-            sums[f"{name}, $k = {k}$"] = {"sums": mean_of_paths(grown), "predicted": predicted}
+            sums[f"{name}, $k = {k}$"] = {"sums": Estimate.of_mean(grown), "predicted": predicted}
     found = {**by_name(sums), **by_name(shapes)}
     yield printed(
         "sum of the $k$ largest exponents, compared with the formula", found["sums"], SCHEME(of=found["predicted"])

@@ -7,7 +7,20 @@ from functools import partial
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import Rows, Trial, above, at_least, below, claim, fact, printed, within
+from linnet_papers.reproduction import (
+    Range,
+    Rows,
+    Trial,
+    above,
+    at_least,
+    below,
+    both,
+    claim,
+    corrected,
+    fact,
+    printed,
+    within,
+)
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
 from linnet_papers.varre.grids import flows
@@ -99,41 +112,63 @@ def balanced_rank(trial: Trial) -> Rows:
     yield printed("motion of the singular values of $W_1$, by scale", found["moved"], MOVED)
 
 
+NO_SLOWER = below(1, "a larger initialization is faster, so that speed and quality are told apart")
 FASTER = below(0, "only if a larger initialization is faster, speed is decoupled from anything")
+SOLVED = below(1e-4, r"flows end with less than $10^{-8}$ of the loss left at the worst condition")
 
 
 @claim(
     "balanced-decoupled",
     says="From balanced initializations the speed of learning and the quality of the solution are decoupled.",
     assumes=r"$W_1 W_1^\top = W_2^\top W_2$ at initialization (Braun et al., cited)",
-    tried=f"gradient flow, {SIZES}, 20 hidden units, balanced initializations of scale 0.001, 0.01, 0.1 and 1",
+    tried=f"gradient flow, 20 hidden units, a balanced product of standard normal entries times the scale: {SIZES} at "
+    "the scales 0.001, 0.1 and 1; the region on data that see every input, with eigenvalues from one over the "
+    "condition to 1",
+    correction="so they are where the data see every input; else a larger initialization is faster and its predictor "
+    "farther from the minimum-norm solution",
+    region={"scale": Range(1e-3, 1.0, log=True), "condition": Range(1.0, 10.0, log=True)},
 )
 def balanced_decoupled(trial: Trial) -> Rows:
-    problem = _draw_problem(trial.seed)
-    times = np.geomspace(0.01, 100.0, 200)
-    product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
+    random = np.random.default_rng([trial.seed, 27])
+    product = random.standard_normal((OUTPUTS, INPUTS))
+    frame = np.linalg.qr(random.standard_normal((INPUTS, INPUTS)))[0]
+    times = np.append(np.geomspace(0.01, 100.0, 200), 300.0)
 
-    def measure_flow(scale: float) -> dict[str, float]:
-        states = plain_flow(problem, _balanced_start(scale * product, np.random.default_rng([trial.seed, 28])), times)
+    def measure_flow(problem: ln.Problem, scale: float) -> dict[str, float]:
+        start = _balanced_start(scale * product, np.random.default_rng([trial.seed, 28]))
+        states = plain_flow(problem, start, times, rtol=1e-8)
         losses = np.asarray(problem.loss(states.product))
-        end = states[-1]
+        end, solution = states[-1], problem.min_norm_solution()
         norms = 0.5 * sum((layer**2).sum() for layer in (end.first, end.second))
-        values = np.linalg.svd(end.first, compute_uv=False)
         return {
             "times": times[np.argmax(losses < 0.5 * losses[0])],
-            "excess": abs(norms / np.linalg.norm(end.product, "nuc") - 1),
-            "rank": values[OUTPUTS] / values[0],
+            "away": np.linalg.norm(end.product - solution) / np.linalg.norm(solution),
+            "excess": abs(norms / np.linalg.norm(solution, "nuc") - 1),
         }
 
-    found = by_name(measure_flow(scale) for scale in (1e-3, 1e-2, 0.1, 1.0))
-    yield printed(
-        "change of the time to half of the loss, from one scale to the next larger one", np.diff(found["times"]), FASTER
+    def on_all_inputs(scale: float, condition: float) -> dict[str, float]:
+        cov = (frame * np.geomspace(1 / condition, 1.0, INPUTS)) @ frame.T
+        return measure_flow(ln.Problem.from_moments(cov, random_truth @ cov), scale)
+
+    random_truth = random.standard_normal((OUTPUTS, INPUTS))
+    few = by_name({f"scale {scale:g}": measure_flow(_draw_problem(trial.seed), scale) for scale in (1e-3, 0.1, 1.0)})
+    region = by_name({label: on_all_inputs(**setting) for label, setting in trial.region(3).items()})
+    away = "distance of the predictor from the minimum-norm solution, over its norm"
+    yield both(
+        f"change of the time to half of the loss, from one scale to the next larger one, {SIZES}",
+        np.diff(list(few["times"].values())),
+        FASTER,
     )
-    yield printed(
-        "relative excess of the squared norms over twice the predictor's nuclear norm, by scale", found["excess"], EXACT
+    yield printed(f"{away}, {SIZES}", few["away"], SOLVED)
+    yield corrected(f"{away}, on data that see every input", region["away"], SOLVED)
+    yield corrected(
+        "half the squared norms over the nuclear norm of that solution, minus 1, on data that see every input",
+        region["excess"],
+        SOLVED,
     )
-    yield printed(r"$\sigma_4/\sigma_1$ of $W_1$ at the end, by scale", found["rank"], ROUNDING)
-    yield fact("time to half of the loss, by scale", found["times"])
+    slow, fast = list(region["times"].values())[0:3:2]
+    yield corrected("time to half of the loss at scale 1 over that at 0.001, condition 1", fast / slow, NO_SLOWER)
+    yield fact("the same excess of the squared norms on data that do not", few["excess"])
 
 
 RELATIVE = below(2e-3, r"twice the first order of $\gamma_2/\gamma = 0.001$")
@@ -253,7 +288,8 @@ def second_layer(trial: Trial) -> Rows:
         IDLE,
     )
     yield printed(
-        "largest distance of singular values of orthogonal layers from the formula with a second scale, by layer",
+        "largest distance of singular values from the formula with a second scale, by layer: orthogonal layers, "
+        "$W_2 W_1 = 0$",
         _exact_second_layer(trial.seed),
         EXACT,
     )
@@ -264,10 +300,26 @@ def second_layer(trial: Trial) -> Rows:
     )
     yield fact("number of seeds", settings.seeds)
     yield fact(
+        r"relative distance from that formula for orthogonal layers with $W_2 W_1 \ne 0$",
+        _crossed_second_layer(trial.seed),
+    )
+    yield fact(
         "largest relative distance from Corollary 3.1, which has no second layer",
         distance(flows.predicted_values(gammas)),
     )
     yield fact("relative distance of the predictor from the minimum-norm solution", off / size)
+
+
+def _crossed_second_layer(seed: int) -> float:
+    """Return the largest relative distance of the singular values of W1 from the formula with a second scale, from
+    orthogonal layers whose frames are drawn independently of each other."""
+    problem, width = _draw_problem(seed), 2 * INPUTS
+    random = np.random.default_rng([seed, 24])
+    frames = [np.linalg.qr(random.standard_normal((width, size)))[0] for size in (INPUTS, OUTPUTS)]
+    end = plain_flow(problem, ln.Weights(np.sqrt(0.2) * frames[0], np.sqrt(0.2) * frames[1].T), np.array([400.0]))[-1]
+    modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
+    predicted = ln.theories.spectral_bias.final_singular_values(modes, 0.1, INPUTS, second_gamma=0.1)[0]
+    return float(np.abs(np.linalg.svd(end.first, compute_uv=False) / np.sort(predicted)[::-1] - 1).max())
 
 
 def _exact_second_layer(seed: int) -> list[float]:

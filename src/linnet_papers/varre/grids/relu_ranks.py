@@ -13,11 +13,12 @@ from linnet_papers.varre.training.students import Start, student_cells
 FITTED = 1e-2  # labels have a mean square of about 1
 BATCH = 20
 STARTS: dict[str, Start] = {
+    "tiny": {"std": 1e-4, "rate": 0.02, "steps": 200_000},
     "small": {"std": 1e-3, "rate": 0.02, "steps": 200_000},
     "medium": {"std": 0.1, "rate": 0.02, "steps": 200_000},
     "large": {"std": 1.0, "rate": 0.005, "steps": 100_000},
 }
-QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
+QUICK_STEPS = {"tiny": 40_000, "small": 30_000, "medium": 30_000, "large": 10_000}
 
 
 @trained

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 
 import linnet as ln
@@ -67,32 +70,39 @@ def _mean_log_small_values(first: np.ndarray, inputs: int) -> np.ndarray:
     return np.log(np.linalg.svd(first, compute_uv=False)[..., 1:inputs]).mean(axis=-1)
 
 
-def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rate: float, time: float) -> np.ndarray:
-    """Return what is left of the small singular values of W1 after descent with batches of one sample (network, value).
+class MinibatchRun(NamedTuple):
+    """What descent with batches of one sample leaves of the small singular values of W1 (network, value): of those at
+    first (`left`), and of those at half of the time (`late`); and the mean loss of the networks at the end."""
 
-    `samples` of 5 whitened inputs, one output, from the large start gamma = 1; the labels can be fitted, or (`noisy`)
-    carry noise of unit variance, which is drawn once.
-    """
-    shares = []
+    left: np.ndarray
+    late: np.ndarray
+    loss: float
+
+
+@cache
+def minibatch_run(seed: int, *, samples: int, noise: float, networks: int, rate: float, time: float) -> MinibatchRun:
+    """Train networks with batches of one of `samples` samples of 5 whitened inputs, one output, from the large start
+    gamma = 1; labels carry noise of that standard deviation, which is drawn once."""
+    problems, starts = [], []
     for network in range(networks):
         random = np.random.default_rng([seed, network, 5])
         inputs = np.sqrt(samples) * np.linalg.qr(random.standard_normal((samples, NOISY_INPUTS)))[0]
         truth = random.standard_normal((NOISY_INPUTS, 1))
-        labels = inputs @ (truth / np.linalg.norm(truth)) + noisy * random.standard_normal((samples, 1))
-        problem = ln.Problem.from_data(inputs, labels)
-        start = ln.inits.orthogonal(key=[seed, network], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
-        run = ln.stochastic_descent(
-            problem,
-            start,
-            learning_rate=rate,
-            steps=round(time / rate),
-            batch_size=1,
-            key=[seed, network],
-            save_every=ln.trajectories.last(),
-        )
-        ends = np.linalg.svd(run.reduced.first, compute_uv=False)
-        shares.append(ends[-1, 1:NOISY_INPUTS] / ends[0, 1:NOISY_INPUTS])
-    return np.array(shares)
+        labels = inputs @ (truth / np.linalg.norm(truth)) + noise * random.standard_normal((samples, 1))
+        problems.append(ln.Problem.from_data(inputs, labels))
+        shape: dict[str, int] = {"in_dim": NOISY_INPUTS, "out_dim": 1, "width": WIDTH}
+        starts.append(ln.inits.orthogonal(key=[seed, network], scale=1.0, **shape))
+    run = ln.stochastic_descent(
+        ln.Problem.stack(problems),
+        ln.Weights.stack(starts),
+        learning_rate=rate,
+        steps=2 * round(time / rate / 2),
+        batch_size=1,
+        key=[seed, 5],
+        save_every=round(time / rate / 2),
+    )
+    start, half, end = np.linalg.svd(run.reduced.first, compute_uv=False)[..., 1:NOISY_INPUTS]
+    return MinibatchRun(end / start, end / half, float(run.loss[-1].mean()))
 
 
 def late_shares_by_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:

@@ -59,7 +59,7 @@ def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: floa
     kept = {**seen, "worst_sine_drop": seen["worst_sine"][0] - seen["worst_sine"][-1], "log_value_change": change}
     return {
         **{name: array.mean(axis=-1) for name, array in kept.items()},
-        **{f"{name}_error": array.std(axis=-1) / np.sqrt(paths) for name, array in kept.items()},
+        **{f"{name}_error": array.std(axis=-1, ddof=1) / np.sqrt(paths) for name, array in kept.items()},
         "area_median": np.median(seen["area"], axis=-1),
         "area_start": np.asarray(ln.observables.commutator(start)[0]),
         "largest_share": largest.sum(axis=-1) / seen["first_square"].sum(axis=-1),
@@ -104,17 +104,12 @@ def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
     return outer - np.swapaxes(outer, -1, -2)
 
 
-def mean_of_paths(values: np.ndarray) -> Estimate:
-    """Return the mean over paths with its standard error."""
-    return Estimate(float(values.mean()), float(values.std() / np.sqrt(values.size)))
-
-
 def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Estimate]:
     """Return the mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
     run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
-    return [mean_of_paths(row) for row in logs]
+    return [Estimate.of_mean(row) for row in logs]
 
 
 def _repeated_start(paths: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +141,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
             increment = np.sqrt(step) * random.standard_normal((paths, 2)).T + step * tilt
             logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=0)
             first, a = _euler_step(first, a, increment)
-        means.append(mean_of_paths(np.exp(logs) * np.abs(_area(first[:, 0], a))))
+        means.append(Estimate.of_mean(np.exp(logs) * np.abs(_area(first[:, 0], a))))
     return means
 
 
@@ -155,25 +150,42 @@ def _area(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return one[0] * other[1] - one[1] * other[0]
 
 
-def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
-    """Return the growth of ln|W1| per unit of time in the second half of `time` that Euler's scheme itself has for two
-    inputs, by its step."""
-    rates = {}
-    for step in steps:
-        random = np.random.default_rng([seed, 44])
-        first, a = _repeated_start(paths)
-        logs = np.zeros(paths)
-        early = logs
-        for number in range(round(time / step)):
-            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T
-            first, a = _euler_step(first, a, increment)
-            size = np.sqrt((first**2).sum(axis=(0, 1)))
-            first /= size
-            a /= size
-            logs = logs + np.log(size)
-            early = logs if number + 1 == round(time / step / 2) else early
-        rates[step] = mean_of_paths((logs - early) / (0.5 * time))
-    return rates
+def size_over_bound(dim: int, seed: list[int], *, paths: int) -> float:
+    """Return the largest C(t) = |w|^2 + sqrt(d) a^2 of a row and its weight over e^-t C(0) + d (a^2 + its moving
+    average of the last unit of time), over paths and t from 0.1 to 3, from |w| = 1 and a = 0."""
+    random, step = np.random.default_rng(seed), 2.5e-4
+    w, a, average = np.zeros((dim, paths)), np.zeros(paths), np.zeros(paths)
+    w[0] = 1.0
+    largest = 0.0
+    for number in range(1, round(3.0 / step) + 1):
+        increment = np.sqrt(step) * random.standard_normal((dim, paths))
+        w, a = w + a * increment, a + (w * increment).sum(axis=0)
+        average = (average + step * a**2) * np.exp(-step)
+        if number * step >= 0.1:
+            bound = np.exp(-number * step) + dim * (a**2 + average)
+            largest = max(largest, float((((w**2).sum(axis=0) + np.sqrt(dim) * a**2) / bound).max()))
+    return largest
+
+
+def mean_logs_by_steps(seed: int, *, first_step: float, times: tuple[float, ...], paths: int) -> np.ndarray:
+    """Return ln sigma_1(W1) of Euler's scheme with the steps c/sqrt(n), for two inputs from W1 = I and a = 0, at the
+    first time after each of `times` (time, path); c is `first_step`."""
+    random = np.random.default_rng([seed, 44])
+    first, a = _repeated_start(paths)
+    logs, scale = [], np.zeros(paths)
+    time, number = 0.0, 0
+    for until in times:
+        while time < until:
+            number += 1
+            step = first_step / np.sqrt(number)
+            time += step
+            first, a = _euler_step(first, a, np.sqrt(step) * random.standard_normal((paths, 2)).T)
+            if number % 50 == 0:  # the process is linear: sizes are kept apart, or rare paths would overflow
+                size = np.sqrt((first**2).sum(axis=(0, 1)))
+                first, a, scale = first / size, a / size, scale + np.log(size)
+        values = np.linalg.svd(np.moveaxis(first, 2, 0), compute_uv=False)
+        logs.append(scale + np.log(values[:, 0]))
+    return np.array(logs)
 
 
 def log_norms_with_drift(

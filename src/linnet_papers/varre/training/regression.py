@@ -112,6 +112,41 @@ def flows_from_both_layers(settings: BothLayers, times: np.ndarray) -> Flows:
     )
 
 
+@dataclass(frozen=True)
+class GaussianEnds:
+    """Where flows from a Gaussian first layer end, (setting, seed, ...): singular values of W1, those of the
+    minimum-norm solution, and the distance of the predictor from it over its norm."""
+
+    values: np.ndarray
+    modes: np.ndarray
+    off: np.ndarray
+
+
+def gaussian_ends(settings: Sequence[tuple[float, float, float]], *, seed: int, seeds: int) -> GaussianEnds:
+    """Follow flows from W2 = 0 and Gaussian first layers; each setting is a standard deviation, a width, and a factor
+    of the truth. Only the triangular factor of the first layer moves."""
+    problems, starts = [], []
+    for std, width, truth in settings:
+        for replicate in range(seeds):
+            problem = draw_regression([seed, replicate])
+            shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": round(width)}
+            first = ln.inits.gaussian(key=[seed, replicate], stds=(std, 0.0), **shape).first
+            outputs = truth * np.asarray(problem.inputs) @ np.asarray(problem.truth).T
+            problems.append(ln.Problem.from_data(np.asarray(problem.inputs), outputs))
+            starts.append(ln.Weights(np.linalg.qr(first)[1], np.zeros((OUTPUTS, INPUTS))))
+    stacked = ln.Problem.stack(problems)
+    run = ln.gradient_flow(stacked, ln.Weights.stack(starts), times=np.array([0.01, 300.0]), rtol=1e-6, atol=1e-9)
+    solution = stacked.min_norm_solution()
+    off, size = (np.linalg.norm(one, axis=(-1, -2)) for one in (run.products[-1] - solution, solution))
+
+    def by_setting(of_runs: np.ndarray) -> np.ndarray:
+        """Return (run, ...) as (setting, seed, ...)."""
+        return of_runs.reshape(len(settings), seeds, *of_runs.shape[1:])
+
+    ends = np.linalg.svd(run.weights.first[-1], compute_uv=False)
+    return GaussianEnds(by_setting(ends), by_setting(np.linalg.svd(solution, compute_uv=False)), by_setting(off / size))
+
+
 def plain_flow(
     problem: ln.Problem, weights: ln.Weights, times: np.ndarray, *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> ln.Weights:

@@ -23,23 +23,35 @@ def growth_cells(key: int, *, dim: int, paths: int, step: float, time: float) ->
     return growth_rates(np.ones(dim), key, paths=paths, step=step, time=time)
 
 
-def growth_rates(scales: np.ndarray, seed: int, *, paths: int, step: float, time: float) -> dict[str, float]:
-    """Return the mean growth per unit of time from `BURN_IN_TIME` to `time`, and standard errors (`..._error`).
+def growth_rates(
+    scales: np.ndarray, seed: int | list[int], *, paths: int, step: float, time: float, burn_in: float = BURN_IN_TIME
+) -> dict[str, float]:
+    """Return the mean growth per unit of time from `burn_in` to `time`, and standard errors (`..._error`).
 
     `length` is that of ln|w_1|, `second` that of ln(area of w_1 and w_2) less that of the length, `outgoing` that of
     ln|(a_1, a_2)|.
     """
     process = Process(scales, seed, neurons=2, paths=paths, step=step)
     seen = []
-    for until in (BURN_IN_TIME, time):
+    for until in (burn_in, time):
         process.advance(until)
         seen.append(_log_sizes(process.first, process.second))
-    gained = (seen[1] - seen[0]) / (time - BURN_IN_TIME)
+    gained = (seen[1] - seen[0]) / (time - burn_in)
     rates = {"length": gained[0], "second": gained[1] - gained[0], "outgoing": gained[2]}
     return {
         **{name: float(rate.mean()) for name, rate in rates.items()},
-        **{f"{name}_error": float(rate.std() / np.sqrt(paths)) for name, rate in rates.items()},
+        **{f"{name}_error": float(rate.std(ddof=1) / np.sqrt(paths)) for name, rate in rates.items()},
     }
+
+
+def log_second_values(dim: int, seed: list[int], *, paths: int) -> np.ndarray:
+    """Return ln sigma_2(W1) at t = 4, 16 and 40 from W1 = I, by singular value decompositions (time, path)."""
+    process = Process(np.ones(dim), seed, neurons=dim, paths=paths, step=0.05)
+    logs = []
+    for until in (BURN_IN_TIME, 16.0, 40.0):
+        process.advance(until)
+        logs.append(np.log(np.linalg.svd(np.moveaxis(process.first, 2, 0), compute_uv=False)[:, 1]))
+    return np.array(logs)
 
 
 class Process:

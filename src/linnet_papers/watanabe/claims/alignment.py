@@ -6,10 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.theories.aligned_flow import aligned_flow
-from linnet_papers.reproduction import Rows, Trial, above, below, claim, corrected, fact, printed
-from linnet_papers.reproduction.datasets import by_name
-from linnet_papers.reproduction.fits import exponent, slopes
+from linnet_papers.reproduction import Range, Rows, Trial, above, below, claim, corrected, fact, printed
+from linnet_papers.reproduction.fits import exponent, highest, slopes
 from linnet_papers.watanabe.settings import (
     AT_CORNERS,
     AT_PAIR,
@@ -19,17 +17,24 @@ from linnet_papers.watanabe.settings import (
     NETWORK,
     NETWORKS,
     PAIR,
+    PLANE,
+    POINTS,
     SAMPLES,
     SCALE,
     SCALES,
+    SCANNED,
     SEEDS,
     SLOPE,
     SMALL,
-    WIDTH,
+    STRONG_SPIKES,
 )
 from linnet_papers.watanabe.training.figure_runs import hausdorff
 from linnet_papers.watanabe.training.phases import (
+    LATER_PHASE_TIME,
+    SCAN_DIM,
+    SCAN_WIDTH,
     Networks,
+    gaussian_start,
     pair_moments,
     phase_grid,
     runs_by_scale,
@@ -126,39 +131,35 @@ def reduced_dynamics(trial: Trial) -> Rows:
     "fig1",
     says="In the phase plane the reduced dynamics follows a network trained on 10 000 samples closely.",
     assumes=r"$n = 10\,000$ samples stand for the population",
-    tried=rf"{NETWORK}, $s = 10^{{-5}}$, $n = 10\,000$, {AT_PAIR}, gradient flow",
+    tried=rf"{NETWORK}, $s = 10^{{-5}}$, $n = 10\,000$, gradient flow; corners of the region, the first of which is "
+    "Figure 1's pair",
+    region=STRONG_SPIKES,
 )
 def sampled(trial: Trial) -> Rows:
-    run = trained_networks(trial, samples=SAMPLES)
-
-    def distances(i: int) -> dict[str, float]:
-        curve, u0 = run.components[:, i], run.u0[i]
-        reduced = run.theory.reduced(u0, run.times)
-        own = aligned_flow(run.problem, u0, run.times) @ run.moments.basis[:2].T
-        of_time = {"in time": np.abs(curve - reduced).max(), "own": np.abs(curve - own).max()}
-        return {"plane": hausdorff(curve, reduced), **of_time}
-
-    found = by_name(distances(i) for i in range(2 if trial.quick else SEEDS))
+    plane, in_time = {}, {}
+    for name, at in trial.region(0).items():
+        run = trained_networks(trial, (at["spike"], at["alignment"]), samples=SAMPLES)
+        networks = range(1 if trial.quick else SEEDS)
+        curves = [(run.components[:, i], run.theory.reduced(run.u0[i], run.times)) for i in networks]
+        plane[name] = highest(hausdorff(*pair) for pair in curves)
+        in_time[name] = highest(np.abs(np.subtract(*pair)).max() for pair in curves)
     width = below(0.02, "the width of the drawn line, 3.4 pt on an axis of about 200 pt for 1.2 units")
-    yield printed("distance of the two curves in the plane, by network", found["plane"], width)
-    yield fact("largest distance at equal times, which the figure does not show", found["in time"])
-    yield fact("distance of the network from the aligned flow of the sample's own covariance", found["own"])
+    yield printed("distance of the two curves in the plane", plane, width)
+    yield fact("largest distance at equal times, which the figure does not show", in_time)
 
 
-def aligned_error(trial: Trial, excess: float) -> float:
-    """Return the distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
+def aligned_error(trial: Trial, excess: float, spike: float, alignment: float, scale: float) -> float:
+    """Return the distance from (18)-(19) of a network with a, w1, w2 along one r and no other component, with
     |a| = `excess` |w|."""
-    moments = pair_moments(*PAIR)
+    moments = pair_moments(spike, alignment, SCAN_DIM)
     random = generator(trial.seed)
-    w = 0.01 * random.standard_normal((SEEDS, 2))
-    r = random.standard_normal((SEEDS, WIDTH))
-    r /= np.linalg.norm(r, axis=1, keepdims=True)
-    w[:, 0] = np.abs(w[:, 0])  # r is then the direction of growth, not its negative
-    size = excess * np.linalg.norm(w, axis=1)[:, None]
-    weights = ln.Weights(r[:, :, None] * (w @ moments.basis[:2])[:, None, :], (size * r)[:, None, :])
-    run = train_batch(PAIR, weights, phase_grid(moments, 0.01), rtol=1e-12)
-    predicted = np.stack([run.theory.reduced(one, run.times) for one in w], axis=1)
-    return float(np.abs(np.einsum("sh,tshk->tsk", r, run.first[..., :2]) - predicted).max())
+    w, r = scale * random.standard_normal(2), random.standard_normal(SCAN_WIDTH)
+    r /= np.linalg.norm(r)
+    w[0] = np.abs(w[0])  # r is then the direction of growth, not its negative
+    second = excess * np.linalg.norm(w) * r
+    weights = ln.Weights(np.outer(r, w @ moments.basis[:2])[None], second[None, None])
+    run = train_batch((spike, alignment), weights, phase_grid(moments, 0.1 * scale, later=4.0), rtol=1e-12)
+    return float(np.abs(run.first[:, 0, :, :2].swapaxes(1, 2) @ r - run.theory.reduced(w, run.times)).max())
 
 
 @claim(
@@ -166,14 +167,16 @@ def aligned_error(trial: Trial, excess: float) -> float:
     says="From aligned initializations without other components the relation $a^2 = w_1^2 + w_2^2$ holds and the two "
     "scalar equations are exact.",
     assumes=r"$w_i(0) = 0$ for $i \ge 3$; $a$, $w_1$ and $w_2$ parallel",
-    tried=f"{NETWORK}, {SEEDS} aligned initializations of size 0.01, with and without the relation",
+    tried=f"{SCANNED}, with the relation and, at {AT_PAIR} and scale 0.01, without it",
+    region={**PLANE, "scale": Range(1e-3, 1e-1, log=True)},
     correction=r"they are exact from aligned initializations with $\lvert a \rvert^2 = w_1^2 + w_2^2$, a condition of "
     "its own: the flow keeps it, alignment does not imply it",
 )
 def aligned_starts(trial: Trial) -> Rows:
     ten = r"distance from (18)-(19) if $\lvert a \rvert$ is ten times $\sqrt{w_1^2 + w_2^2}$ at the beginning"
-    yield printed(ten, aligned_error(trial, 10.0), EXACT)
-    yield corrected("distance from them if the relation holds at the beginning", aligned_error(trial, 1.0), EXACT)
+    yield printed(ten, aligned_error(trial, 10.0, *PAIR, 0.01), EXACT)
+    errors = {name: aligned_error(trial, 1.0, **setting) for name, setting in trial.region(2).items()}
+    yield corrected("distance from them if the relation holds at the beginning", errors, EXACT)
 
 
 @claim(
@@ -215,25 +218,28 @@ def weight_bound(imbalance: np.ndarray, product: np.ndarray) -> np.ndarray:
     "bounded-weights",
     says="Since the loss is bounded, the weights remain in a bounded region.",
     assumes="none printed",
-    tried=f"{NETWORK}, {SEEDS} seeds, $s = {LARGE:g}$ and $10^{{-2}}$",
+    tried=f"{SCANNED}, up to $t = 10$",
+    region={**PLANE, "scale": Range(1e-2, 3, log=True)},
     correction=r"a bounded loss alone bounds no weight; with the conserved $a a^\top - W W^\top$, of norm $D$, "
     r"$\lvert a \rvert^2$ is at most $(D + \sqrt{D^2 + 4 \lvert a^\top W \rvert^2})/2$",
 )
 def bounded_weights(trial: Trial) -> Rows:
-    run = trained_networks(trial, scale=LARGE)
+    times = np.linspace(0, LATER_PHASE_TIME, POINTS)
+    shares = {}
+    for name, at in trial.region(2).items():
+        start = gaussian_start(trial.seed, SCAN_DIM, SCAN_WIDTH, at["scale"], batch=SEEDS)
+        run = train_batch((at["spike"], at["alignment"]), start, times)
+        imbalance = np.abs(np.linalg.eigvalsh(run.imbalance[0])).max(-1)
+        allowed = weight_bound(imbalance, np.linalg.norm(run.overlaps, axis=-1))
+        shares[name] = ((run.second**2).sum(-1) / allowed).max()
     factor = 100.0  # a -> K a, W -> W/K: the same function and so the same loss, however large K
     end, rescaled = run.overlaps[-1], np.einsum("sh,shi->si", run.second[-1] * factor, run.first[-1] / factor)
     same = np.abs(rescaled - end).max()
-    shares = {}
-    for s in (LARGE, 1e-2):
-        one = trained_networks(trial, scale=s)
-        imbalance = np.abs(np.linalg.eigvalsh(one.imbalance[0])).max(-1)
-        allowed = weight_bound(imbalance, np.linalg.norm(one.overlaps, axis=-1))
-        shares[f"$s = {s:g}$"] = ((one.second**2).sum(-1) / allowed).max()
     yield printed(
         "factor between the second layers of two networks with the same function",
         factor if same < EXACT.number else 1.0,
         below(10, "no constant bounds the weights of one loss if one network has ten times those of another"),
     )
-    yield corrected(r"$\lvert a \rvert^2$ over its bound", shares, below(1 + 1e-9, "an inequality, up to rounding"))
+    exceeded = below(1 + 1e-9, "an inequality, up to rounding")
+    yield corrected(r"$\lvert a \rvert^2$ over its bound", shares, exceeded)
     yield fact("distance of these two functions", same)

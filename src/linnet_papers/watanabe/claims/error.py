@@ -6,15 +6,28 @@ import numpy as np
 
 from linnet._randomness import generator
 from linnet.theories import spiked
-from linnet_papers.reproduction import Estimate, Rows, Trial, above, below, claim, corrected, fact, printed, summary
+from linnet_papers.reproduction import (
+    Estimate,
+    Range,
+    Rows,
+    Trial,
+    above,
+    below,
+    claim,
+    corrected,
+    fact,
+    printed,
+    summary,
+)
 from linnet_papers.reproduction.datasets import DataArray, Dataset
 from linnet_papers.reproduction.fits import joint_limit
 from linnet_papers.watanabe.grids import errors as grid
-from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT
+from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, PLANE
+from linnet_papers.watanabe.training.samples import spiked_inputs, target
 
 SETTING = (
     "networks of width $d$ from a Gaussian initialization of scale $10^{-5}$, trained to $10^{-8}$ of the first loss; "
-    "$d/n$ = 2, 6, spikes 0, 4, 20, 50, alignments 0, 0.5, 1; $d = 1200$, 20 trials (240, 30 quick, without spike 50)"
+    "$d/n$ = 2, 6, spikes 0, 4, 20, 50, alignments 0, 0.5, 1; $d = 1200$, 20 trials (240, 24 quick, without spike 50)"
 )
 LARGE_SIZE = "$n$, $d$ large at fixed $d/n > 1$; small initialization"
 SIGNIFICANT = "one in 15 000 draws of a normal number lies beyond four standard errors"
@@ -27,11 +40,24 @@ def t_statistics(points: Dataset, predicted: DataArray) -> DataArray:
     return np.maximum(gap, 0) / (points.error.std("seed", ddof=1, skipna=False) / np.sqrt(points.sizes["seed"]))
 
 
+def min_norm_errors(trial: Trial, place: int, ratio: float, spike: float, alignment: float) -> tuple[np.ndarray, int]:
+    """Return the test errors of the minimum-norm solutions of 30 data sets, in the units of (27), and their size n."""
+    random = generator(trial.seed, 28, place)
+    dim, beta = (240, target(alignment, 240)) if trial.quick else (1200, target(alignment, 1200))
+    errors, samples = [], round(dim / ratio)
+    for _ in range(30):
+        X = spiked_inputs(random, samples, spike, dim)
+        miss = X.T @ np.linalg.solve(X @ X.T, X @ beta) - beta
+        errors.append(miss @ miss + spike * miss[0] ** 2)
+    return np.array(errors), samples
+
+
 @claim(
     "eq27",
     says="The test error of the trained network is (27).",
     assumes=LARGE_SIZE,
-    tried=SETTING,
+    tried=f"{SETTING}; in the region minimum-norm solutions of 30 data sets, $d = 240$ (1200 in full mode)",
+    region={"ratio": Range(1.3, 13, log=True, paper=(3,)), "spike": PLANE["spike"], "alignment": (0, 1)},
     correction=r"$\rho$ stands in the bracket of (27) where our copy has $\kappa$",
 )
 def generalization_error(trial: Trial) -> Rows:
@@ -40,8 +66,17 @@ def generalization_error(trial: Trial) -> Rows:
     limit = joint_limit(right.size, points.sizes["seed"])
     there = points.sel(ratio=2.0, spike=20.0, alignment=0.5).mean("seed", skipna=False) / 6  # over 1 + rho A^2
     at = {"networks": there.error, r"$\rho$": there.right, r"$\kappa$": there.printed}
+    scores = {}
+    for place, (name, one) in enumerate(trial.region(4).items()):
+        errors, samples = min_norm_errors(trial, place, **one)
+        law = spiked.generalization_error(one["spike"], one["alignment"], one["ratio"])
+        gap = max(abs(errors.mean() - law) - 6 / samples * law, 0)
+        scores[name] = gap / Estimate.of_mean(errors).error
     yield printed(r"$\lvert t \rvert$ with the $\kappa$ of our copy", wrong.values, below(limit, JOINT))
     yield corrected(r"$\lvert t \rvert$ with $\rho$", right.values, below(limit, JOINT))
+    spread = JOINT.replace("$3/d$", "$6/n$, by which the spread of the drawn spike raises the mean")
+    drawn = below(joint_limit(len(scores), 30), spread)
+    yield corrected(r"$\lvert t \rvert$ of minimum-norm solutions with $\rho$, over the region", scores, drawn)
     yield fact(r"normalized error at $\rho = 20$, $A = 0.5$, $d/n = 2$", {name: one.item() for name, one in at.items()})
 
 
@@ -110,7 +145,9 @@ def normalized_error(trial: Trial) -> Rows:
     "plain-error",
     says="A larger, well aligned spike lowers the test error.",
     assumes=LARGE_SIZE,
-    tried=f"{SETTING}; with and without dividing by the signal's power, as section 4 does",
+    tried=f"{SETTING}; with and without dividing by the signal's power, as section 4 does; in the region minimum-norm "
+    "solutions of 30 data sets, $d = 240$ (1200 in full mode)",
+    region={"ratio": Range(1.3, 13, log=True, paper=(3,)), "spike": PLANE["spike"], "alignment": (0.5, 1)},
     correction="it lowers the error over the signal's power",
 )
 def plain_error(trial: Trial) -> Rows:
@@ -123,9 +160,15 @@ def plain_error(trial: Trial) -> Rows:
     spikes = np.linspace(0, 50, 5001)
     peaks = {f"$A = {A}$": spikes[np.argmax(spiked.generalization_error(spikes, A, ratio))] for A in (0.2, 1.0)}
     rise, fall = (one.minus(without).errors_above(0) for one in (plain, share))
+    falls = {}
+    for place, (name, one) in enumerate(trial.region(4).items()):
+        with_spike, none = (min_norm_errors(trial, 50 + place, **setting)[0] for setting in (one, one | {"spike": 0.0}))
+        change = with_spike / (1 + one["spike"] * one["alignment"] ** 2) - none  # the same draws but for the spike
+        falls[name] = Estimate.of_mean(change).errors_above(0)
     yield printed("change of the error with a spike of 4, in standard errors", rise, below(-4, SIGNIFICANT))
     yield corrected("the same change, a rise", rise, above(4, SIGNIFICANT))
     yield corrected("change of the error over the signal's power, in standard errors", fall, below(-4, SIGNIFICANT))
+    yield corrected("the same change over the region, in standard errors", falls, below(-4, SIGNIFICANT))
     yield summary(
         f"At $d/n = 6$ and $A = 1$ the error of networks goes from {without.value:.3f} without a spike to "
         rf"{share.value:.3f} of the signal's power with $\rho = 4$, and, not divided, to {plain.value:.3f} (by the law "

@@ -161,3 +161,34 @@ def kappa_limits(trial: Trial) -> Rows:
         within(0.1, "the spike is one of $d$ eigenvalues: its part in (24) falls as $1/d$", of=-1),
     )
     yield fact("largest relative distance from both limits", misses)
+
+
+def ridge_effect(trial: Trial, dim: int, strength: float) -> float:
+    """Return how far a ridge moves the predictor at d/n = 2, in root mean square over that of the labels."""
+    random = generator(trial.seed, 33, dim)
+    beta, root = target(0.5, dim), np.sqrt(np.where(np.arange(dim) == 0, 21.0, 1.0))
+    moved = []
+    for _ in range(4800 // dim):
+        X = spiked_inputs(random, dim // 2, 20.0, dim)
+        without = X.T @ np.linalg.solve(X @ X.T, X @ beta)
+        moved.append(
+            np.linalg.norm(root * (ridge_solution(X, X @ beta, strength) - without)) / np.linalg.norm(root * beta)
+        )
+    return float(np.mean(moved))
+
+
+@claim(
+    "limits",
+    says=r"The limit $\lambda \to 0$ of (22) may be taken after $n, d \to \infty$, as (23)-(27) do.",
+    assumes=r"$d/n > 1$",
+    tried=r"ridge regression at spike 20, $A = 0.5$, $d/n = 2$, $d$ = 60, 120, 240, with 80, 40 and 20 data sets",
+)
+def limits(trial: Trial) -> Rows:
+    dims, used = (60, 120, 240), (1e-2, 1e-3, 1e-4)
+    moved = np.array([[ridge_effect(trial, dim, strength) for dim in dims] for strength in used])
+    linear = within(0.1, "the motion by a ridge is of first order in it; the second is 6% at the largest", of=1)
+    by_dim = {f"$d = {dim}$": slopes(used, column)[1] for dim, column in zip(dims, moved.T, strict=True)}
+    yield printed(r"least slope in $\lambda$ of how far the predictor moves", by_dim, linear)
+    bounded = below(0.2, "bounded as $d$ grows, so that both limits agree; four times the scatter of these data sets")
+    exponents = {rf"$\lambda = {one:g}$": exponent(dims, row)[0] for one, row in zip(used, moved, strict=True)}
+    yield printed("exponent of $d$ in that distance", exponents, bounded)

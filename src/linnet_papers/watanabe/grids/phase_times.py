@@ -60,12 +60,6 @@ def weak_grid(trial: Trial) -> ln.sweeps.Sweep:
 
 
 @trained
-def border_grid(trial: Trial) -> ln.sweeps.Sweep:
-    """Train spikes that are nearly orthogonal to the target, with (1 + rho) A = 1.5 and a little more."""
-    return pair_sweep(trial, "watanabe-border", (20.5, 23.5), (0.07,))
-
-
-@trained
 def strong_grid(trial: Trial) -> ln.sweeps.Sweep:
     """Train a strong spike, and a stronger one."""
     spikes, alignments = ((20.0, 200.0), (0.3, 0.9)) if trial.quick else ((20.0, 1000.0), (0.1, 0.3, 0.5, 0.9))

@@ -15,6 +15,10 @@ from linnet_papers.reproduction.cells import Block, Points, one_of_each
 from linnet_papers.reproduction.fits import lowest, slopes
 from linnet_papers.watanabe.settings import CORNERS, DIM, PAIR, POINTS, SCALE, SEEDS, WIDTH
 
+SCAN_DIM, SCAN_WIDTH = (
+    6,
+    10,
+)  # of the networks that scan a region: both phases stand in a plane, whatever the other inputs
 LATER_PHASE_TIME = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
 
 
@@ -79,6 +83,11 @@ class Networks:
     loss: np.ndarray
     r: np.ndarray
     u0: np.ndarray
+
+    @property
+    def scale(self) -> float:
+        """Scale s of the initialization, from the size of the second layers: about 1 in its square."""
+        return float(np.sqrt((self.second[0] ** 2).sum(-1).mean()))
 
     @property
     def theory(self) -> TwoPhase:
@@ -159,11 +168,11 @@ def paper_starts(seed: int, scale: float) -> ln.Weights:
     return gaussian_start(seed, DIM, WIDTH, scale, batch=SEEDS)
 
 
-def phase_grid(moments: Moments, scale: float) -> np.ndarray:
-    """Return times that resolve both phases: half of them to twice the early time, half over `LATER_PHASE_TIME`."""
+def phase_grid(moments: Moments, scale: float, later: float = LATER_PHASE_TIME) -> np.ndarray:
+    """Return times that resolve both phases: half of them to twice the early time, half over the `later` phase."""
     early = 2 * moments.early_time(scale)
     half = POINTS // 2
-    return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER_PHASE_TIME, half + 1)[1:]])
+    return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + later, half + 1)[1:]])
 
 
 def trained_networks(
@@ -176,11 +185,42 @@ def trained_networks(
     return trained_networks_once(trial.seed, *(pair or PAIR), scale, samples)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def trained_networks_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
     """Return the networks of `trained_networks`, cached: the same objects for the same arguments."""
     times = phase_grid(pair_moments(spike, alignment), scale)
     return train_batch((spike, alignment), paper_starts(seed, scale), times, samples=samples, key=seed)
+
+
+def coupled_networks(
+    trial: Trial,
+    pair: tuple[float, float],
+    *,
+    scale: float = SCALE,
+    ratio: float = WIDTH / DIM,
+    dim: int = SCAN_DIM,
+    end: float = LATER_PHASE_TIME,
+) -> Networks:
+    """Train `SEEDS` networks that start at every pair from the same weights in its adapted basis, once in a process.
+
+    What differs between pairs is then what spike and alignment do, and nothing that the draw does. The width is `ratio`
+    times `dim`, by the exact reduction of wide networks; `end` is for how long the later phase is followed.
+    """
+    return coupled_networks_once(trial.seed, *pair, scale, round(ratio * dim), dim, end)
+
+
+@lru_cache(maxsize=256)
+def coupled_networks_once(
+    seed: int, spike: float, alignment: float, scale: float, width: int, dim: int, end: float
+) -> Networks:
+    """Return the networks of `coupled_networks`, cached: the same objects for the same arguments."""
+    found = pair_moments(spike, alignment, dim)
+    stds = (scale / dim**0.5, scale / width**0.5)
+    drawn = ln.inits.reduced_gaussian(key=seed, in_dim=dim, out_dim=1, width=width, stds=stds, batch=SEEDS)
+    idle = max(round(WIDTH / DIM * dim) - drawn.width, 0)  # hidden units of weight 0: one compiled flow for all widths
+    first = np.pad(drawn.first @ found.basis, ((0, 0), (0, idle), (0, 0)))
+    weights = ln.Weights(first, np.pad(drawn.second, ((0, 0), (0, 0), (0, idle))))
+    return train_batch((spike, alignment), weights, phase_grid(found, scale, end))
 
 
 def runs_by_scale(trial: Trial, largest: float = 1e-2) -> dict[float, Networks]:

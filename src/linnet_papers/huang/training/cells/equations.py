@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.training.runs import FeatureRun, theory_inputs, train_inside, train_section_six
 from linnet_papers.reproduction.cells import Block, cell_by_cell
-from linnet_papers.reproduction.fits import relative_distance
 
 EQUATION_STATES = (32, 128)  # kept of each stage
 
@@ -62,7 +60,6 @@ def synthetic_cells(key: int) -> Block:
     run = train_to_share(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
     history = run.history
     first = run.history.loss_time(1 - settings.FIRST_SHARE)
-    predicted = ln.theories.feature_learning.final_state(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
     distance, ratio = history.kernel_distance, history.median_ratio
     return {
@@ -78,8 +75,9 @@ def synthetic_cells(key: int) -> Block:
         "kernel_distance_least": distance.min(),
         "kernel_distance_end": distance[-1],
         "kernel_least_step": run.steps[distance.argmin()],
-        "kernel_to_end": relative_distance(history.kernels[-1], predicted.kernel, 2),
-        "kernel_end_predicted": relative_distance(predicted.kernel, predicted.square * history.target, 2),
+        "kernel_end": (("sample", "other"), history.kernels[-1]),
+        "gram": (("sample", "other"), run.data.inputs @ run.data.inputs.T),
+        "outputs": ("sample", run.data.outputs),
         **run.kernel_after(first),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
     }

@@ -1,1 +1,0 @@
-"""Grids of trained networks behind the claims."""
