@@ -235,4 +235,4 @@ def steps_to_learn(share: float, dim: int, key: list[int]) -> int:
     start = threshold_start(dim, dim**3, share * size, key=[*key, 1])
     rate = 1 / (10 * size * max(share, 1.0))
     run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=rate, steps=2000, keep="losses")
-    return int(run.steps[first_index(run.loss <= 0.01 * run.loss[0], "the loss does not fall to 1%")])
+    return first_index(run.loss <= 0.01 * run.loss[0], "the loss does not fall to 1%")
