@@ -117,7 +117,7 @@ LAW = within(0.1, "a finite step changes the imbalance of the layers, and with i
 HALF = at_least(0.5, "the condition number of the metric $M$ is below 2, so no direction gains more")
 SAVED = below(
     0.85,
-    "a seventh of the steps is worth a search over scales, and more than two steps of some twenty, in which they are counted",
+    "a seventh of the steps is worth a search over scales, and more than the two steps by which counts are off",
 )
 MORE = below(0.0, "by the law, each further digit saves the same fraction of its steps: savings add up")
 
