@@ -183,8 +183,8 @@ def _duration(seconds: float) -> str:
 _START = """# Figures
 
 *What do the figures of the papers show when they are computed again?* This page has {figures} figures, of the papers
-and our own, drawn {sizes}. Each has the command that redraws it and the measurements in it. `linnet reproduce` draws all of
-them. Click a picture to enlarge it.
+and our own, drawn {sizes}. Each has the command that redraws it and the measurements in it.
+`linnet reproduce` draws all of them. Click a picture to enlarge it.
 """
 
 
