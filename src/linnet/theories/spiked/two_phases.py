@@ -228,7 +228,8 @@ class TwoPhase:
         from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
         that it is of order 1 where u is, however small the initialization: the paper has O(s).
 
-        **Valid when** it is small compared with $w_1$; u near its plateau takes it beyond every bound.
+        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$: the relative error is
+        at most $(w_2/w_1)(1 + \lambda_2/\nu)$. u near its plateau takes $w_2$ beyond every bound.
 
         **Arguments:** `u0` and `times` as for `early`.
         """
@@ -265,6 +266,7 @@ class TwoPhase:
         start of scale s.
 
         **Arguments:** `scale` is s: the initialization has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
+        What grows of it is $u(0) \approx \frac{s}{2}\sqrt{1 + m/d}$: give that in place of s for wide networks.
         """
         scale = positive("scale", scale)
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)

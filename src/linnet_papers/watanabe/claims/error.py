@@ -156,7 +156,7 @@ def plain_error(trial: Trial) -> Rows:
     without, plain, share = (
         Estimate.of_mean(cells.sel(spike=spike).values / by) for spike, by in ((0.0, 1), (4.0, 1), (4.0, 5))
     )
-    laws = spiked.generalization_error([0.0, 4.0], 1.0, ratio)
+    laws = [float(spiked.generalization_error(spike, 1.0, ratio)) for spike in (0.0, 4.0)]
     spikes = np.linspace(0, 50, 5001)
     peaks = {f"$A = {A}$": spikes[np.argmax(spiked.generalization_error(spikes, A, ratio))] for A in (0.2, 1.0)}
     rise, fall = (one.minus(without).errors_above(0) for one in (plain, share))
