@@ -121,9 +121,9 @@ def check(data: Dataset) -> Rows:
 FIGURE = Figure(
     name="over-time",
     title="Test error over time of a network with one output",
-    caption="Panel a: one data set with a spiked covariance and label noise, three scales of the initialization. Marks: "
-    "trained networks. Lines: the formula, from one SVD of the same data. Dashed: the proportional limit, without "
-    "data. Panel b: a spike of 100 that holds two thirds of the signal, from a small initialization, with the "
+    caption="Panel a: one data set with a spiked covariance and label noise, three scales of the initialization. "
+    "Marks: trained networks. Lines: the formula, from one SVD of the same data. Dashed: the proportional limit, "
+    "without data. Panel b: a spike of 100 that holds two thirds of the signal, from a small initialization, with the "
     "population covariance and in the proportional limit with label noise. The error rests at the level of the "
     "early phase (dotted), and few samples limit the later phase.",
     settings=OverTime,
