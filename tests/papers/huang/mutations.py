@@ -47,6 +47,11 @@ def layer_scaled(factor: float) -> Error:
     return result(ln.inits, "signed", lambda weights: ln.Weights(factor * weights.first, weights.second))
 
 
+def second_layer_scaled(factor: float) -> Error:
+    """Draw signed starts whose second layer is too large."""
+    return result(ln.inits, "signed", lambda weights: ln.Weights(weights.first, factor * weights.second))
+
+
 def history_changed(change: Callable[[features.FeatureHistory], dict[str, Any]]) -> Error:
     """Change what is read off a run."""
     return result(features, "feature_history", lambda history: replace(history, **change(history)))
@@ -214,6 +219,7 @@ MUTATIONS = {
     "slowing": Mutation("slowing", history_changed(runaway_alignments)),
     "lemmaB1-time": OfTheory("lemmaB1-time", scaled(misprints, "first_time", 0.2)),
     "limit": OfTheory("limit", limit_doubled),
+    "limit-start": Mutation("limit", second_layer_scaled(10.0)),
     "difference": Mutation("difference", history_changed(overlaps)),
     "signs-determined": Mutation("signs-determined", history_changed(overlaps)),
     "signs": Mutation("signs", layer_scaled(2.0)),
@@ -228,9 +234,11 @@ MUTATIONS = {
     "lemma5.2-kernel": Mutation("lemma5.2-kernel", always(lemma_5_2, "train_inside", signal=1.0)),
     "lemma5.3-weights": Mutation("lemma5.3-weights", history_changed(deviations)),
     "lemma5.3-layers": Mutation("lemma5.3-layers", layer_scaled(30.0)),
+    "lemma5.3-layers-start": Mutation("lemma5.3-layers", second_layer_scaled(10.0)),
     "lemma5.3-kernel": Mutation("lemma5.3-kernel", history_changed(kernels)),
     "ntk-turning": Mutation("ntk-turning", history_changed(normalized_kernels), quick=True),
     "ntk-growth": Mutation("ntk-growth", other_target_kernel),
+    "ntk-growth-start": Mutation("ntk-growth", second_layer_scaled(10.0)),
     "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalized_kernels)),
     "ntk-converges": OfTheory("ntk-converges", end_scaled(kernel=1.1)),
     "minimum-norm": Mutation("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), quick=True),
