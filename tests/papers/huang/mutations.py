@@ -147,7 +147,7 @@ def larger_alignments(history: features.FeatureHistory) -> dict[str, Any]:
 
 def runaway_alignments(history: features.FeatureHistory) -> dict[str, Any]:
     """Alignments that never stop growing."""
-    growth = np.exp(0.5 * np.sqrt(history.gamma) / 10 * history.times)[:, None]
+    growth = np.exp(np.sqrt(history.gamma) / 5 * history.times)[:, None]
     return {"alignments": history.alignments[1] * growth}
 
 
