@@ -47,6 +47,11 @@ def layer_scaled(factor: float) -> Error:
     return result(ln.inits, "signed", lambda weights: ln.Weights(factor * weights.first, weights.second))
 
 
+def alike_for_many_samples(scales: Any) -> Any:
+    """Scales whose neurons differ less the more samples there are, by n^(-3/2)."""
+    return scales | {"first_std": scales["first_std"] * (1e3 * scales["magnitude"]) ** 3}
+
+
 def second_layer_scaled(factor: float) -> Error:
     """Draw signed starts whose second layer is too large."""
     return result(ln.inits, "signed", lambda weights: ln.Weights(weights.first, factor * weights.second))
@@ -266,7 +271,7 @@ MUTATIONS = {
         wrong(appendix_a, "generator", lambda right: lambda *arguments: UniformOfUnitVariance()),
         quick=True,
     ),
-    "eq13": Mutation("eq13", result(appendix_b, "scales_inside", lambda s: s | {"first_std": 1e-6 * s["first_std"]})),
+    "eq13": Mutation("eq13", result(appendix_b, "scales_inside", alike_for_many_samples)),
     "eq13-weights": Mutation("eq13-weights", history_changed(deviations), quick=True),
     "lemmaB1-products": Mutation("lemmaB1-products", layer_scaled(30.0), quick=True),
     "lemmaB1-quadratic": Mutation("lemmaB1-quadratic", result(appendix_b, "train_inside", short_inputs), quick=True),
