@@ -89,11 +89,6 @@ def without_one_law(rows: Any) -> Any:
     return rows | {"constant": constants}
 
 
-def three_times_the_gap(right: Any) -> Any:
-    """A gap three times as large beside the same bound."""
-    return lambda data: (3 * right(data)[0], right(data)[1])
-
-
 def without_noise(right: Any) -> Any:
     """The power of a label without that of its noise, as the lemma prints it."""
     return lambda data: data.signal**2
@@ -258,11 +253,7 @@ MUTATIONS = {
     "lemma5.1": Mutation(
         "lemma5.1", result(ln.problems, "subgaussian_regression", lambda data: replace(data, inputs=2 * data.inputs))
     ),
-    "spectrum-gap": OfTheory("lemma5.1", wrong(ln.theories.feature_learning, "spectrum_gap", three_times_the_gap)),
     "lemmaA1": Mutation("lemmaA1", layer_scaled(2.0)),
-    "overlap-bound": OfTheory("lemmaA1", scaled(ln.theories.feature_learning, "overlap_bound", 0.5)),
-    "quadratic-share": Mutation("lemmaA3", scaled(ln.theories.feature_learning, "quadratic_share", 3.0)),
-    "gamma-share": Mutation("lemmaA4", scaled(ln.theories.feature_learning, "gamma_share", 2.0)),
     "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5), quick=True),
     "lemmaA3": OfTheory("lemmaA3", wrong(lemmas, "FORM", lambda right: (0.9, 1.1)), quick=True),
     "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0), quick=True),
