@@ -9,21 +9,9 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts, synthetic
 from linnet_papers.huang.grids.neurons import where_well_inside
 from linnet_papers.huang.training.runs import FeatureRun, train_inside
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, lowest, relative_distance
+from linnet_papers.reproduction.rows import Estimate, at_least, at_most, below, both, corrected, fact, printed
 
 MAINTAINED = at_most(10.0, "a norm that is maintained stays of its order: within a factor ten")
 SMALLER = (1.0, 0.1, 0.01)  # multiples of the admissible v_0 and sigma_0

@@ -8,21 +8,10 @@ from linnet.problems.subgaussian import Regression
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train_inside
-from linnet_papers.reproduction import (
-    Estimate,
-    Numbers,
-    Rows,
-    Trial,
-    Verdict,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-)
+from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import Estimate, Verdict, at_most, below, corrected, fact, printed
 
 SPREAD = at_most(10.0, "of order 1 for every neuron: none ten times above or below the median one")
 SIGNALS = (1.0, 1.5, 2.0, 3.0)

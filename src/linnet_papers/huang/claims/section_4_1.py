@@ -8,22 +8,10 @@ import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train
-from linnet_papers.reproduction import (
-    Numbers,
-    Row,
-    Rows,
-    Trial,
-    at_least,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    given,
-    printed,
-)
+from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
+from linnet_papers.reproduction.rows import Row, at_least, at_most, below, corrected, fact, given, printed
 
 SETTLED = at_least(0.95, "a ratio of layers that has come within 5% of its end")
 NEGLIGIBLE = below(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")

@@ -12,22 +12,10 @@ import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train
-from linnet_papers.reproduction import (
-    Claim,
-    Numbers,
-    Range,
-    Rows,
-    Trial,
-    at_least,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-)
+from linnet_papers.reproduction import Claim, Numbers, Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, relative_distance
+from linnet_papers.reproduction.rows import at_least, at_most, below, corrected, fact, printed
 
 if TYPE_CHECKING:
     from linnet_papers.huang.training.features import FeatureHistory

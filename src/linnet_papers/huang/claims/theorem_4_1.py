@@ -12,24 +12,10 @@ from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.grids import convergence, scalings, starts
 from linnet_papers.huang.grids.scalings import SETTING, WINDOWS, between_shares, slope_in_share
 from linnet_papers.huang.training.runs import FeatureRun, descend, scales_inside, train_inside
-from linnet_papers.reproduction import (
-    Numbers,
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Numbers, Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, line, lowest
+from linnet_papers.reproduction.rows import above, at_least, at_most, below, both, corrected, fact, printed, within
 
 EXPONENT = partial(within, 0.02, "what terms below the leading one bend an exponent by over the range tried", errors=3)
 POWER = r"$\lvert \beta \rvert^2 + \sigma_y^2$"

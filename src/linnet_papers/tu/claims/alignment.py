@@ -7,20 +7,9 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    at_least,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest
+from linnet_papers.reproduction.rows import at_least, at_most, below, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids.timeline import EVERYWHERE, PLACES
 from linnet_papers.tu.settings import BOUND

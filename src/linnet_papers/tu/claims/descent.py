@@ -7,22 +7,9 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest, relative_distance
+from linnet_papers.reproduction.rows import Estimate, above, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import regions
 from linnet_papers.tu.settings import BOUND, GAMMAS

@@ -6,22 +6,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import cells_of
 from linnet_papers.reproduction.fits import exponent, highest
+from linnet_papers.reproduction.rows import Estimate, Verdict, above, below, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import timeline
 from linnet_papers.tu.grids.timeline import by_place, exponent_in_dim, rank_two_tasks

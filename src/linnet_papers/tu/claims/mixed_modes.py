@@ -6,22 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent
+from linnet_papers.reproduction.rows import above, at_least, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import widths
 from linnet_papers.tu.training.starts import threshold_start

@@ -9,21 +9,9 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import Estimate, above, at_most, below, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import timeline
 from linnet_papers.tu.grids.timeline import by_place, exponent_in_dim, rank_two_tasks

@@ -5,21 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.theories.spiked import TwoPhase
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import Verdict, above, below, corrected, fact, printed, within
 from linnet_papers.watanabe.figures.fig3 import LossSettings
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.grids.phase_times import (

@@ -5,21 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.theories.spiked import TwoPhase
-from linnet_papers.reproduction import (
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, slopes
+from linnet_papers.reproduction.rows import Verdict, above, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.watanabe.settings import (
     AT_PAIR,
     EVERYWHERE,

@@ -6,21 +6,10 @@ import numpy as np
 
 from linnet._randomness import generator
 from linnet.theories import spiked
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    summary,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import DataArray, Dataset
 from linnet_papers.reproduction.fits import joint_limit
+from linnet_papers.reproduction.rows import Estimate, above, below, corrected, fact, printed, summary
 from linnet_papers.watanabe.grids import errors as grid
 from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, PLANE
 from linnet_papers.watanabe.training.samples import spiked_inputs, target

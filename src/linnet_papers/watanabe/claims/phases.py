@@ -5,20 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.observables import crossing_time
-from linnet_papers.reproduction import (
-    Estimate,
-    Rows,
-    Trial,
-    above,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Rows, Trial, claim
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import Estimate, above, below, both, corrected, fact, printed, within
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.grids.phase_times import GRID, by_pair, mean_of, neighbors, theory_of
 from linnet_papers.watanabe.settings import DIM, PAIR, PLANE, SCALE, SCANNED, SEEDS, SMALL_SCALES, WIDTH
