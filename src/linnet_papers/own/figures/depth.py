@@ -16,6 +16,7 @@ from linnet_papers.reproduction.datasets import Dataset
 
 DEPTHS = (2, 3, 4)
 _BELOW: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.28), "ncols": 3, "frameon": False}
+_BELOW |= {"handlelength": 1.2, "columnspacing": 1.0, "handletextpad": 0.5}
 WORST = at_most(0.02, "one initialization at width $10^6$, words of four letters, and descent's step")
 WIDTH = 10**6  # of the trained networks
 
@@ -88,24 +89,25 @@ def plot(data: Dataset) -> style.Picture:
         for color, depth in zip(style.shades(len(DEPTHS)), DEPTHS, strict=True):
             row = data.sel(depth=depth)
             axes[1, 0].plot(data["coupling"], row["formula"], color=color, **style.CURVE)
-            axes[1, 0].plot(data["coupling"], row["trained"], color=color, label=f"depth {depth}", **style.MARKS)
+            axes[1, 0].plot(data["coupling"], row["trained"], color=color, label=f"{depth}", **style.MARKS)
         axes[1, 0].set(
-            title="d  Formula (lines), trained (dots)",
+            title="d  Formula, trained",
             xlabel="coupling √w σ",
             ylabel="minimum test error",
             xscale="log",
         )
         axes[1, 0].set_xticks([0.3, 0.5, 1.0, 2.0], labels=["0.3", "0.5", "1", "2"])
         axes[1, 0].set_xticks([], minor=True)
-        axes[1, 0].legend(**_BELOW)
+        axes[1, 0].legend(title="depth", **_BELOW)
         for letter, panel, depth in zip("ef", axes[1, 1:], (2, 4), strict=True):
             row = data.sel(depth=depth)
             for color, mode in zip(style.shades(data.sizes["number"]), row["mode"].T, strict=True):
-                name = f"mode {float(mode['value']):.0f}"
+                name = f"{float(mode['value']):.1f}"
                 panel.plot(data["time"] * row["last"], mode, color=color, label=name, **style.CURVE)
-            panel.set(title=f"{letter}  Order of learning, depth {depth}", xlabel="time", xscale="log")
-            panel.set(xlim=(0.02 * float(row["last"]), 0.4 * float(row["last"])))
-            panel.legend(**_BELOW)
+            panel.set(title=f"{letter}  Learning at depth {depth}", xlabel="time", xscale="log")
+            panel.set(xlim=(0.01 * float(row["last"]), 0.5 * float(row["last"])))
+            panel.xaxis.set_minor_formatter("")
+            panel.legend(title="target of the mode", **_BELOW)
         axes[1, 1].set_ylabel("fraction learned")
     return picture
 

@@ -191,7 +191,7 @@ CLOSE = below(0.1, "'very close': a curve that is a tenth of the range away woul
     "500$, $c = 5$",
     correction="descent that moves both layers at once, as eq. (2) has it; in the public loop, whose second layer sees "
     "the new first one, the gap grows with the step and with $d$",
-    region={"dim": Range(20, 60, whole=True), "c": Range(2, 8, log=True)},
+    region={"dim": Range(20, 60, whole=True), "c": Range(2, 20, log=True)},
 )
 def errors_of_figure_one(trial: Trial) -> Rows:
     settings = trial.region(0 if trial.quick else 4)
