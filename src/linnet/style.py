@@ -35,7 +35,7 @@ FIRST_LAYER, SECOND_LAYER, PRODUCT = BLUE, ORANGE, GREEN
 LOSS, TEST_LOSS = BLACK, PINK
 SIGNAL, NOISE = BLUE, AMBER  # the spike or the signal's modes, and what is orthogonal to it
 LAZY, ACTIVE = AMBER, BLUE
-KERNEL, ALIGNMENT = SKY, WINE
+KERNEL, ALIGNMENT = "#2E86AB", WINE  # a darker sky: thin lines need a contrast of 3
 GUIDE = GRAY  # thresholds, predicted moments, reference slopes
 
 SEQUENCE = "viridis"  # maps of one quantity

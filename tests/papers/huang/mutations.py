@@ -16,7 +16,7 @@ from linnet.theories.feature_learning import Stages
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.claims import appendix_a, appendix_b, first_stage, lemma_5_2, section_6, theorem_4_1
 from linnet_papers.huang.claims import equations as equation_claims
-from linnet_papers.huang.grids import convergence, lemmas
+from linnet_papers.huang.grids import convergence, lemmas, starts
 from linnet_papers.huang.training import features, runs
 from linnet_papers.huang.training.cells import equations
 from linnet_papers.reproduction import Trial
@@ -47,9 +47,18 @@ def layer_scaled(factor: float) -> Error:
     return result(ln.inits, "signed", lambda weights: ln.Weights(factor * weights.first, weights.second))
 
 
-def second_layer_scaled(factor: float) -> Error:
-    """Draw signed starts whose second layer is too large."""
-    return result(ln.inits, "signed", lambda weights: ln.Weights(weights.first, factor * weights.second))
+def alike_for_many_samples(scales: Any) -> Any:
+    """Scales whose neurons differ less the more samples there are, by n^(-3/2)."""
+    return scales | {"first_std": scales["first_std"] * (1e3 * scales["magnitude"]) ** 3}
+
+
+def larger_in_the_regions(factor: float) -> Error:
+    """Train the networks of the regions from a second layer that is larger than their settings say."""
+
+    def mistaken(right: Any) -> Any:
+        return lambda data, key, **named: right(data, key, **named | {"magnitude": factor * named["magnitude"]})
+
+    return wrong(starts, "train", mistaken)
 
 
 def history_changed(change: Callable[[features.FeatureHistory], dict[str, Any]]) -> Error:
@@ -82,11 +91,6 @@ def without_one_law(rows: Any) -> Any:
     """Let networks on inputs of +-1 never reach 4 epsilon."""
     constants = [np.nan if law == "signs" else c for law, c in zip(rows["law"], rows["constant"], strict=True)]
     return rows | {"constant": constants}
-
-
-def three_times_the_gap(right: Any) -> Any:
-    """A gap three times as large beside the same bound."""
-    return lambda data: (3 * right(data)[0], right(data)[1])
 
 
 def without_noise(right: Any) -> Any:
@@ -147,7 +151,7 @@ def larger_alignments(history: features.FeatureHistory) -> dict[str, Any]:
 
 def runaway_alignments(history: features.FeatureHistory) -> dict[str, Any]:
     """Alignments that never stop growing."""
-    growth = np.exp(0.5 * np.sqrt(history.gamma) / 10 * history.times)[:, None]
+    growth = np.exp(np.sqrt(history.gamma) / 5 * history.times)[:, None]
     return {"alignments": history.alignments[1] * growth}
 
 
@@ -219,7 +223,7 @@ MUTATIONS = {
     "slowing": Mutation("slowing", history_changed(runaway_alignments)),
     "lemmaB1-time": OfTheory("lemmaB1-time", scaled(misprints, "first_time", 0.2)),
     "limit": OfTheory("limit", limit_doubled),
-    "limit-start": Mutation("limit", second_layer_scaled(10.0)),
+    "limit-start": Mutation("limit", larger_in_the_regions(10.0)),
     "difference": Mutation("difference", history_changed(overlaps)),
     "signs-determined": Mutation("signs-determined", history_changed(overlaps)),
     "signs": Mutation("signs", layer_scaled(2.0)),
@@ -234,11 +238,11 @@ MUTATIONS = {
     "lemma5.2-kernel": Mutation("lemma5.2-kernel", always(lemma_5_2, "train_inside", signal=1.0)),
     "lemma5.3-weights": Mutation("lemma5.3-weights", history_changed(deviations)),
     "lemma5.3-layers": Mutation("lemma5.3-layers", layer_scaled(30.0)),
-    "lemma5.3-layers-start": Mutation("lemma5.3-layers", second_layer_scaled(10.0)),
+    "lemma5.3-layers-start": Mutation("lemma5.3-layers", larger_in_the_regions(10.0)),
     "lemma5.3-kernel": Mutation("lemma5.3-kernel", history_changed(kernels)),
     "ntk-turning": Mutation("ntk-turning", history_changed(normalized_kernels), quick=True),
     "ntk-growth": Mutation("ntk-growth", other_target_kernel),
-    "ntk-growth-start": Mutation("ntk-growth", second_layer_scaled(10.0)),
+    "ntk-growth-start": Mutation("ntk-growth", larger_in_the_regions(10.0)),
     "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalized_kernels)),
     "ntk-converges": OfTheory("ntk-converges", end_scaled(kernel=1.1)),
     "minimum-norm": Mutation("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), quick=True),
@@ -253,11 +257,7 @@ MUTATIONS = {
     "lemma5.1": Mutation(
         "lemma5.1", result(ln.problems, "subgaussian_regression", lambda data: replace(data, inputs=2 * data.inputs))
     ),
-    "spectrum-gap": OfTheory("lemma5.1", wrong(ln.theories.feature_learning, "spectrum_gap", three_times_the_gap)),
     "lemmaA1": Mutation("lemmaA1", layer_scaled(2.0)),
-    "overlap-bound": OfTheory("lemmaA1", scaled(ln.theories.feature_learning, "overlap_bound", 0.5)),
-    "quadratic-share": Mutation("lemmaA3", scaled(ln.theories.feature_learning, "quadratic_share", 3.0)),
-    "gamma-share": Mutation("lemmaA4", scaled(ln.theories.feature_learning, "gamma_share", 2.0)),
     "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5), quick=True),
     "lemmaA3": OfTheory("lemmaA3", wrong(lemmas, "FORM", lambda right: (0.9, 1.1)), quick=True),
     "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0), quick=True),
@@ -266,7 +266,7 @@ MUTATIONS = {
         wrong(appendix_a, "generator", lambda right: lambda *arguments: UniformOfUnitVariance()),
         quick=True,
     ),
-    "eq13": Mutation("eq13", result(appendix_b, "scales_inside", lambda s: s | {"first_std": 1e-6 * s["first_std"]})),
+    "eq13": Mutation("eq13", result(appendix_b, "scales_inside", alike_for_many_samples)),
     "eq13-weights": Mutation("eq13-weights", history_changed(deviations), quick=True),
     "lemmaB1-products": Mutation("lemmaB1-products", layer_scaled(30.0), quick=True),
     "lemmaB1-quadratic": Mutation("lemmaB1-quadratic", result(appendix_b, "train_inside", short_inputs), quick=True),

@@ -59,8 +59,8 @@ def layers_together(trial: Trial) -> Rows:
     small = region.where_reached(region.rows(trial), "gap")
     yield printed(f"{gap}, by {settings.RATIO} or signal", rows["gap"] | small, HALF)
     yield corrected(f"{gap}, over the region", starts.over_region(trial, _largest_gap), HALF)
-    outside = _largest_gap(starts.network(trial, strength=1e3, start=1.0, ratio=3.0))
-    yield corrected(f"{gap}, ten times outside, at a start of 1", outside, WIDE)
+    outside = _largest_gap(starts.network(trial, strength=1e3, start=3.0, ratio=3.0))
+    yield corrected(f"{gap}, just outside, at a start of 3", outside, WIDE)
     yield fact("networks with a neuron above 1/2", rows["gap_networks"], f"of {next(iter(rows['networks'].values()))}")
     yield fact("fraction of neurons below 1/2, at least", lowest(rows["gap_share"].values()))
 

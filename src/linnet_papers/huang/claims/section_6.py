@@ -59,7 +59,7 @@ of_pictures = partial(
     assumes="CIFAR-10, which cannot be shipped: `--data-dir DIR` takes a copy. The paper gives neither pixels' nor "
     "targets' convention, so all four are tried",
     tried=r"without a copy two stand-ins of 3072 and 64 inputs: patches of scikit-learn's two photographs, and its "
-    "digits 3 and 8; $n = 200$, $m = 512$ (quick: 80, 128)",
+    "digits 3 and 8; $n = 200$, $m = 512$ (quick: 40, 64)",
     expected=Verdict.OUTSIDE,
 )
 OTHER_SETS = ("photographs", "digits")
@@ -72,7 +72,7 @@ NEARER = below(1.0, "a distance that converges is at the last state below what i
 def train_on_pictures(trial: Trial, *, relu: bool) -> dict[str, PictureRun]:
     """Train on CIFAR-10, or on both stand-ins without it, in all four conventions, once for two claims that read the
     runs one after the other: until a fifth of what can be lost is left, a ReLU network until a half is."""
-    samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
+    samples, width = (40, 64) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     growth, steps, until = (settings.RELU_GROWTH, 600, 0.5) if relu else (settings.LINEAR_GROWTH, 400, 0.2)
     runs = {}
     for pictures, (centered, targets) in product(_pictures(), CONVENTIONS):

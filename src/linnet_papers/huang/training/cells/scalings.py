@@ -22,8 +22,8 @@ def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Blo
     forms, gammas = [], []
     for draw in range(draws):
         data = ln.problems.gaussian_teacher(key=[key, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * noise)
-        forms.append(ln.theories.feature_learning.quadratic_share(data))
-        gammas.append(ln.theories.feature_learning.gamma_share(data))
+        forms.append(((data.inputs @ data.teacher) ** 2).sum() / n)
+        gammas.append(((data.inputs.T @ data.outputs) ** 2).sum() / (n * dim))
     return {"form": ("draw", forms), "gamma": ("draw", gammas)}
 
 
