@@ -23,7 +23,7 @@ class WeightDecay(Settings):
     dim: PositiveInt = 100
     rank: PositiveInt = 5
     cells: PositiveInt = 25
-    networks: PositiveInt = 5
+    networks: PositiveInt = 4
 
 
 def compute(settings: WeightDecay, panels: tuple[str, ...]) -> Dataset:
