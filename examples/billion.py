@@ -12,4 +12,4 @@ run = ln.gradient_flow(problem, weights, times=prediction.times)
 print(prediction)
 print(f"difference from training: {prediction.difference(run).value:.1e}")
 
-ln.draw.overview(run, prediction).savefig("billion.png", dpi=150)
+ln.draw.modes(run, prediction).figure.savefig("billion.png", dpi=150)

@@ -159,7 +159,14 @@ def test_no_room_imports_private_names_of_another():
 
 
 # What declares a claim or a table, or draws a figure, computes nothing; the others are in every fingerprint.
-DECLARES = ("reproduction/table", "reproduction/grids", "reproduction/figure", "reproduction/drawing", "style")
+DECLARES = (
+    "reproduction/rows",
+    "reproduction/table",
+    "reproduction/grids",
+    "reproduction/figure",
+    "reproduction/drawing",
+    "style",
+)
 
 
 def test_what_a_paper_computes_with_is_in_its_fingerprint():

@@ -54,6 +54,8 @@ def test_red_against_green_would_not_pass() -> None:
 def test_shades_go_from_dark_to_light_and_stay_visible() -> None:
     lightness = [lab(color, "full")[0] for color in style.shades(6)]
     assert lightness == sorted(lightness) and lightness[-1] < 80
+    luminance = ((lightness[-1] + 16) / 116) ** 3
+    assert 1.05 / (luminance + 0.05) >= 3  # what WCAG asks of lines, against white
     assert len(style.shades(1)) == 1
 
 

@@ -182,8 +182,9 @@ def _duration(seconds: float) -> str:
 
 _START = """# Figures
 
-Every figure of the papers, and ours, with the command that redraws it and what is measured in it: {figures} figures,
-shown {sizes}. `linnet reproduce` draws them all. A picture opens in full when it is clicked.
+*What do the figures of the papers show when they are computed again?* This page has {figures} figures, of the papers
+and our own, drawn {sizes}. Each has the command that redraws it and the measurements in it.
+`linnet reproduce` draws all of them. Click a picture to enlarge it.
 """
 
 

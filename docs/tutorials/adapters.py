@@ -122,7 +122,7 @@ for init in ("default", "gaussian", "eva", "pissa"):
     print(f"{init:10s} threshold {adapter.threshold.max():8.3f}")
 
 # %% [markdown]
-# Adam does not conserve the imbalance, so nothing of this is said under Adam (an error explains it): measure instead.
+# Adam does not conserve the imbalance, so this section does not apply to Adam (an error explains it). Measure instead.
 #
 # ## With PyTorch
 #

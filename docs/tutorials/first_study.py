@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A theorist's first study
 #
-# You have an idea about inputs whose covariance falls off as a power law, and half a page of algebra. This page takes the idea from there to a figure for a paper: a covariance of your
-# own, your own formula, the comparison with training, a sweep over everything that the formula depends on, and the figure.
+# You have an idea about inputs whose covariance falls off as a power law, and half a page of algebra. This page takes the idea from there to a figure for a paper: your own covariance
+# and formula, the comparison with training, a sweep over everything that the formula depends on, and the figure.
 
 # %% [markdown]
 # ## The covariance
@@ -70,7 +70,7 @@ run = ln.gradient_flow(problem, weights, times=np.linspace(0, 2 * predicted, 400
 print(f"predicted {predicted:.3f}, measured {measured_half_time(problem, weights, run):.3f}")
 
 # %% [markdown]
-# The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: what was trained is solid, what was predicted dashed.
+# The same run as a picture. `linnet.style` has the sizes, colors and line styles of all figures here: trained curves are solid, predicted ones dashed.
 
 # %% The product along the correlation, trained, and the sigmoid that the formula comes from
 strength = np.linalg.norm(problem.cross)

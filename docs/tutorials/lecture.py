@@ -92,7 +92,7 @@ picture
 # %% [markdown]
 # ## 5. Two phases under one strong direction
 #
-# If the inputs have one strong direction that is not quite that of the target, learning turns a corner: first along the correlation, then along what is left.
+# If the inputs have one strong direction that differs from the target's direction, learning turns a corner: first along the correlation, then along the rest.
 
 # %% The path of the network in the plane of the two directions
 phases = ln.theories.spiked.TwoPhase(spike=20.0, alignment=0.3)

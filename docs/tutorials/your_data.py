@@ -17,7 +17,7 @@ print(table.head(3).to_string())
 #
 #     linnet diagnose diabetes.csv --target target --out diagnosis
 #
-# reads CSV, TSV, Parquet, NPY or NPZ, prints what it found, and writes a page with the pictures. This is what it prints:
+# reads CSV, TSV, Parquet, NPY or NPZ, prints its recommendation and the evidence, and writes a page with plots. This is what it prints:
 
 # %%
 import subprocess
@@ -27,7 +27,7 @@ command = [sys.executable, "-m", "linnet", "diagnose", "diabetes.csv", "--target
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# **When to stop** is the line that begins with "Stop at step": the step of the least held-out error by cross-validation, and the steps that do as well within one standard error. Where that range is wide any of its steps will do, and the earliest is the cheapest.
+# The first two lines are the advice: which method to use, and when to stop if you train the network anyway. Below *Stopping* is the range of steps that are as good. If it is wide, any of its steps will do, and the earliest is the cheapest.
 #
 # ## The same in Python
 #
@@ -48,8 +48,8 @@ found.forecast.plot()
 # %% [markdown]
 # ## What a smaller initialization changes
 #
-# From PyTorch's initialization a network of width 512 learns this table lazily: its kernel hardly moves. The threshold decides, which is the scale of the initialization squared times the width, compared with the strength of what is
-# learned. Here are two Gaussian initializations of a million hidden units (width is free) whose scales differ by a factor of a hundred:
+# From PyTorch's initialization a network of width 512 learns this table lazily: its kernel hardly moves. The regime follows from the threshold, which is the variance of the initial weights times the width, and from the strength of the
+# mode. Here are two Gaussian initializations of a million hidden units (width is free) whose scales differ by a factor of a hundred:
 
 # %%
 problem = found.forecast.problem
@@ -62,7 +62,7 @@ for scale in (1.0, 0.01):
 # %% [markdown]
 # ## In a pipeline
 #
-# The estimator stops at the step found above, and knows the path there; with `steps="cv"` it finds the step by itself.
+# The estimator stops at the step found above; with `steps="cv"` it finds the step by itself.
 
 # %%
 from sklearn.model_selection import cross_val_score
@@ -73,7 +73,7 @@ model = make_pipeline(StandardScaler(), ln.estimators.LinearNetworkRegressor(wid
 print("R2 in five folds:", cross_val_score(model, X, Y.ravel(), cv=5).round(3))
 
 # %% [markdown]
-# It is an early-stopped network with the path for free, not a way to beat ridge: on most tables the two do equally well, and the findings say so.
+# Do not expect this network to beat ridge regression. On most tables the two are equally good, and the output compares them.
 #
 # ## A noisy matrix, and no rows to hold out
 #

@@ -35,10 +35,11 @@ FIRST_LAYER, SECOND_LAYER, PRODUCT = BLUE, ORANGE, GREEN
 LOSS, TEST_LOSS = BLACK, PINK
 SIGNAL, NOISE = BLUE, AMBER  # the spike or the signal's modes, and what is orthogonal to it
 LAZY, ACTIVE = AMBER, BLUE
-KERNEL, ALIGNMENT = SKY, WINE
+KERNEL, ALIGNMENT = "#2E86AB", WINE  # a darker sky: thin lines need a contrast of 3
 GUIDE = GRAY  # thresholds, predicted moments, reference slopes
 
-SEQUENCE = "viridis"  # maps of one quantity, and families of curves in an order
+SEQUENCE = "viridis"  # maps of one quantity
+FAMILY, PALEST = "plasma", 0.64  # families of curves in an order: the palest has a contrast of 3 with white
 DIVERGING = "RdBu_r"  # maps of a signed quantity
 
 THEORY: dict[str, Any] = {"linestyle": (0, (4, 1.6)), "linewidth": 1.4, "zorder": 3}  # over solid training
@@ -213,4 +214,4 @@ def shades(count: int) -> list[str]:
     from matplotlib.colors import to_hex
 
     number = arguments.count("count", count, least=0, most=10_000)
-    return [to_hex(colormaps[SEQUENCE](0.82 * i / max(number - 1, 1))) for i in range(number)]
+    return [to_hex(colormaps[FAMILY](PALEST * i / max(number - 1, 1))) for i in range(number)]

@@ -14,7 +14,6 @@ PAGES = {
 # More than a few seconds: they run with `make test-claims`.
 SLOW = (
     "docs/adapters.md",
-    "docs/denoising.md",
     "docs/get_started.md",
     "docs/howto/muon_adapters.md",
     "docs/howto/stop.md",

@@ -115,7 +115,7 @@ def test_a_forecast_tells_itself(digits):
     start = ln.inits.gaussian(key=0, in_dim=64, out_dim=10, width=80, stds=0.05)
     told = ln.forecast(problem, start, steps=50)
     text = str(told)
-    assert "modes are learned" in text and "test loss" in text and "mode 1: strength" in text
+    assert "modes are learned" in text and "test loss" in text and "half learned at step" in text
     held = told.to_dataset()
     assert held["share"].dims == ("time", "mode") and held["loss"].sizes["time"] == 51
     assert_allclose(held["kernel"][0], 1.0)

@@ -23,6 +23,7 @@ NOT_FINITE = {
     "forecasts.diagnose_table": "what cannot be predicted or measured is NaN",
     "trainers.gaussian_diagram": "losses of a run that diverged may be infinite or NaN",
     "sweeps.Sweep": "fixed arguments may be infinite or NaN",
+    "theories.spectral_descent.minimum": "no formula below the smaller of inputs and outputs: NaN",
     "theories.ridge.risk": "infinite with noise at as many samples as directions",
     "theories.feature_learning.Stages.proxy": "NaN beyond its limit",
     "observables.regimes": "the movement of a kernel that starts at zero is infinite",

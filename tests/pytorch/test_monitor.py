@@ -293,7 +293,7 @@ def test_scalars_dataset_and_picture(tmp_path):
 
 def test_linnet_says_what_to_install_only_where_it_is_missing():
     assert ln.torch.PairMonitor is PairMonitor
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"No linnet\.torch attribute nonsense"):
         _ = getattr(ln.torch, "nonsense")  # noqa: B009  (the name is not there)
 
 

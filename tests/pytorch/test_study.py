@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test
 pytest.importorskip("peft", reason="peft is not installed: make test-torch installs it")
 pytest.importorskip("transformers", reason="transformers is not installed: make test-torch installs it")
 
-FILE = Path(__file__).parents[2] / "benchmarks" / "adapter_study.py"
+FILE = Path(__file__).parents[2] / "benchmarks" / "studies" / "adapter_study.py"
 
 
 @pytest.fixture(scope="module")

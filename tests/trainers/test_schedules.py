@@ -157,7 +157,7 @@ def test_updates_that_cannot_be_are_refused():
         train("adam")
     with pytest.raises(ValueError, match="`update` must be one of"):
         train(HeavyBall)
-    with pytest.raises(ValueError, match="`weight_decay` and `momentum` are those of plain descent"):
+    with pytest.raises(ValueError, match="`weight_decay` and `momentum` belong to plain descent"):
         train(HeavyBall(), momentum=0.5)
 
 

@@ -197,4 +197,5 @@ def _legend(axis: Axes, run: Any, prediction: Any) -> None:
     if run is not None and prediction is not None:
         for label, look in (("trained", style.TRAINING), ("predicted", style.THEORY)):
             axis.plot([], [], color=style.GRAY, label=label, **look)
-        axis.legend()
+        # below the axes, where it covers no curve
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)

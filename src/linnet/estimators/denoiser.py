@@ -17,8 +17,10 @@ MIN_SINGULAR_VALUES = 4  # singular values from which a noise can be told
 
 
 class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    r"""The filter of a linear network, stopped by Stein's estimate, fitted on one matrix and applied to its rows or
-    others.
+    r"""scikit-learn estimator that denoises rows by the filter of a linear network, stopped by SURE (Stein's unbiased
+    risk estimate).
+
+    For a single matrix, `ln.denoise` is simpler.
 
     Fitted on $Y = U S V^T$ (sample, feature) it keeps the share $f(s_i)/s_i$ of direction $v_i$; rows are transformed
     by $x \mapsto V \mathrm{diag}(f/s) V^T x$, with columns in units of their noise (`column_stds_`). Of the matrix it

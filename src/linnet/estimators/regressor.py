@@ -31,7 +31,10 @@ MAX_STATES = 100  # of the path that is kept
 
 
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
+    """scikit-learn estimator for linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
+
+    Do not expect to beat ridge regression. Choose it if you study early stopping, or need the whole path at no extra
+    cost.
 
     An early-stopped network with its whole path for free, at any width; not a way to beat ridge regression: it is
     regularized by when it stops and by how it starts, and where that resembles the data it does as well.

@@ -17,59 +17,75 @@ MAX_MODES_LISTED = 12  # one by one; weaker ones are counted
 
 
 def findings(forecast: Forecast) -> list[str]:
-    """Return the lines that are printed: the run and its regimes, each mode, when to stop."""
-    return [*_run_sentences(forecast), *_mode_lines(forecast), *_stopping_sentences(forecast)]
-
-
-def _run_sentences(forecast: Forecast) -> list[str]:
-    """Say how far the loss falls, and how many modes are learned lazily or actively."""
-    start, end = forecast.loss[0], forecast.loss[-1]
-    fall = (
-        f"The loss goes from {start:.4g} to {end:.4g} in {forecast.steps[-1]} steps at a learning rate of "
-        f"{forecast.learning_rate:.3g}"
-    )
-    if forecast.problem.cost is None:
-        floor = float(forecast.problem.factor.floor)
-        gone = (start - end) / (start - floor) if start > floor else 1.0
-        fall += f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})"
-    return [f"{fall}.", regime_sentence(forecast.learned)]
-
-
-def _mode_lines(forecast: Forecast) -> list[str]:
-    """Describe each of the strongest modes in a line, and count the others."""
-    r, lines = forecast.regimes, []
-    for mode, adverb in enumerate(forecast.learned[:MAX_MODES_LISTED]):
-        half = forecast.half_steps[mode]
-        when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
-        threshold = f"{r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}"
-        lines.append(
-            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {forecast.shares[-1, mode]:.0%} at the "
-            f"end, {adverb} (size {r.sizes[mode]:.2g}, threshold {threshold}, kernel x "
-            f"{forecast.kernel[-1, mode]:.3g})."
-        )
-    weaker = len(forecast.half_steps) - len(lines)
-    return [*lines, f"  and {weaker} weaker modes."] if weaker else lines
+    """Return the lines that are printed: when to stop, the run, how many modes are lazy, and a table of the modes."""
+    return [*_stopping_sentences(forecast), *_run_sentences(forecast), *_mode_lines(forecast)]
 
 
 def _stopping_sentences(forecast: Forecast) -> list[str]:
-    """Say when to stop, where there are held-out samples or a truth, and how far the prediction is off."""
-    sentences, held_out = [], forecast.held_out
-    if held_out is not None:
-        what = "held-out" if forecast.validation_loss is not None else "test"
-        if forecast.best_step == forecast.steps[-1]:
-            advice = f"The {what} loss is still falling at the last step ({forecast.best_loss:.4g}): train longer."
-        else:
-            rise = held_out[-1] / held_out.min() - 1
-            least = f"{what} loss {forecast.best_loss:.4g}"
-            advice = f"Stop at step {forecast.best_step}: {least}; at the last step it is {rise:.1%} higher."
-        sentences.append(advice)
+    """Say when to stop, if there are held-out samples or a signal."""
+    held_out = forecast.held_out
+    if held_out is None:
+        return []
+    what = "held-out" if forecast.validation_loss is not None else "test"
+    last = int(forecast.steps[-1])
+    if forecast.best_step == last:
+        return [f"Train longer: the {what} loss still falls at the last step, {last} ({forecast.best_loss:.4g})."]
+    rise = held_out[-1] / held_out.min() - 1
+    return [
+        f"Stop at step {forecast.best_step}: the {what} loss is {forecast.best_loss:.4g} there, and {rise:.1%} "
+        f"larger at "
+        f"the last step, {last}."
+    ]
+
+
+def _run_sentences(forecast: Forecast) -> list[str]:
+    """Say how far the loss falls, how many modes are learned lazily or actively, and how far the prediction is off."""
+    start, end = forecast.loss[0], forecast.loss[-1]
+    lines = [
+        f"The training loss falls from {start:.4g} to {end:.4g} in {forecast.steps[-1]} steps with learning rate "
+        f"{forecast.learning_rate:.3g}."
+    ]
+    if forecast.problem.cost is None:
+        floor = float(forecast.problem.factor.floor)
+        gone = (start - end) / (start - floor) if start > floor else 1.0
+        lines[0] += f" This is {gone:.1%} of the possible decrease: no linear map has a loss below {floor:.4g}."
+    lines.append(_regime_sentence(forecast.learned))
     if forecast.prediction is not None:
         distance = np.abs(forecast.prediction.loss - forecast.loss).max() / np.ptp(forecast.loss)
-        sentences.append(f"`ln.predict` is within {distance:.1%} of the loss's fall at every step, without training.")
-    return sentences
+        lines.append(f"`ln.predict` differs from this run by at most {distance:.1%} of the decrease, without training.")
+    return lines
 
 
-def regime_sentence(adverbs: list[str]) -> str:
+def _mode_lines(forecast: Forecast) -> list[str]:
+    """List the strongest modes, and count the others."""
+    r = forecast.regimes
+    rows = [("mode", "strength", "half learned at step", "learned at the end", "how", "size", "threshold", "kernel")]
+    for mode, adverb in enumerate(forecast.learned[:MAX_MODES_LISTED]):
+        half = forecast.half_steps[mode]
+        rows.append(
+            (
+                str(mode + 1),
+                f"{r.strengths[mode]:.3g}",
+                "not in this run" if np.isnan(half) else f"{half:.0f}",
+                f"{forecast.shares[-1, mode]:.0%}",
+                adverb,
+                f"{r.sizes[mode]:.2g}",
+                f"{r.thresholds[mode]:.2g} +/- {r.uncertainties[mode]:.1g}",
+                f"x {forecast.kernel[-1, mode]:.3g}",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    weaker = len(forecast.half_steps) - len(rows) + 1
+    lines += [f"  and {weaker} weaker modes"] if weaker else []
+    return [
+        *lines,
+        "  strength: singular value of the input-output correlation; size and threshold: a mode above the threshold is "
+        "active; kernel: final over initial tangent kernel",
+    ]
+
+
+def _regime_sentence(adverbs: list[str]) -> str:
     """Say how many modes are learned lazily, actively, or crossing."""
     names = {"lazily": "lazily", "crossing": "crossing the threshold", "actively": "actively"}
     parts = [f"{adverbs.count(adverb)} {name}" for adverb, name in names.items() if adverb in adverbs]

@@ -92,7 +92,7 @@ class CrossValidationCurves:
 
     @property
     def late_fall(self) -> tuple[float, float]:
-        """By how much the error falls over the last half of the run, with its standard error over folds."""
+        """Decrease of the error over the last half of the run, with its standard error over folds."""
         folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
         return mean_and_standard_error(folds[half] - folds[-1])
 

@@ -32,7 +32,7 @@ _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
 @dataclass(frozen=True)
 class DenoisingPath:
-    """Stein's estimate of the squared error for every threshold and time looked at.
+    """SURE (Stein's unbiased risk estimate) of the squared error for every threshold and time that was tried.
 
     **Attributes:**
 
@@ -57,7 +57,7 @@ class DenoisingPath:
 
 @dataclass(frozen=True)
 class Denoised:
-    r"""What `denoise` found.
+    r"""Result of `denoise`.
 
     **Attributes:**
 
@@ -213,7 +213,7 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
 
 def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
-    """Estimate a matrix without gaps: by the model of its noise that leaves the fewest signals."""
+    """Estimate a matrix without missing values: by the model of its noise that leaves the fewest signals."""
     if noise_std is not None:
         return _apply_best_filter(data, noise_std)
     if min(data.shape) < MIN_SINGULAR_VALUES:
@@ -345,7 +345,7 @@ def _apply_best_filter(data: np.ndarray, noise: float) -> Denoised:
 
 
 class _RiskSearch:
-    """The search for the smallest Stein's risk over thresholds and times; a time is given by its cut, the singular
+    """The search for the minimum of SURE over thresholds and times; a time is given by its cut, the singular
     value that is half learned then."""
 
     def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):

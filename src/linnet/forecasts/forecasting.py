@@ -100,7 +100,7 @@ class Forecast:
 
     @cached_property
     def predicted_shares(self) -> Float[np.ndarray, "time mode"] | None:
-        """How much of each mode's residual is gone by the prediction, (time, mode); None without one."""
+        """Predicted fraction of each mode's residual that is gone, (time, mode); None without a prediction."""
         if self.prediction is None:
             return None
         residuals = self.problem.residual(self.prediction.products)
@@ -128,7 +128,7 @@ class Forecast:
 
     @property
     def learned(self) -> list[str]:
-        """How each mode is learned, in their order: "lazily", "crossing" or "actively"."""
+        """Regime of each mode, in order: "lazily", "crossing" or "actively"."""
         moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(ACTIVE_MOVEMENT)
         adverbs = []
         for mode, half in enumerate(self.half_steps):

@@ -23,7 +23,7 @@ MIN_STABLE_PENALTY = 1e-9  # of the inputs' variance: with a larger penalty the 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    r"""The test error of ridge regression against the number of training rows, as fractions of the targets' variance.
+    r"""Test error of ridge regression against the number of training rows, as fractions of the targets' variance.
 
     **Attributes:**
 

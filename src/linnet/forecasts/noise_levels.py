@@ -110,7 +110,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     s = real_array("values", values, ndim=1)
     rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
-        raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
+        raise ValueError(f"`shape` must have dimensions less than 1e15 apart: got {shape}.")
     if s.size > min(rows, columns):
         raise ValueError(
             f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
@@ -126,7 +126,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
 
 def largest_noise_value(noise: float, shape: tuple[int, int]) -> float:
     """Return the largest singular value of a large matrix of independent noise: the upper of `bulk_edges`, in the units
-    of the matrix. The sides are less than 1e15 apart, else `bulk_edges` refuses."""
+    of the matrix. The dimensions are less than 1e15 apart, else `bulk_edges` refuses."""
     return float(noise * np.sqrt(max(shape)) * bulk_edges(ratio_of(*shape))[1])
 
 

@@ -27,7 +27,7 @@ RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95,
 
 @dataclass(frozen=True)
 class StableRate:
-    """The largest learning rate at which a network trains without diverging, and how surely it is known.
+    """Largest learning rate at which a network trains without diverging, and the accuracy to which it is known.
 
     The boundary between stable and diverging rates is not always sharp: where none was found at which `below` and
     `above` both hold, `rate` is a boundary all the same, and they say which side fails. Where no rate that was tried

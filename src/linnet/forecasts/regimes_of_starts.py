@@ -56,7 +56,7 @@ class StartRegimes:
 
     @property
     def active(self) -> int:
-        """How many modes are active."""
+        """Number of active modes."""
         return self.labels.count("active")
 
     @partly_representable

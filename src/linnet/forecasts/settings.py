@@ -14,7 +14,7 @@ from linnet.forecasts.rates import rate_or_none
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `diagnose` trains: the network, its initialization, its steps and the cross-validation.
+    """Settings of `diagnose`: the network, its initialization, its steps and the cross-validation.
 
     **Attributes:**
 

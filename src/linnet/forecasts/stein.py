@@ -17,7 +17,7 @@ from linnet.theories.lazy_active import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is smallest.
+    """Stopping step by SURE, Stein's unbiased risk estimate; `step` minimizes it.
 
     **Attributes:**
 

@@ -43,7 +43,7 @@ FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table of numbers to predict from and numbers to predict.
+    """Table of numbers with input columns and target columns.
 
     **Attributes:**
 
@@ -93,7 +93,7 @@ def read(
       like an NPY file
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out, before anything is asked of them: text and dates too
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
     - `rows`: the number of rows to draw at random
     - `key`: the seed of that choice
 
@@ -144,7 +144,7 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
     - `frame`: data frame of pandas
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 
@@ -187,7 +187,7 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "err
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
     - `drop`: the columns to leave out
-    - `missing`: `"error"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
 
@@ -214,7 +214,8 @@ def _build_table(
     notes: list[str],
     table_names: list[str],
 ) -> DataTable:
-    """Check these columns and build their table: numbers without gaps, with notes on columns worth a second look.
+    """Check these columns and build their table: numbers without missing values, with notes on columns worth a second
+    look.
 
     `table_names` are all columns that the user gave, in their order: numbers in advice on `drop` count these.
     """

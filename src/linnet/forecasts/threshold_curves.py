@@ -21,7 +21,7 @@ TIMES_PER_THRESHOLD = 96
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """The smallest held-out error of a network with one output against the scale of its initialization.
+    """Minimum held-out error of a network with one output, against the scale of its initialization.
 
     The scale enters through the threshold $g = (p + m)/2$ of `theories.one_output` alone, which a factor of the
     initialization multiplies by its square. Errors are fractions of the target's variance, each fold's at the time that
@@ -60,8 +60,8 @@ class ThresholdCurve:
 
     @partly_representable
     def gain(self, threshold: float) -> tuple[float, float]:
-        """What choosing the threshold gains over this one, with its standard error over folds: in each fold at the
-        threshold that the others choose, so that a choice among equals gains nothing."""
+        """Decrease of the error if the threshold is chosen, compared with this threshold, and its standard error over
+        folds: in each fold at the threshold that the others choose, so that a choice among equals gains nothing."""
         return mean_and_standard_error(self.errors_at(threshold) - errors_at_choices_of_others(self.errors))
 
     @partly_representable

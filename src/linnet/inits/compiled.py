@@ -1,4 +1,5 @@
-"""Gaussian starts drawn inside compiled code, on the device that trains them: the law of `reduced_gaussian`."""
+"""Gaussian starts drawn inside compiled code, on the device that trains them: the distribution of
+`reduced_gaussian`."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def diagonal_roots(key: Key, *, in_dim: int, out_dim: int, width: int) -> np.nda
 def padded_gaussian(
     key: jax.Array, roots: jax.Array, *, in_dim: int, out_dim: int, rows: int, width: jax.Array, std: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    r"""First and second layer in the law of `inits.reduced_gaussian`, with zeros up to a width of `rows`.
+    r"""Return both layers with the distribution of `inits.reduced_gaussian`, with zeros up to a width of `rows`.
 
     Entries of $[W_1, W_2^\top]$ are standard normal in the first `width` rows; from a width of $d + k$ on, those above
     the diagonal are, and the diagonal is `roots`. Everything is multiplied by `std`. Networks of many widths have one

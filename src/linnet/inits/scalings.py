@@ -14,7 +14,8 @@ SCALINGS = ("ntk", "mup", "pytorch")
 
 @dataclass(frozen=True)
 class Scaling:
-    """How large the entries of each layer start, and the learning rate of each layer in units of the common one.
+    """Standard deviation of the initial entries of each layer, and the learning rate of each layer in units of the
+    common one.
 
     **Attributes:**
 

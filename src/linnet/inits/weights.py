@@ -16,7 +16,7 @@ from linnet._arguments import count, no_mask, real_array, representable, shown
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    r"""The weights of a network $f(x) = W_L \cdots W_2 W_1 x$ of two or more layers.
+    r"""Weights of a network $f(x) = W_L \cdots W_2 W_1 x$ with two or more layers.
 
     **Arguments:**
 

@@ -155,8 +155,8 @@ class Adapter:
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
-        from the weights where they are known, otherwise by the law of the initialization (its mean: single draws
-        scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
+        from the weights where they are known, otherwise from the distribution of the initialization (its mean: single
+        draws scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
         """
         up, down = self.scale * np.sqrt(self.plus_ratio), self.scale / np.sqrt(self.plus_ratio)
         if self.weights is not None:
@@ -176,7 +176,7 @@ class Adapter:
     def mode_rate(
         self, strength: float = 1.0, *, left: ArrayLike | None = None, right: ArrayLike | None = None
     ) -> float:
-        r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
+        r"""Growth rate, per step of SGD from this state, of the adapter along a mode $\sigma\, u v^T$ of the negative
         gradient:
 
         $$ \Delta(u^T s B A v) = \sigma s^2 (\eta_B |A v|^2 + \eta_A |B^T u|^2). $$

@@ -23,7 +23,7 @@ LARGEST_PRODUCT = 1e140  # whose squares are taken
 
 @dataclass(frozen=True)
 class Regimes:
-    r"""What `regimes` returns; all arrays have one entry for each mode, strongest first.
+    r"""Result of `regimes`; all arrays have one entry for each mode, strongest first.
 
     **Attributes:**
 

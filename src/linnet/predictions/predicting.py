@@ -130,7 +130,8 @@ def _answers(row: Formula, tasks: Sequence[Task]) -> list[Answer]:
     """Return what a formula predicts for every member of a batch, up to the first to which it does not apply."""
     answers: list[Answer] = []
     for task in tasks:
-        answers.append(row.solve(task))
+        with np.errstate(over="ignore"):  # of numbers that are refused later, or only printed
+            answers.append(row.solve(task))
         if answers[-1].products is None:
             break
     return answers

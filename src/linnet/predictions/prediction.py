@@ -92,7 +92,7 @@ class Formula:
 
     @property
     def reference(self) -> str:
-        """Where the formula stands, with the number of its equation; its function says more."""
+        """Source of the formula, with the number of its equation; its function has more."""
         found = re.search(r"\*\*Reference:\*\*(.*?)(\n\n|\Z)", inspect.getdoc(self.function) or "", re.DOTALL)
         return re.split(r"; |,? (?:for|whose|where) ", " ".join(found[1].split()))[0].rstrip(".") if found else "ours"
 
@@ -125,7 +125,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Prediction:
-    r"""What training will do, as `ln.predict` computed it without training.
+    r"""Result of `ln.predict`: a run that was predicted without training.
 
     **Attributes:**
 

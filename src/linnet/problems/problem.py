@@ -20,7 +20,7 @@ from linnet.problems.factor import Factor
 
 
 class Problem:
-    r"""A learning problem for the product $A = W_2 W_1$ (output x input).
+    r"""Learning problem for the product $A = W_2 W_1$ (output x input).
 
     $$ L(A) = \tfrac12 E|y - A x|^2, \qquad \Sigma = E[x x^T], \quad \Gamma = E[y x^T] $$
 

@@ -21,7 +21,7 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 
 @dataclass(frozen=True)
 class Regression:
-    r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
+    r"""Sample of $y = \langle x, \beta\rangle + \epsilon$ together with its distribution.
 
     **Attributes:**
 
@@ -102,7 +102,7 @@ def subgaussian_regression(
     - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
     - `teacher`: $\beta$, (input,), or (output, input) for many outputs
     - `noise_variance`: variance of the Gaussian noise on the labels
-    - `entries`: the law of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
+    - `entries`: distribution of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
 
     **Returns** a `Regression`.
 

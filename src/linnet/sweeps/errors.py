@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ConfigurationError(ValueError):
-    """The description of a sweep is not valid, or names a function that is not there or not allowed.
+    """Raised if the description of a sweep is not valid, or names a function that does not exist or is not allowed.
 
     **Example:**
 
@@ -29,7 +29,7 @@ class SweepError(RuntimeError):
 
 
 class CellFunctionError(SweepError):
-    """The cell function is at fault: it cannot be called, or what it returned is not a block of cells.
+    """Raised if the cell function cannot be called, or does not return a block of cells.
 
     **Example:**
 

@@ -50,7 +50,7 @@ class Grid:
 
     @property
     def cells(self) -> int:
-        """How many cells."""
+        """Number of cells."""
         return math.prod(self.shape)
 
     @property
@@ -60,11 +60,11 @@ class Grid:
 
     @property
     def blocks(self) -> int:
-        """How many blocks."""
+        """Number of blocks."""
         return math.prod(self.counts)
 
     def region(self, block: int) -> tuple[slice, ...]:
-        """Where a block lies in the grid."""
+        """Region of a block in the grid."""
         index = np.unravel_index(block, self.counts)
         return tuple(slice(int(i) * n, min(int(i) * n + n, end)) for i, n, end in zip(index, self.tile, self.shape))
 
@@ -90,7 +90,7 @@ class Grid:
         return {name: values[padded] for name, values in points.items()}, seeds[padded], size
 
     def place(self, block: int, position: int) -> str:
-        """Where a cell of a block lies, for people to read."""
+        """Coordinates of a cell of a block, for people to read."""
         index = np.unravel_index(position, self.box(block))
         starts = (part.start for part in self.region(block))
         places = zip(self.coords.items(), starts, index)

@@ -42,8 +42,8 @@ def decay_rates(
     for the mean of the d - 1 small values. P and Q are the residual's variances across and along A, over $\delta^2$,
     for steps of any size; s balances them ($|W_1|^2 - |W_2|^2$ has no drift), and is $|A|/\sqrt d$ for small steps.
     Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has a separate equation, and $\ln|\det W_1|$ changes
-    by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the rate is a mean over the stationary law of $(A, s,
-    y)$, here to second order in $\eta\delta^2$, by solving Poisson's equation in powers of it.
+    by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the rate is a mean over the stationary distribution of
+    $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's equation in powers of it.
 
     **Arguments:**
 

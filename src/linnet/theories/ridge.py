@@ -105,7 +105,7 @@ def risk(
 
 @dataclass(frozen=True)
 class RidgeSpectrum:
-    """What `risk` needs of data.
+    """Description of data for `risk`: spectrum, overlaps and noise.
 
     **Attributes:**
 

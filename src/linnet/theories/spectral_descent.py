@@ -8,7 +8,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import broadcast, count, non_negative, real_array, refuse_infinite, representable, times_array
+from linnet._arguments import (
+    broadcast,
+    count,
+    non_negative,
+    partly_representable,
+    real_array,
+    refuse_infinite,
+    representable,
+    times_array,
+)
 from linnet.problems.problem import Problem
 from linnet.theories.lazy_active.closed_form import whitened_target
 from linnet.theories.lazy_active.spectral_flows import clock_of, modes_of
@@ -205,6 +214,7 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
     return (left * mode_values(values, threshold, times)[:, None, :]) @ right
 
 
+@partly_representable
 def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
     r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
 
@@ -236,7 +246,8 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
     spectrum = problem if isinstance(problem, TaskSpectrum) else task_spectrum(problem)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test loss is the distance to it.")
-    if width is not None and count("width", width) < min(spectrum.outputs, spectrum.inputs):
+    width = None if width is None else count("width", width)
+    if width is not None and width < min(spectrum.outputs, spectrum.inputs):
         return SpectralMinimum(np.nan, np.nan, np.nan, np.inf)
     values, overlaps, counted = spectrum.values, spectrum.overlaps, spectrum.multiplicities
     levels = _candidate_levels(values, overlaps, counted)
@@ -249,10 +260,11 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
     loss, end = max(float(path[best]), 0.0), float(losses(values))
     uncertainty = 0.0
     if width is not None:
-        initial = g / np.sqrt(width) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
+        initial = g / np.sqrt(float(width)) * np.sqrt(spectrum.outputs * spectrum.inputs)  # norm of the product
         share = initial / np.sqrt(2 * loss) if loss > 0 else np.inf
         uncertainty = MIN_UNCERTAINTY + (share**2 if share > 1 else min(share, end / loss - 1))
     time = float(_time_of_level(levels[best], g))
+    refuse_infinite(loss, time, float(uncertainty))
     return SpectralMinimum(loss, time, float(levels[best]), float(uncertainty))
 
 

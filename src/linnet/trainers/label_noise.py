@@ -70,7 +70,7 @@ def label_noise_descent(
     **Returns** a `Trajectory`, whose losses are those of the clean labels.
 
     The stochastic equation with the same drift and noise is `noise_sde(problem, weights, noise_std=s *
-    sqrt(learning_rate / n), ...)`, on the canonical clock.
+    sqrt(learning_rate / n), ...)`, in canonical time.
 
     **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
     $\delta = s/\sqrt n$.

@@ -83,7 +83,7 @@ def noise_sde(
 
     with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. For None as problem $R = 0$ and
     $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
-    step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
+    step has $\delta = s\sqrt{\eta/n}$ in canonical time.
 
     **Arguments:**
 

@@ -21,7 +21,7 @@ from linnet.trainers._states import Array, Remembered
 
 @runtime_checkable
 class Rule(Protocol):
-    """What the loop asks of a stopping rule.
+    """Interface of a stopping rule.
 
     **Example:**
 

@@ -19,7 +19,7 @@ NEVER = -1  # in place of the step at which a singular value came near the cutof
 
 @runtime_checkable
 class Update(Protocol):
-    """What `gradient_descent(update=...)` asks of an update: a frozen dataclass, written with jax.numpy.
+    """Interface of an update for `gradient_descent(update=...)`: a frozen dataclass, written with jax.numpy.
 
     It is compiled into the loop and applied to each member of a batch on its own. `equivariant` says whether it
     commutes with rotations of inputs, outputs and hidden units, as descent with momentum does and Adam does not: only

@@ -30,7 +30,7 @@ MAX_KEPT_STEPS = 10**8  # of steps: the list of them alone takes a second
 
 @dataclass(frozen=True)
 class Saving:
-    """A saving policy: which steps of a run are kept.
+    """Saving policy: the steps of a run that are kept.
 
     **Attributes:**
 

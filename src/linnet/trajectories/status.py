@@ -11,7 +11,7 @@ FAILURES = ("diverged", "step limit", "not finite")
 
 
 class DivergedError(ArithmeticError):
-    """A run diverged: the message says where, and what to do (a step size that would have been stable).
+    """Raised if a run diverged; the message names the step, and a step size that would have been stable.
 
     **Example:**
 
@@ -27,7 +27,7 @@ class DivergedError(ArithmeticError):
 
 
 class StepLimitError(ArithmeticError):
-    """An adaptive solver needed more steps than it was allowed.
+    """Raised if an adaptive solver needed more steps than allowed.
 
     **Example:**
 
@@ -39,7 +39,7 @@ class StepLimitError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Status:
-    """How a run ended.
+    """End of a run: the reason, and the number of steps.
 
     **Attributes:**
 

@@ -20,6 +20,7 @@ from linnet._files import check_writable, write_whole
 from linnet.cli import failures, terminal
 from linnet.cli.options import Quick, Seed
 from linnet_papers.reproduction import parallel, record, registry, show
+from linnet_papers.reproduction.data_folder import use_data_folder
 from linnet_papers.reproduction.measurement import Claim, Result, Trial, measure
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.registry import select_claims
@@ -58,6 +59,10 @@ def verify(
         Path | None,
         typer.Option("--store", metavar="DIR", help="Keep the grids behind the claims there, and go on from there."),
     ] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", metavar="DIR", help="Local copy of CIFAR-10, for the claims about it."),
+    ] = None,
 ) -> None:
     """Measure every claim of the papers: claimed, measured, verdict."""
     with failures.as_wrong_call():
@@ -65,6 +70,10 @@ def verify(
     if workers and any(Path(name).is_dir() for name in names or ()):
         raise typer.BadParameter("--workers know only papers that are installed: no folder.")
     _check_options(to_json, seeds, workers, store, seed if to_record else None)
+    if data_dir is not None:
+        if to_record:
+            raise typer.BadParameter("--record takes what every reader can measure: no --data-dir.")
+        use_data_folder(data_dir)
     trials = [Trial(quick=quick, seed=one) for one in range(seed or 0, (seed or 0) + (seeds or 1))]
     kept = _Kept(to_json, _papers_of(chosen) if to_record else [], chosen, len(trials) * len(chosen), quick, store)
     processes = _process_count(chosen, workers, store) if seeds is None else workers or 0

@@ -87,7 +87,7 @@ class Trial:
         object.__setattr__(self, "quick", flag("quick", self.quick))
         object.__setattr__(self, "seed", count("seed", self.seed, least=0))
 
-    def region(self, draws: int) -> dict[str, dict[str, float]]:
+    def region(self, draws: int) -> dict[str, dict[str, Any]]:
         """Settings of the claim's region: all of its corners, and `draws` random ones inside it; by what they are.
 
         errors = {label: error(**setting) for label, setting in trial.region(6).items()}

@@ -7,7 +7,6 @@ its policy forbids the browser every request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +19,6 @@ from linnet_papers.reproduction.measurement import Result as ClaimResult
 from linnet_papers.reproduction.paper import Paper
 from linnet_papers.reproduction.registry import papers
 from linnet_papers.reproduction.result import DATA_FILE, PICTURE_FORMATS, Result
-from linnet_papers.reproduction.rows import Row
 
 PAGE = "index.html"
 Measured = tuple[Claim, ClaimResult]
@@ -107,8 +105,8 @@ def _summary(
     bad += [escape(missing.rstrip("."))] * bool(missing)
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
     words = (
-        "<b>Within</b> and <b>beyond</b> say on which side of its limit a measured distance lies; <b>measured</b> is a "
-        "number for which nothing was claimed, or where a paper claims something else."
+        "Each measured number stands beside its limit, with the reason for that limit; a number that is not judged has "
+        "none, because nothing was claimed of it, or a paper claims something else."
     )
     return f'{page.tiles(tiles)}\n<p class="soft">{size} {words}</p>\n{alarm}'
 
@@ -154,7 +152,7 @@ def _figure_section(result: Result, out: Path) -> str:
 {hint}<figcaption>{escape(result.caption)}</figcaption>
 </figure>
 <h4>Measured</h4>
-<ul class="checks">{"".join(map(_check_item, result.checks))}</ul>
+{show.html_table(result.checks)}
 <h4>To make just this one (seed {result.seed})</h4>
 {_command(result.command)}
 <details><summary>Parameters</summary><table>{"".join(_row(term, value) for term, value in rows)}</table></details>
@@ -177,13 +175,6 @@ def _failure_section(failure: FigureFailure) -> str:
 def _heading(item: Result | FigureFailure) -> str:
     """Write the title and the name of a figure."""
     return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
-
-
-def _check_item(row: Row) -> str:
-    """Write one row of a figure, with the word that says whether it is within its limit."""
-    kind, word = ("soft", "measured") if row.limit is None else ("good", "✓ within") if row.met else ("bad", "✗ beyond")
-    text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(show.row_text(row)))
-    return f'<li><b class="{kind}">{word}</b>{text}</li>'
 
 
 def _command(command: str) -> str:

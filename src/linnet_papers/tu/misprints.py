@@ -41,9 +41,9 @@ def lazy_mean(truth: np.ndarray, noise: np.ndarray, remaining: np.ndarray) -> np
     return ((q * truth + (1 - q) * noise) ** 2).sum(axis=(1, 2))
 
 
-def lazy_distance(dim: int, width: np.ndarray, threshold: float) -> np.ndarray:
+def lazy_distance(dim: int, width: float, threshold: float) -> float:
     r"""D.1's $|A_\theta - B|_F/d$ up to its constant, $\frac{d}{\sigma^2 w}\sqrt{d/w}$: it takes $|C_1|$ for $d$."""
-    return dim / threshold * np.sqrt(dim / width)
+    return float(dim / threshold * np.sqrt(dim / width))
 
 
 def balanced_step(rate: float, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
@@ -56,9 +56,9 @@ def descent_bound(step: float, k: int, size: float = 1.0, slope: float = 1.0) ->
     return ((1 + step * slope) ** (k - 1) - 1) * 0.5 * step * size
 
 
-def start_variance(std: float, width: np.ndarray) -> np.ndarray:
+def start_variance(std: float, width: float) -> float:
     r"""E.3: $\sigma^2\sqrt w$ for the variance of an entry of $A(0)$, whose standard deviation it is."""
-    return std**2 * np.sqrt(width)
+    return float(std**2 * np.sqrt(width))
 
 
 def mode_cosine(values: np.ndarray, weights: Weights, left: np.ndarray) -> np.ndarray:

@@ -11,5 +11,4 @@ GAMMAS = (-1.85, 2.25)  # exponents of the variance and of the width in Figure 1
 FAST = 5.0  # c of Figure 1: the step is 1/(c |A*|), c "usually 50 but can be taken to be 2 or 5"
 
 BOUND = at_most(1.0, "it is the paper's own bound, with its constant")
-AS_GOOD = at_most(2.0, "if the printed formula were right, it would be as near as the right one, up to chance")
 ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides

@@ -11,13 +11,19 @@ SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 
 PAIR = (SPIKE, ALIGNMENT)
 SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
 
+
+def pair_name(spike: float, alignment: float) -> str:
+    """Return a pair of spike and alignment in words."""
+    return f"spike {spike:g}, alignment {alignment:g}"
+
+
+AT_PAIR = pair_name(*PAIR)
 LARGE = 0.3  # a scale of the initialization at which nothing is small
 SMALL = r"Gaussian initialization of scale $s \ll 1$, population covariance"
 NETWORK = f"$d = {DIM}$, $m = {WIDTH}$"
 NETWORKS = f"{NETWORK}, $s = 10^{{-5}}$, population covariance, gradient flow, {SEEDS} seeds"
 SCALES = "$s$ from $10^{-2}$ to $10^{-6}$"
 CORNERS = ((0.2, 0.05), (100.0, 0.95), (0.2, 0.95), (100.0, 0.05))  # of the plane of spike and alignment
-AT_PAIR = f"spike {SPIKE:g}, alignment {ALIGNMENT:g}"
 AT_CORNERS = "spikes {:g} and {:g} with alignments {:g} and {:g}".format(
     *(end(corner[place] for corner in CORNERS) for place in (0, 1) for end in (min, max))
 )

@@ -14,10 +14,9 @@ import pytest
 import linnet as ln
 from linnet.theories.feature_learning import Stages
 from linnet_papers.huang import misprints, settings
-from linnet_papers.huang.claims import appendix_a, appendix_b, lemma_5_2, theorem_4_1
+from linnet_papers.huang.claims import appendix_a, appendix_b, first_stage, lemma_5_2, section_6, theorem_4_1
 from linnet_papers.huang.claims import equations as equation_claims
 from linnet_papers.huang.grids import convergence, lemmas
-from linnet_papers.huang.images import Images
 from linnet_papers.huang.training import features, runs
 from linnet_papers.huang.training.cells import equations
 from linnet_papers.reproduction import Trial
@@ -48,19 +47,19 @@ def layer_scaled(factor: float) -> Error:
     return result(ln.inits, "signed", lambda weights: ln.Weights(factor * weights.first, weights.second))
 
 
+def alike_for_many_samples(scales: Any) -> Any:
+    """Scales whose neurons differ less the more samples there are, by n^(-3/2)."""
+    return scales | {"first_std": scales["first_std"] * (1e3 * scales["magnitude"]) ** 3}
+
+
+def second_layer_scaled(factor: float) -> Error:
+    """Draw signed starts whose second layer is too large."""
+    return result(ln.inits, "signed", lambda weights: ln.Weights(weights.first, factor * weights.second))
+
+
 def history_changed(change: Callable[[features.FeatureHistory], dict[str, Any]]) -> Error:
     """Change what is read off a run."""
     return result(features, "feature_history", lambda history: replace(history, **change(history)))
-
-
-def orthogonal_pictures(right: Any) -> Any:
-    """Pictures whose Gram matrix is a multiple of the identity: on them the theory has nothing to neglect."""
-
-    def two_classes(self: Images, *arguments: Any, **named: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = right(self, *arguments, **{**named, "samples": 40})
-        return 8.0 * np.eye(len(y), X.shape[1]), y - y.mean() + 0.1
-
-    return two_classes
 
 
 def backwards(stage: features.FeatureHistory) -> features.FeatureHistory:
@@ -79,10 +78,20 @@ def both_times_wrong(patch: pytest.MonkeyPatch) -> None:
         scaled(misprints, name, 0.01)(patch)
 
 
+def stated_for_one_signal(right: Any) -> Any:
+    """State the second time for a signal of one whatever it is, and so with another constant for each."""
+    return lambda loss, *, samples, signal, trace: right(loss, samples=samples, signal=signal**3, trace=trace)
+
+
 def without_one_law(rows: Any) -> Any:
     """Let networks on inputs of +-1 never reach 4 epsilon."""
     constants = [np.nan if law == "signs" else c for law, c in zip(rows["law"], rows["constant"], strict=True)]
     return rows | {"constant": constants}
+
+
+def without_noise(right: Any) -> Any:
+    """The power of a label without that of its noise, as the lemma prints it."""
+    return lambda data: data.signal**2
 
 
 def outputs_scaled(factor: float | np.ndarray) -> Error:
@@ -128,18 +137,18 @@ def normalized_kernels(history: features.FeatureHistory) -> dict[str, Any]:
     return {"kernels": history.kernels / history.kernel_norm[:, None, None]}
 
 
-def kernels_at_the_target(history: features.FeatureHistory) -> dict[str, Any]:
-    """A last kernel that is the target-aligned one."""
-    aligned = (history.magnitudes[-1] ** 2).mean() * history.target
-    return {"kernels": np.concatenate([history.kernels[:-1], aligned[None]])}
-
-
 def alignments(history: features.FeatureHistory) -> dict[str, Any]:
     return {"alignments": 0.8 * history.alignments}
 
 
 def larger_alignments(history: features.FeatureHistory) -> dict[str, Any]:
     return {"alignments": history.alignments + 0.2 * np.sqrt(history.gamma) * history.magnitudes}
+
+
+def runaway_alignments(history: features.FeatureHistory) -> dict[str, Any]:
+    """Alignments that never stop growing."""
+    growth = np.exp(np.sqrt(history.gamma) / 5 * history.times)[:, None]
+    return {"alignments": history.alignments[1] * growth}
 
 
 def fading_alignments(history: features.FeatureHistory) -> dict[str, Any]:
@@ -191,16 +200,26 @@ MUTATIONS = {
     "small-output": Mutation("small-output", outputs_scaled(1e5)),
     "dichotomy": Mutation("dichotomy", history_changed(alignments)),
     "dichotomy-lazy": Mutation("dichotomy", history_changed(larger_alignments)),
+    "two-stages-first": Mutation("two-stages", layer_scaled(30.0)),
     "crossover": OfTheory("crossover", scaled(ln.theories.feature_learning, "lazy_feature_ratio", 0.9)),
     "exact-end": Mutation("exact-end", end_scaled(square=1.1)),
     "t1": OfTheory("t1", scaled(Stages, "first_time", 2.0)),
-    "t2": OfTheory("t2", scaled(Stages, "second_time", 2.0)),
+    "t2": OfTheory("t2", wrong(misprints, "second_time", stated_for_one_signal)),
+    "second-time": OfTheory("second-time", scaled(Stages, "second_time", 2.0)),
     "theorem4.1": OfTheory("theorem4.1", both_times_wrong),
     "theorem4.1-law": OfTheory("theorem4.1", result(convergence, "rows", without_one_law)),
     "theorem4.1-descends": Mutation("theorem4.1", history_changed(wavering_loss)),
     "step": Mutation("step", argument(theorem_4_1, "_last_loss", 3, lambda rate: 10 * rate), quick=True),
+    "lemmaB1-overlaps": Mutation("lemmaB1-overlaps", scaled(first_stage, "_limit_of_first_std", 100.0), quick=True),
+    "lemmaB1-start": Mutation(
+        "lemmaB1-start", result(ln.inits, "signed", lambda w: ln.Weights(1e-3 * w.first, w.second))
+    ),
+    "lemmaB1-sizes": Mutation("lemmaB1-sizes", history_changed(magnitudes)),
+    "scale-difference": Mutation("scale-difference", history_changed(magnitudes)),
+    "slowing": Mutation("slowing", history_changed(runaway_alignments)),
     "lemmaB1-time": OfTheory("lemmaB1-time", scaled(misprints, "first_time", 0.2)),
     "limit": OfTheory("limit", limit_doubled),
+    "limit-start": Mutation("limit", second_layer_scaled(10.0)),
     "difference": Mutation("difference", history_changed(overlaps)),
     "signs-determined": Mutation("signs-determined", history_changed(overlaps)),
     "signs": Mutation("signs", layer_scaled(2.0)),
@@ -209,12 +228,17 @@ MUTATIONS = {
     "output-aligns": Mutation("output-aligns", outputs_scaled(np.where(np.arange(settings.SAMPLES) < 3, -1.0, 1.0))),
     "lemma5.2": Mutation("lemma5.2", layer_scaled(30.0)),
     "lemma5.2-magnitudes": Mutation("lemma5.2", history_changed(magnitudes)),
+    "lemma5.2-noise": OfTheory(
+        "lemma5.2", wrong(lemma_5_2, "_label_power", lambda right: lambda data: data.signal**2 / 9)
+    ),
     "lemma5.2-kernel": Mutation("lemma5.2-kernel", always(lemma_5_2, "train_inside", signal=1.0)),
     "lemma5.3-weights": Mutation("lemma5.3-weights", history_changed(deviations)),
     "lemma5.3-layers": Mutation("lemma5.3-layers", layer_scaled(30.0)),
+    "lemma5.3-layers-start": Mutation("lemma5.3-layers", second_layer_scaled(10.0)),
     "lemma5.3-kernel": Mutation("lemma5.3-kernel", history_changed(kernels)),
     "ntk-turning": Mutation("ntk-turning", history_changed(normalized_kernels), quick=True),
     "ntk-growth": Mutation("ntk-growth", other_target_kernel),
+    "ntk-growth-start": Mutation("ntk-growth", second_layer_scaled(10.0)),
     "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalized_kernels)),
     "ntk-converges": OfTheory("ntk-converges", end_scaled(kernel=1.1)),
     "minimum-norm": Mutation("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), quick=True),
@@ -222,10 +246,10 @@ MUTATIONS = {
     "ratio": Mutation("ratio", history_changed(alignments)),
     "ratio-fading": Mutation("ratio", history_changed(fading_alignments)),
     "ratio-rising": Mutation("ratio", history_changed(first_alignment)),
-    "images": Mutation("images", wrong(Images, "two_classes", orthogonal_pictures)),
-    "images-kernel": Mutation("images-kernel", wrong(Images, "two_classes", orthogonal_pictures)),
-    "relu": Mutation("relu", history_changed(kernels_at_the_target)),
-    "relu-ratio": Mutation("relu-ratio", history_changed(fading_alignments)),
+    **{
+        name: Mutation(name, result(section_6, "_share_of_cifar", lambda share: 1.0))  # a verdict of other pictures
+        for name in ("images", "images-kernel", "relu", "relu-ratio")
+    },
     "lemma5.1": Mutation(
         "lemma5.1", result(ln.problems, "subgaussian_regression", lambda data: replace(data, inputs=2 * data.inputs))
     ),
@@ -238,7 +262,7 @@ MUTATIONS = {
         wrong(appendix_a, "generator", lambda right: lambda *arguments: UniformOfUnitVariance()),
         quick=True,
     ),
-    "eq13": Mutation("eq13", start_scaled("first_std", 0.0), quick=True),
+    "eq13": Mutation("eq13", result(appendix_b, "scales_inside", alike_for_many_samples)),
     "eq13-weights": Mutation("eq13-weights", history_changed(deviations), quick=True),
     "lemmaB1-products": Mutation("lemmaB1-products", layer_scaled(30.0), quick=True),
     "lemmaB1-quadratic": Mutation("lemmaB1-quadratic", result(appendix_b, "train_inside", short_inputs), quick=True),

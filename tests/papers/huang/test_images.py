@@ -293,3 +293,13 @@ def test_raw_pixels_and_class_numbers_are_the_other_convention():
         digits.two_classes(samples=4, key=0, targets="ones")
     with pytest.raises(ValueError, match="`second` must be a class of digits, 0 to 9: got 10"):
         digits.two_classes(3, 10, samples=4, key=0)
+
+
+def test_claims_about_cifar_take_the_copy_that_is_given(tmp_path, monkeypatch):
+    from linnet_papers.huang.claims import section_6
+
+    write_batches(tmp_path, [small_batch(seed) for seed in range(1, 6)])
+    assert {pictures.name for pictures in section_6._pictures()} == set(section_6.OTHER_SETS)
+    monkeypatch.setattr(section_6, "data_folder", lambda: str(tmp_path))
+    (pictures,) = section_6._pictures()
+    assert section_6._share_of_cifar({f"{pictures.name}, raw": None, "digits, raw": None}) == 0.5

@@ -15,8 +15,7 @@ from linnet.theories import lazy_active
 from linnet_papers.reproduction import Trial
 from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 from linnet_papers.tu import misprints
-from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy
-from linnet_papers.tu.figures import fig1
+from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy, stages
 from linnet_papers.tu.grids import border, plane, published, regions, timeline, widths
 
 TRIAL = Trial(quick=True)
@@ -68,10 +67,13 @@ def border_of(target: str) -> Callable[[xr.Dataset], xr.DataArray]:
     return lambda cells: cells["threshold"] * xr.where(cells["target"] == target, cells["dim"] ** 0.5, 1.0)
 
 
-def still_noise(networks: xr.Dataset) -> xr.DataArray:
-    """Singular values beyond those of the signal that stay where they start."""
+def noise_still_from_the_threshold(networks: xr.Dataset) -> xr.DataArray:
+    """Values beyond the signal's that rise to half the threshold, and stay there once a value has crossed it."""
     values, modes = networks["singular_values"], networks["spectrum"].str.count(",") + 1
-    return xr.where(xr.DataArray(np.arange(3), dims="mode") < modes, values, values.isel(state=0))
+    exponents = xr.DataArray([sum(timeline.PLACES[place]) for place in networks["place"].values], dims="place")
+    threshold = networks["dim"] ** exponents
+    noise = 0.5 * np.minimum(values.isel(mode=0), 0.9 * threshold)
+    return xr.where(xr.DataArray(np.arange(3), dims="mode") < modes, values, noise)
 
 
 def louder_noise(networks: xr.Dataset) -> xr.DataArray:
@@ -163,7 +165,10 @@ MUTATIONS = {
     "ranks": Mutation("ranks", trained(plane, stable_rank=lambda cells: 2 * cells["stable_rank"])),
     "below-d": Mutation("below-d", trained(plane, log_distance=lambda cells: cells["log_distance"] + 2)),
     "outside": Mutation("outside", trained(plane, log_distance=lambda cells: cells["log_distance"] - 6)),
-    "fig1": Mutation("fig1", argument(fig1, "self_consistent_steps", 2, times(2))),
+    "fig1": Mutation("fig1", argument(figures, "self_consistent_steps", 2, times(2))),
+    "fig1-public": Mutation(  # both loops the same
+        "fig1", argument(ln, "gradient_descent", "update", lambda order: "simultaneous"), retrains=True
+    ),
     "fig1-values": Mutation("fig1-values", scaled(figures, "speed_ups", 0.3)),
     "fig1-least": Mutation(  # runs that end before their least test error
         "fig1-values",
@@ -175,9 +180,10 @@ MUTATIONS = {
     ),
     "stage-lazy": Mutation("stage-lazy", wrong(timeline, "threshold_of", lambda right: lambda dim, gammas: 0.1 * dim)),
     "alignment-early": Mutation("alignment-early", trained(timeline, defect=along_dims("defect", 0.5))),
+    "alignment-rate": Mutation("alignment-rate", wrong(stages, "threshold_of", lambda right: lambda *a: 2 * right(*a))),
     "alignment-kept": Mutation("alignment-kept", trained(timeline, defect=along_dims("defect", 0.3))),
     "noise-behind": Mutation("alignment-kept", trained(timeline, singular_values=louder_noise)),
-    "lazy-values": Mutation("lazy-values", trained(timeline, singular_values=still_noise)),
+    "lazy-values": Mutation("lazy-values", trained(timeline, singular_values=noise_still_from_the_threshold)),
     "early-distance": Mutation("early-distance", threshold_in("self_consistent", 1.5)),
     "second-stage": Mutation("second-stage", wrong(timeline, "SECOND_POWER", lambda right: -right)),
     "projection": Mutation("projection", trained(timeline, rest=lambda networks: 2 * networks["rest"])),
@@ -200,6 +206,17 @@ MUTATIONS = {
     "transition": Mutation(
         "transition", trained(timeline, times=lambda networks: networks["times"] ** (30 / networks["dim"]))
     ),
+    "lemma-c4": Mutation("lemma-c4", argument(lazy_active, "self_consistent", 3, times(1000))),
+    "lemma-c9-sigma": Mutation(
+        "lemma-c9-sigma", wrong(alignment, "threshold_of", lambda right: lambda *a: 0.1 * right(*a))
+    ),
+    "prop-d1-half": Mutation("prop-d1-half", scaled(lazy, "linear_errors", 0.9)),
+    "lazy-faster": Mutation("lazy-faster", argument(lazy, "steps_to_learn", 0, lambda share: 0.09 / share)),
+    "descent-distance": Mutation(  # a flow that is late
+        "descent-distance", argument(ln, "gradient_flow", "times", times(0.9)), retrains=True
+    ),
+    "independent-groups": Mutation("independent-groups", scaled(lazy_active, "crossing_times", 1.3)),
+    "start-aligned": Mutation("start-values", scaled(lazy_active, "alignment_defect", 0.1), quick=True),
     "lemma-f1": Mutation("lemma-f1", scaled(misprints, "descent_bound", 0.1), quick=True),
     "descent-order": Mutation("lemma-f1", threshold_in("self_consistent", 1.01), quick=True),
     "lemma-f2": Mutation("lemma-f2", wrong(descent, "EDGE", lambda right: 0.5), quick=True),

@@ -64,7 +64,7 @@ EYE = np.eye(3)
         (lambda: lazy_active.lazy_error_floor(EYE, np.ones((1, 3)), 0.5), "`truth` and `noise` must have one shape"),
         (
             lambda: lazy_active.alignment_defect(EYE, EYE, 10),
-            "`rank` must not exceed that of the matrix compared with, 3: got 10",
+            "`rank` must not exceed the rank of the reference matrix, 3: got 10",
         ),
         (lambda: lazy_active.alignment_bound(EYE, EYE, 4), "`rank` must not exceed"),
         (lambda: lazy_active.alignment_defect(np.ones((2, 2)), EYE, 1), "`product` must be"),

@@ -18,7 +18,7 @@ from linnet import _arguments as arguments
 
 @dataclass(frozen=True)
 class FinalState:
-    r"""The end of training from a vanishing start.
+    r"""End of training from a vanishing initialization.
 
     **Attributes:**
 

@@ -43,7 +43,7 @@ class Stages:
     - `magnitude`: $v_0 = |v_r(0)|$; both scales as `inits.signed` takes them
 
     **Attributes:** `gamma`, `phi`, `feature` ($X^T y$), `rate` ($\sqrt\gamma/n$, the growth rate of both stages on the
-    canonical clock), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
+    canonical time), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
     $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times).
 
     **Reference:** Huang et al. 2025, sections 4 and 5.
@@ -93,7 +93,7 @@ class Stages:
 
     @property
     def limit(self) -> float:
-        r"""Where the mean of $\rho_r^2$ tends: $\gamma^{5/2}/\phi$ (below eq. 11, printed for each neuron)."""
+        r"""Limit of the mean of $\rho_r^2$: $\gamma^{5/2}/\phi$ (below eq. 11, printed for each neuron)."""
         return self.gamma**2.5 / self.phi
 
     def linear(
@@ -222,7 +222,7 @@ class Stages:
 
     @arguments.representable
     def first_time(self, *, level: float = 1.0) -> float:
-        r"""The end $t_1$ of the first stage on the canonical clock: the median over neurons of $|\rho_r|$ is `level`.
+        r"""The end $t_1$ of the first stage in canonical time: the median over neurons of $|\rho_r|$ is `level`.
 
         In `linear` each $\rho_r$ is normal over the draw of $w_r(0)$, with mean $\pm v_0\sqrt\gamma\sinh\tau$ and
         deviation $\sigma_0\sqrt\gamma(\cosh\tau - 1)$, $\tau = t\sqrt\gamma/n$; the median of its absolute value is
@@ -271,7 +271,7 @@ class Stages:
 
     @arguments.representable
     def second_time(self, share: float, *, initial_alignment: float = 1.0) -> float:
-        r"""How long after $t_1$ the loss has fallen to `share` of its initial value, on the canonical clock.
+        r"""Time after $t_1$ at which the loss has fallen to `share` of its initial value, in canonical time.
 
         $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `initial_alignment` to
         $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what

@@ -43,8 +43,8 @@ def asymptotic_spectrum(
 
     The bulk is scaled by $1 + O(1/d)$ so that the mean of $|Y|_F^2$ is exact.
 
-    **Valid when** the rank is small against the sides. Outliers fluctuate by about `noise_std`, the bulk's edge by
-    $d^{-2/3}$ of itself.
+    **Valid when** the rank is small compared with the dimensions. Outliers fluctuate by about `noise_std`, the bulk's
+    edge by $d^{-2/3}$ of itself.
 
     **Reference:** Benaych-Georges and Nadakuditi 2012 for outliers and overlaps; the bulk's share is ours.
 

@@ -21,7 +21,7 @@ SETTLED = 1e-15  # of the norm of the state: what moves less in a step, and does
 
 @dataclass(frozen=True)
 class BalancedSolution:
-    r"""What `balanced_solution` returns: products, Gram matrices and tangent kernel over time.
+    r"""Result of `balanced_solution`: products, Gram matrices and tangent kernel over time.
 
     **Attributes:**
 

@@ -25,7 +25,7 @@ _NEAR_EDGE = 0.8
 
 @dataclass(frozen=True)
 class TaskSpectrum:
-    r"""Singular modes of a target $Y = U S V^\top$ next to a truth $A^*$, largest first, equal ones counted.
+    r"""Singular modes of a target $Y = U S V^\top$ and their overlaps with a signal $A^*$, largest first.
 
     **Attributes:**
 

@@ -34,7 +34,7 @@ _TIMES_TOGETHER = 64  # times inside one step that are looked up together: more 
 
 
 class ClockError(ArithmeticError):
-    """The steps did not reach the time that was asked for.
+    """Raised if the steps did not reach a requested time.
 
     **Example:**
 

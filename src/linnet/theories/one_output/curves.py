@@ -115,7 +115,7 @@ class ErrorOverTime:
 
     @property
     def best_time(self) -> float:
-        """When the test error is smallest, among the times."""
+        """Time of the minimum test error, among the times."""
         return float(self.times[int(np.argmin(self._tested))])
 
     @property

@@ -17,7 +17,7 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
 
     $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
 
-    on the canonical clock, over the directions that the target has: the predictor q obeys
+    in canonical time, over the directions that the target has: the predictor q obeys
     $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
 
     **Arguments:**

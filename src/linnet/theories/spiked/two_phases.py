@@ -21,7 +21,7 @@ class TwoPhase:
     $$
 
     In the adapted basis $v_1 = \Sigma\beta/|\Sigma\beta|$, $v_2 \perp v_1$ in the plane of $\mu$ and $\beta$, the
-    first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with one unit vector r, and (canonical clock)
+    first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with one unit vector r, and (canonical time)
 
     $$ \dot w_1 = |\Sigma\beta|\,|w| - \lambda_1 w_1 |w|^2 + \nu w_2 |w|^2, \qquad
        \dot w_2 = \nu w_1 |w|^2 - \lambda_2 w_2 |w|^2 . $$
@@ -126,7 +126,7 @@ class TwoPhase:
 
     @property
     def fixed_point(self) -> Float[np.ndarray, " 2"]:
-        r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
+        r"""End point of $(w_1, w_2)$ (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
 
     @property
@@ -144,7 +144,7 @@ class TwoPhase:
 
     @property
     def late_rate(self) -> float:
-        r"""The rate at which the predictor approaches its limit in the end, on the canonical clock.
+        r"""The rate at which the predictor approaches its limit in the end, in canonical time.
 
         $$ \tfrac{\sigma^2}{2}\big[T - \sqrt{T^2 - 8(1 + \rho)}\big], \qquad T = 3 + \rho(1 + A^2), $$
 
@@ -159,7 +159,7 @@ class TwoPhase:
 
     @representable
     def vector_field(self, w: ArrayLike) -> Float[np.ndarray, "... 2"]:
-        r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical clock."""
+        r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical time."""
         w = real_array("w", w)
         if w.shape[-1:] != (2,):
             raise ValueError(f"`w` must hold pairs (w1, w2) in its last axis: got shape {w.shape}.")
@@ -228,7 +228,8 @@ class TwoPhase:
         from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
         that it is of order 1 where u is, however small the initialization: the paper has O(s).
 
-        **Valid when** it is small compared with $w_1$; u near its plateau takes it beyond every bound.
+        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$: the relative error is
+        at most $(w_2/w_1)(1 + \lambda_2/\nu)$. u near its plateau takes $w_2$ beyond every bound.
 
         **Arguments:** `u0` and `times` as for `early`.
         """
@@ -265,6 +266,7 @@ class TwoPhase:
         start of scale s.
 
         **Arguments:** `scale` is s: the initialization has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
+        What grows of it is $u(0) \approx \frac{s}{2}\sqrt{1 + m/d}$: give that in place of s for wide networks.
         """
         scale = positive("scale", scale)
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)

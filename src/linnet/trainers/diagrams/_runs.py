@@ -21,7 +21,7 @@ SMALL_DIMS = 800  # inputs and outputs together, up to which all networks are tr
 
 @dataclass(frozen=True)
 class DiagramRuns:
-    """What is kept of every run of a diagram, the runs along the first axis.
+    """Results of all runs of a diagram, with the runs along the first axis.
 
     **Attributes:**
 

@@ -50,8 +50,8 @@ def gaussian_diagram(
 
     The prediction is descent, at the run's own learning rate, on the network of width $\min(k, d)$ that has the same
     product and the imbalance $\pm 2g I$ with $g = \sigma^2 w$: its flow is the self-consistent dynamics exactly. Starts
-    have the law of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They are
-    drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
+    have the distribution of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They
+    are drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
 
     **Arguments:**
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.grids import equations
+from linnet_papers.huang.grids import equations, starts
 from linnet_papers.huang.grids.equations import INSIDE, SECTION_SIX, SETTINGS
 from linnet_papers.huang.training import features
 from linnet_papers.huang.training.runs import train_section_six
-from linnet_papers.reproduction import Numbers, Rows, Trial, below, claim, corrected, fact, printed
+from linnet_papers.reproduction import Numbers, Range, Rows, Trial, below, claim, corrected, fact, printed
 from linnet_papers.reproduction.datasets import by_name
-from linnet_papers.reproduction.fits import first_index, highest, relative_distance
+from linnet_papers.reproduction.fits import first_index, highest, lowest, relative_distance
+
+if TYPE_CHECKING:
+    from linnet.theories.feature_learning import Stages
 
 GRID = (
     f"unit-signal data inside Assumption 4.1 with {settings.RATIO} = {', '.join(INSIDE)}, and section 6; $n = 10$, "
@@ -22,27 +27,34 @@ GRID = (
 )
 OFF = below(0.05, r"what the equation neglects is of the order $\sqrt{n/d}$, a few percent")
 FLOW = below(1e-3, "one step of $10^{-7}$ is the flow up to its own size")
-of_stages = partial(claim, tried=GRID)
+of_stages = partial(claim, tried=f"{GRID}; {starts.OVER_ALIKE}")
 
 
 @claim(
     "eq3",
     says=r"The output moves by the kernel times the derivative of the loss: $df/dt = dL/df\, \Theta$.",
     assumes="gradient flow",
-    tried="$d = 300$, $n = 10$, $m = 50$, one step of $10^{-7}$",
+    tried="$d = 300$, $n = 10$, $m = 50$, one step of $10^{-7}$, layers of scale 0.03 to 3",
     correction=r"$df/dt = -dL/df\, \Theta$",
+    region={"first_std": Range(0.03, 3, log=True), "magnitude": Range(0.03, 3, log=True)},
 )
 def kernel_equation(trial: Trial) -> Rows:
-    data = ln.problems.gaussian_teacher(key=trial.seed, dim=300, signal=1.0)
-    start = ln.inits.signed(key=trial.seed + 1, in_dim=300, width=50, first_std=0.3, magnitude=0.3)
+    distances = by_name({label: _distances_of_rate(trial.seed, **scales) for label, scales in trial.region(4).items()})
+    yield printed(r"relative distance of $df/dt$ from $+\Theta\, dL/df$", lowest(distances["plus"].values()), FLOW)
+    yield corrected(r"relative distance of $df/dt$ from $-\Theta\, dL/df$", distances["minus"], FLOW)
+
+
+def _distances_of_rate(seed: int, *, first_std: float, magnitude: float) -> dict[str, float]:
+    """Return how far the velocity of the outputs is from plus and minus the kernel times the slope of the loss."""
+    data = ln.problems.gaussian_teacher(key=seed, dim=300, signal=1.0)
+    start = ln.inits.signed(key=seed + 1, in_dim=300, width=50, first_std=first_std, magnitude=magnitude)
     step = 1e-7
     run = ln.gradient_descent(ln.Problem.from_data(data.inputs, data.outputs), start, learning_rate=step, steps=1)
     outputs = data.inputs @ run.products[:, 0].T
     rate = (outputs[:, 1] - outputs[:, 0]) / step
     kernel = features.feature_history(run).kernels[0]
     slope = kernel @ (outputs[:, 0] - data.outputs) / data.samples  # Theta dL/df
-    yield printed(r"relative distance of $df/dt$ from $+\Theta\, dL/df$", relative_distance(slope, rate), FLOW)
-    yield corrected(r"relative distance of $df/dt$ from $-\Theta\, dL/df$", relative_distance(-slope, rate), FLOW)
+    return {"plus": relative_distance(slope, rate), "minus": relative_distance(-slope, rate)}
 
 
 @claim(
@@ -106,19 +118,29 @@ def _max_relative_distance(a: np.ndarray, b: np.ndarray) -> float:
 
 @of_stages(
     "eq9",
-    says=r"While the output is small, alignment and magnitude follow a linear system: $v \mathrel{+}= \rho + \dots$.",
+    says=r"While the output is small, alignment and magnitude follow a linear system: $v += \rho + \dots$.",
     assumes=r"stage 1: until $t_1$ inside the assumption, until the loss has lost 5% in section 6",
-    correction=r"$v \mathrel{+}= \frac{\eta}{mn} \rho + \dots$",
+    correction=r"$v += \frac{\eta}{mn} \rho + \dots$; until $t_1$ where $\gamma^{3/2}/\mathrm{tr} \ge 100$",
+    region=starts.ANY_RATIO,
 )
 def linear_stage(trial: Trial) -> Rows:
     right, wrong = (_errors_by_setting(trial, f"(9) {form}") for form in ("corrected", "printed"))
     least = min(highest(each) for each in wrong["first"].values())
     yield printed("relative distance of all alignments from (9), in the setting where it is least", least, OFF)
     yield from _corrected(right, "first")
+    yield corrected("the same over the region", starts.over_region(trial, _error_of_linear), OFF)
     late = [share for setting in INSIDE for _, share in _where_5_percent_off(trial, setting, right)]
     early = [step for setting in SETTINGS for step, _ in _where_5_percent_off(trial, setting, wrong)]
     yield fact("fraction of the loss left where the corrected (9) is first 5% off, inside the assumption", late)
     yield fact("step by which (9) as printed is 5% off in every network", max(early))
+
+
+def _error_of_linear(network: starts.Network) -> float:
+    """Return the largest relative distance of all alignments from (9), corrected, until t1."""
+    history, until = network.run.history, network.run.first_state_at_t1()
+    assert history.steps is not None
+    predicted = network.run.stages.linear(history.overlaps, history.magnitudes[0], history.steps[:until])[0]
+    return equations.relative_errors(predicted, history.alignments[:until]).max()
 
 
 def _where_5_percent_off(trial: Trial, setting: str, errors: Numbers) -> list[tuple[int, float]]:
@@ -133,10 +155,11 @@ def _where_5_percent_off(trial: Trial, setting: str, errors: Numbers) -> list[tu
     "eq10",
     says=r"In the second stage each neuron follows a two-dimensional nonlinear system with its own $v_r \rho_r$.",
     assumes=settings.ASSUMED + r"; $w_r - w_r(0)$ along $X^\top y$",
-    correction=r"the mean over neurons stands where $v_r \rho_r$ is printed",
+    correction=r"the mean over neurons stands where $v_r \rho_r$ is printed, and " + starts.IF_ALIKE,
+    region=starts.ALIKE,
 )
 def plane_of_the_second_stage(trial: Trial) -> Rows:
-    yield from _second_stage(trial, "(10)")
+    yield from _second_stage(trial, "(10)", lambda stages, rho, v, steps: stages.two_variable(rho, v, steps)[0])
     kept, dropped = (_errors_by_setting(trial, f"(10) corrected, overlaps {words}") for words in ("kept", "dropped"))
     of_start = r"the overlaps $\langle w_r(0), X^\top y \rangle$"
     yield fact(f"largest error of the corrected (10) from step 0 with {of_start} added", _worst_inside(kept["second"]))
@@ -147,18 +170,30 @@ def plane_of_the_second_stage(trial: Trial) -> Rows:
     "eq11",
     says=r"With $\rho = \sqrt{\gamma}\, v$ each neuron's alignment follows one cubic equation, with $\rho_r^3$.",
     assumes=settings.ASSUMED + "; second stage",
-    correction=r"$\rho_r$ times the mean over neurons of $\rho^2$ stands where $\rho_r^3$ is printed",
+    correction=r"$\rho_r$ times the mean over neurons of $\rho^2$ stands where $\rho_r^3$ is printed, and "
+    + starts.IF_ALIKE,
+    region=starts.ALIKE,
 )
 def cubic_of_the_second_stage(trial: Trial) -> Rows:
-    yield from _second_stage(trial, "(11)")
+    yield from _second_stage(trial, "(11)", lambda stages, rho, v, steps: stages.one_variable(rho, steps))
 
 
-def _second_stage(trial: Trial, number: str) -> Rows:
+def _second_stage(trial: Trial, number: str, follow: Callable[[Stages, Any, Any, Any], np.ndarray]) -> Rows:
     """Judge an equation of the second stage, as printed and corrected."""
     right, wrong = (_errors_by_setting(trial, f"{number} {form}") for form in ("corrected", "printed"))
     largest = f"largest relative distance of all alignments from {number}"
     yield printed(f"{largest} as printed", _worst_inside(wrong["second"]), OFF)
     yield from _corrected(right, "second")
+
+    def error(network: starts.Network) -> float:
+        """Return the largest distance of all alignments from the corrected equation, from t1 to 1e-4 of the loss."""
+        run, begin = network.run, network.run.first_state_at_t1()
+        states = slice(begin, run.first_state_at_share(1e-4) + 1)
+        rho, v = run.history.alignments[begin], run.history.magnitudes[begin]
+        predicted = follow(run.stages, rho, v, run.steps[states] - run.steps[begin])
+        return equations.relative_errors(predicted, run.history.alignments[states]).max()
+
+    yield corrected("the same over the region", starts.over_region(trial, error), OFF)
     yield fact(f"that distance as printed, median of the draws, by {settings.RATIO}", _medians_inside(wrong["second"]))
     yield fact(f"{largest} as printed, in section 6", highest(wrong["second"][SECTION_SIX]))
 

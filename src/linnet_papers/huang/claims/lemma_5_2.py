@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.problems.subgaussian import Regression
 from linnet_papers.huang import settings
-from linnet_papers.huang.grids import neurons, region
-from linnet_papers.huang.grids.neurons import where_dominant
+from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train_inside
-from linnet_papers.reproduction import (
-    Estimate,
-    Numbers,
-    Rows,
-    Trial,
-    Verdict,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-)
+from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import Estimate, Verdict, at_most, below, corrected, fact, printed
 
 SPREAD = at_most(10.0, "of order 1 for every neuron: none ten times above or below the median one")
-STRENGTH = r"$n^{3/2} \lvert \beta \rvert^3 \sqrt{\mathrm{tr}}$"
-STRONG = 40.0  # of that strength: at t1 1/40 of the output is learned, and 95% of the loss is left
 SIGNALS = (1.0, 1.5, 2.0, 3.0)
 
 
@@ -34,25 +21,41 @@ SIGNALS = (1.0, 1.5, 2.0, 3.0)
     "lemma5.2",
     says=r"At $t_1$ every alignment is of order 1 and every magnitude of order "
     r"$1/(\sqrt{n\,\mathrm{tr}}\, \lvert \beta \rvert)$.",
-    assumes=f"{settings.ASSUMED_AND_DOMINANT}; and {STRENGTH} well above 1",
-    tried=f"{settings.OVER_RATIOS}; and {settings.OVER_SIGNALS}; "
+    assumes=settings.ASSUMED,
+    tried=f"{settings.OVER_RATIOS}; and {settings.OVER_SIGNALS}; {starts.OVER_ALIKE}; "
     r"$t_1$ is where the median $\lvert \rho_r \rvert$ is 1",
-    correction=rf"it holds for every neuron where {settings.DOMINATES} and {STRENGTH}, the square of the alignment at "
-    "the end, is well above 1",
+    correction=rf"{starts.IF_ALIKE}, with $\lvert \beta \rvert^2 + \sigma_y^2$, the power of a label, for $\lvert "
+    r"\beta \rvert^2$ in the order of the magnitudes",
+    region=starts.ALIKE,
 )
 def end_of_the_first_stage(trial: Trial) -> Rows:
     rows, corners = neurons.rows(trial), region.rows(trial)
     least, most, sizes = rows["least"], rows["most"], rows["magnitudes"]
     worst = {key: highest(most[key], 1 / least[key], sizes[key][1], 1 / sizes[key][0]) for key in least}
-    trace = settings.size(trial.quick)["dim"]
-    strengths = {name: settings.SAMPLES**1.5 * signal**3 * np.sqrt(trace) for name, signal in corners["signal"].items()}
-    far = {name: corners["worst"][name] for name, strength in strengths.items() if strength >= STRONG}
     off = "factor by which an alignment or a magnitude is off its order"
     yield printed(f"{off}, by {settings.RATIO} or signal", worst | corners["worst"], SPREAD)
-    yield corrected(f"{off}, where $v_0$ dominates and {STRENGTH} is above 40", where_dominant(worst) | far, SPREAD)
+    yield corrected(
+        f"{off}, with the power of a label, over the region", starts.over_region(trial, _factor_off), SPREAD
+    )
+    noisy = starts.network(trial, strength=4e4, start=1e-3, ratio=30.0, noise=1.0).run
+    unit = noisy.inverse_magnitude_unit * np.median(np.abs(noisy.history_at(noisy.first_time()).magnitudes))
+    yield fact("median magnitude over the printed order, noise at the limit of (5)", unit)
     alignment = rf"$\lvert \rho_r(t_1) \rvert$ over its median, by {settings.RATIO}"
     yield fact(f"smallest {alignment}", least)
     yield fact(f"largest {alignment}", most)
+
+
+def _factor_off(network: starts.Network) -> float:
+    """Return the factor by which an alignment or a magnitude is off its order at t1, by the power of a label."""
+    data, stage = network.run.data, network.stage
+    unit = np.sqrt(data.samples * data.trace * _label_power(data))
+    sizes = np.abs([stage.alignments[0], stage.magnitudes[0] * unit])
+    return highest(sizes.max(), 1 / sizes.min())
+
+
+def _label_power(data: Regression) -> float:
+    """Return |beta|^2 + sigma_y^2."""
+    return data.signal**2 + data.noise_variance
 
 
 @claim(

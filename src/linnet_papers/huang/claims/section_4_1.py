@@ -6,30 +6,16 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.grids import neurons, region
+from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.runs import train
-from linnet_papers.reproduction import (
-    Numbers,
-    Row,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    given,
-    printed,
-)
+from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
+from linnet_papers.reproduction.rows import Row, at_least, at_most, below, corrected, fact, given, printed
 
 SETTLED = at_least(0.95, "a ratio of layers that has come within 5% of its end")
 NEGLIGIBLE = below(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")
-SMALL_START = r"$v_0^2$ is below $\sqrt{\gamma}/(400\,\mathrm{tr})$"
-STRENGTH = r"$n^{3/2} \lvert \beta \rvert^3 \sqrt{\mathrm{tr}}$"
+UNSETTLED = below(0.95, "both conditions are needed: beyond either, the layers have not come within 5% of their end")
 
 
 def _inside(rows: region.Rows) -> Row:
@@ -43,38 +29,48 @@ def _inside(rows: region.Rows) -> Row:
     "two-stages",
     says="Conditions (2) and (3) ensure two stages: the layers settle while the loss remains high.",
     assumes=settings.ASSUMED,
-    tried=settings.OVER_SIGNALS,
-    correction=rf"they do where $v_0^2$ is also well below $\sqrt{{\gamma}}/\mathrm{{tr}}$, for every $v_0$ that (3) "
-    f"admits where {STRENGTH} is large: a condition that the assumption lacks",
+    tried=f"{settings.OVER_SIGNALS}; {starts.OVER_SETTLED}",
+    correction=r"they do where also $v_0^2 \le \sqrt{\gamma}/(1000\,\mathrm{tr})$ and $\sigma_0^2 \le "
+    r"\sqrt{\gamma}/(40\,000\,\mathrm{tr})$: both squares well below the $v^2$ at the end, conditions that the "
+    "assumption lacks",
+    region=starts.SETTLED,
 )
 def two_stages(trial: Trial) -> Rows:
     rows = region.rows(trial)
     yield _inside(rows)
-    small = region.where_start_is_small(rows, "settled")
     ratio = r"median $\rho/(v \sqrt{\gamma})$ where the loss has lost 5%"
     yield printed(f"{ratio}, by signal and margin", rows["settled"], SETTLED)
-    yield corrected(f"{ratio}, where {SMALL_START}", small, SETTLED)
-    yield corrected("pairs of signal and margin with such a $v_0$", len(small), above(1, "one pair is no region"))
+    yield corrected(f"{ratio}, over the region", starts.over_region(trial, _settled_ratio), SETTLED)
+    for words, scales in {"v_0^2": {"second_layer": 1e-2}, r"\sigma_0^2": {"first_layer": 2.5e-4}}.items():
+        outside = starts.network(trial, **{"second_layer": 1e-6, "first_layer": 1e-8} | scales)
+        yield corrected(f"{ratio}, ${words}$ ten times outside", _settled_ratio(outside), UNSETTLED)
     yield fact(r"$v_0^2$ over $\sqrt{\gamma}/\mathrm{tr}$", rows["start"])
     left = r"fraction of the loss left where the median $\lvert \rho \rvert$ is 1"
     yield fact(left, rows["first_share"], "0: it never is")
+
+
+def _settled_ratio(network: starts.Network) -> float:
+    """Return the median ratio of the layers where the loss has lost 5%."""
+    history = network.run.history
+    return float(np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio))
 
 
 @claim(
     "small-output",
     says=r"$f(x_i) \ll y_i$ for all $i$ at the start: guaranteed under Assumption 4.1.",
     assumes=settings.ASSUMED,
-    tried=f"{settings.OVER_SIGNALS}; and {settings.OVER_RATIOS}",
-    correction=r"it is where $v_0^2$ is also well below $\sqrt{\gamma}/\mathrm{tr}$",
+    tried=f"{settings.OVER_SIGNALS}; and {settings.OVER_RATIOS}; {starts.OVER_SETTLED}",
+    correction=r"it is where $v_0^2$ and $\sigma_0^2$ are also well below $\sqrt{\gamma}/\mathrm{tr}$",
+    region=starts.SETTLED,
 )
 def small_output(trial: Trial) -> Rows:
     rows, ratios = region.rows(trial), neurons.rows(trial)["first_output"]
     yield _inside(rows)
     at_unit_signal = {"any ratio": highest(ratios.values())}
-    small = at_unit_signal | region.where_start_is_small(rows, "first_output")
     output = r"largest $\lvert f(x_i) \rvert$ of the start over the smallest $\lvert y_i \rvert$"
     yield printed(output, rows["first_output"] | at_unit_signal, NEGLIGIBLE)
-    yield corrected(f"{output}, where {SMALL_START}", small, NEGLIGIBLE)
+    small = starts.over_region(trial, lambda network: network.run.relative_first_output)
+    yield corrected(f"{output}, over the region", small, NEGLIGIBLE)
 
 
 LAZY = at_most(0.1, r"lazy: alignments of a tenth of $\sqrt{\gamma}$ times the magnitudes when half the loss is gone")

@@ -9,26 +9,13 @@ import numpy as np
 import linnet as ln
 from linnet.problems.subgaussian import Regression
 from linnet_papers.huang import misprints, settings
-from linnet_papers.huang.grids import convergence, scalings
+from linnet_papers.huang.grids import convergence, scalings, starts
 from linnet_papers.huang.grids.scalings import SETTING, WINDOWS, between_shares, slope_in_share
 from linnet_papers.huang.training.runs import FeatureRun, descend, scales_inside, train_inside
-from linnet_papers.reproduction import (
-    Numbers,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Numbers, Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, line, lowest
+from linnet_papers.reproduction.rows import above, at_least, at_most, below, both, corrected, fact, printed, within
 
 EXPONENT = partial(within, 0.02, "what terms below the leading one bend an exponent by over the range tried", errors=3)
 POWER = r"$\lvert \beta \rvert^2 + \sigma_y^2$"
@@ -40,14 +27,15 @@ NOISE_LIMIT = r"noise at the limit of (5), $8 n \lvert \beta \rvert^2$"
     says=r"The first stage ends at $t_1 = C_1 m \sqrt{n} \log(1/v_0)/(\eta \sqrt{\mathrm{tr}(\Sigma)}\, \lvert \beta "
     r"\rvert)$.",
     assumes="Assumption 4.1",
-    tried=SETTING,
+    tried=f"{SETTING}; {starts.OVER_ALIKE}, ratios from 0.03 and strengths from 100 on",
+    region=starts.ANY_RATIO,
     correction=r"$t_1$ is where the median $\lvert \rho \rvert$ of Eq. (9), corrected, is 1",
 )
 def first_time(trial: Trial) -> Rows:
     networks = scalings.rows(trial)
     fits = scalings.first_exponents(networks)
-    starts = scalings.first_time_errors_by_ratio(networks)
-    worst = highest(*fits["worst"].values(), *(ours for ours, _ in starts.values()))
+    by_ratio = scalings.first_time_errors_by_ratio(networks)
+    worst = highest(*fits["worst"].values(), *(ours for ours, _ in by_ratio.values()))
     close = below(
         0.15, r"the median of 128 normal numbers scatters by 10%, and $t_1$ is 2.5 growth times where $\sigma_0$ leads"
     )
@@ -58,10 +46,16 @@ def first_time(trial: Trial) -> Rows:
     yield both(
         r"largest relative distance of $t_1$ from where the median $\lvert \rho \rvert$ of (9) is 1", worst, close
     )
+
+    def off(network: starts.Network) -> float:
+        """Return the relative distance of `Stages.first_time` from the measured t1."""
+        return abs(network.run.stages.first_time() / network.run.first_time() - 1)
+
+    yield corrected("that distance over the region", starts.over_region(trial, off), close)
     yield fact(f"{kinds}, where 5% of the loss is lost", fits["loss"])
     yield fact(
         r"relative distance of $t_1$ from $\mathrm{asinh}(1/(v_0 \sqrt{\gamma}))$, by $v_0/\sigma_0$",
-        {ratio: alone for ratio, (_, alone) in starts.items()},
+        {ratio: alone for ratio, (_, alone) in by_ratio.items()},
     )
 
 
@@ -72,8 +66,6 @@ def first_time(trial: Trial) -> Rows:
     r"$v_0$ and $\varepsilon$, linear in $\log(1/\varepsilon)$.",
     assumes="Assumption 4.1",
     tried=rf"{SETTING}; and $\lvert \beta \rvert = 0.25$",
-    correction=r"$t_2 - t_1$ is $n/\sqrt{\gamma}$ times the logarithm of what the proxy of the mean grows by, from "
-    r"$\rho = 1$ to where that fraction of the loss is left: $\gamma$ stands in the logarithm as $\gamma^{5/2}/\phi$",
 )
 def second_time(trial: Trial) -> Rows:
     networks = scalings.rows(trial)
@@ -83,28 +75,42 @@ def second_time(trial: Trial) -> Rows:
     fits = [line(-np.log(tail["share"].values), steps) for steps in tail["loss_steps"].values]
     needed = (whole["lengths"] / whole["stated"]).values[staged].ravel()
     of_length = scalings.second_exponents(networks)
-    one = at_most(4.0, "one constant for all cases: the largest that is needed is at most this times the least")
+    one = at_most(10.0, "an order of magnitude, as for Theorem 4.1: one constant within a factor ten for all cases")
     straight = below(0.02, "the relative standard error of the slope of a straight line through the tail")
-    multiple = below(
-        0.1, r"the closed form takes $X X^\top$ for a multiple of the identity, which it is to a few percent"
-    )
     yield printed("largest over least constant", highest(needed) / lowest(needed), one)
-    yield printed(
-        r"exponent of $t_2 - t_1$ in each quantity, where 1% of the loss is left",
-        of_length["exponents"],
-        EXPONENT(of=of_length["stated"]),
-    )
     bend = highest(error / slope for slope, error in fits)
-    yield both(r"relative standard error of the slope in $\log(1/\varepsilon)$", bend, straight)
-    off = scalings.second_time_errors(networks)
-    yield corrected(r"relative distance of the proxy's time from the measured $t_2 - t_1$, by case", off, multiple)
+    yield printed(r"relative standard error of the slope in $\log(1/\varepsilon)$", bend, straight)
     yield fact(r"$t_2 - t_1$ over the stated time, least and largest", [lowest(needed), highest(needed)])
+    exponents = r"exponent of $t_2 - t_1$ in each quantity, where 1% of the loss is left"
+    yield fact(exponents, of_length["exponents"])
+    yield fact(f"{exponents}, of the stated time", of_length["stated"])
     slopes = {name: slope_in_share(base, window) for name, window in WINDOWS.items()}
     yield fact(r"slope in $\log(1/\varepsilon)$ in growth times", slopes, "1/4 for the aligned mode, 1/2 for others")
     yield fact(f"data sets left out, whose $\\rho^2$ ends below {scalings.LEAST_END:g}", int((~staged).sum()))
 
 
-ORDER = 10.0, "of the order of $t_1 + t_2$: within ten times above or below"
+@claim(
+    "second-time",
+    where="ours, for the time of the second stage in Theorem 4.1",
+    says=r"$t_2 - t_1$ is $n/\sqrt{\gamma}$ times the logarithm of what the proxy of the mean grows by, from "
+    r"$\rho = 1$ to where that fraction of the loss is left: $\gamma$ stands in the logarithm as $\gamma^{5/2}/\phi$.",
+    assumes=r"neurons alike at $t_1$, a fraction of the loss well above $n/d$",
+    tried=rf"{SETTING}; and $\lvert \beta \rvert = 0.25$, to 1% of the loss; {starts.OVER_ALIKE}, to 8% of the loss",
+    region=starts.ALIKE,
+)
+def predicted_second_time(trial: Trial) -> Rows:
+    near = below(0.1, r"the closed form takes $X X^\top$ for a multiple of the identity, which it is to a few percent")
+    off = scalings.second_time_errors(scalings.rows(trial))
+    yield printed(r"relative distance from the measured $t_2 - t_1$, by case", off, near)
+
+    def distance(network: starts.Network) -> float:
+        """Return the relative distance of the predicted time of stage 2 from the measured one."""
+        run = network.run
+        return abs(
+            run.stages.second_time(starts.LEFT) / (run.history.loss_time(1 - starts.LEFT) - run.first_time()) - 1
+        )
+
+    yield printed("that distance over the region", starts.over_region(trial, distance), near)
 
 
 @claim(
@@ -114,40 +120,26 @@ ORDER = 10.0, "of the order of $t_1 + t_2$: within ten times above or below"
     assumes=settings.ASSUMED,
     tried=rf"{settings.INSIDE}; also entries of $\pm 1$, uniform entries, a sloped covariance, and {NOISE_LIMIT}; "
     r"$v_0$ and $\sigma_0$ 1 and 1/1000 times the admissible ones; $\varepsilon = 0.01$, 5 draws (quick: 3)",
-    correction=rf"{POWER}, the power of a label, stands in the time for $\lvert \beta \rvert^2$: with noise at the "
-    r"limit of (5) it is $\sqrt{1 + 8 n}$ times shorter, and the stated one an upper bound",
 )
 def convergence_in_time(trial: Trial) -> Rows:
     runs = convergence.rows(trial)
     constants = np.array(runs["constant"])
-    yield both(
-        r"runs that reach $4 \varepsilon$",
-        (~np.isnan(constants)).sum(),
-        at_least(constants.size, "the theorem is stated for every network, and each run is one"),
+    every = at_least(constants.size, "the theorem is stated for every network, and each run is one")
+    yield printed(r"runs that reach $4 \varepsilon$", (~np.isnan(constants)).sum(), every)
+    order = at_most(10.0, "a time of that order, with constants of 1: within ten times $t_1 + t_2$ it has come")
+    yield printed(r"largest time to $4 \varepsilon$ over $t_1 + t_2$", highest(constants), order)
+    below_it = at_most(
+        4 * settings.EPSILON, "a loss that is kept stays below it, so that it is there at $t_1 + t_2$ too"
     )
-    yield both(
-        "highest loss after that",
-        highest(runs["highest_after"]),
-        at_most(4 * settings.EPSILON, "a loss that is kept stays below it"),
-    )
-    yield both(
-        "fraction of the loss left at the end",
-        highest(runs["last"]),
-        below(1e-3, "a loss that is minimized goes on falling: a thousandth is left"),
-    )
-    yield both(
-        "fraction of saved states at which the loss has fallen, in the worst run",
-        lowest(runs["falls"]),
-        at_least(1.0, "descent lowers the loss at every step"),
-    )
-    of_order = at_most(*ORDER), at_least(1 / ORDER[0], ORDER[1])
-    for word, limit, end in zip(("largest", "least"), of_order, (highest, lowest), strict=True):
-        yield printed(f"{word} time over $t_1 + t_2$", end(constants), limit)
-        yield corrected(
-            rf"{word} time over $t_1 + t_2$ with {POWER} for $\lvert \beta \rvert^2$", end(runs["corrected"]), limit
-        )
+    yield printed("highest loss after that", highest(runs["highest_after"]), below_it)
+    minimized = below(1e-3, "a loss that is minimized goes on falling: a thousandth is left")
+    yield printed("fraction of the loss left at the end", highest(runs["last"]), minimized)
+    descends = at_least(1.0, "descent lowers the loss at every step")
+    yield printed("fraction of saved states at which the loss has fallen, worst run", lowest(runs["falls"]), descends)
     laws = {law: constants[np.array(runs["law"]) == law].mean() for law in dict.fromkeys(runs["law"])}
     yield fact("mean time over $t_1 + t_2$, by inputs and noise", laws)
+    labels = [lowest(runs["corrected"]), highest(runs["corrected"])]
+    yield fact(rf"time over $t_1 + t_2$ with {POWER} for $\lvert \beta \rvert^2$, least and largest", labels)
     yield fact(r"largest relative distance of $t_1$ from the predicted one", highest(np.abs(runs["first_off"])))
 
 
@@ -159,43 +151,55 @@ ALL_DRAWS = at_least(1.0, "it is said of every learning rate that (4) admits")
     says="The learning rate of condition (4) is such that descent minimizes the training loss.",
     assumes=settings.ASSUMED,
     tried=r"$n = 10$, $d = 10\,000$ (quick: 2000), $m = 8$, unit signal, the step at the limit of (4) as printed, "
-    rf"noise of section 6 and {NOISE_LIMIT}, 8 draws of each, 400 steps",
+    rf"noise of section 6 and {NOISE_LIMIT}, 8 draws of each, 400 steps; corrected: widths of 8 to 80, 2 draws "
+    "of each",
+    region={"noise": Range(0, 1), "width": Range(8, 80, log=True, whole=True)},
     correction=rf"{POWER}, the power of a label, stands for $\lvert \beta \rvert^2$ in (4): $\rho$ grows by $\eta "
     r"\sqrt{\gamma}/(nm)$ in a step, which is $\sqrt{(1 + 8n)/m}$ at the limits of (4) and (5) and must stay below 1",
 )
 def largest_step(trial: Trial) -> Rows:
     noises = {"section 6": settings.NOISE_VARIANCE, "limit of (5)": settings.NOISE_LIMIT}
-    found = by_name({name: _shares_that_learn(trial, variance) for name, variance in noises.items()})
-    learn = r"fraction of the draws whose loss ends at $4 \varepsilon$ or less, by noise"
-    yield printed(learn, found["printed"], ALL_DRAWS)
-    yield corrected(rf"{learn}, with {POWER} for $\lvert \beta \rvert^2$ in (4)", found["mended"], ALL_DRAWS)
-    yield fact(r"$\eta \sqrt{\gamma}/(nm)$ at the printed limit, by noise", found["growths"])
-
-
-def _shares_that_learn(trial: Trial, noise_variance: float) -> Numbers:
-    """Return the share of the draws that learn with the step at the limit of (4), "printed" and "mended", and the
-    growth of rho in a step at the printed one."""
-    dim = settings.size(trial.quick)["dim"]
-    width = 8
-    keys = [[trial.seed, draw] for draw in range(8)]
-    data = [ln.problems.gaussian_teacher(key=key, dim=dim, signal=1.0, noise_variance=noise_variance) for key in keys]
-    powers = {"printed": 1.0, "mended": 1.0 + noise_variance}  # what stands for |beta|^2 in (4)
-    rates = {which: np.sqrt(settings.SAMPLES / (width * dim * power)) for which, power in powers.items()}
-    shares = {
-        which: np.mean(
-            [_last_loss(*each, width, rate) <= 4 * settings.EPSILON for each in zip(data, keys, strict=True)]
-        )
-        for which, rate in rates.items()
+    found = {name: _share_that_learns(trial, noise_variance=variance) for name, variance in noises.items()}
+    learn = r"fraction of the draws whose loss ends at $4 \varepsilon$ or less"
+    yield printed(f"{learn}, by noise", {name: share for name, (share, _) in found.items()}, ALL_DRAWS)
+    mended = {
+        label: _share_that_learns(
+            trial,
+            noise_variance=setting["noise"] * settings.NOISE_LIMIT,
+            width=int(setting["width"]),
+            draws=2,
+            mended=True,
+        )[0]
+        for label, setting in trial.region(2).items()
     }
+    yield corrected(rf"{learn}, with {POWER} for $\lvert \beta \rvert^2$ in (4)", mended, ALL_DRAWS)
+    growths = {name: growth for name, (_, growth) in found.items()}
+    yield fact(r"$\eta \sqrt{\gamma}/(nm)$ at the printed limit, by noise", growths)
+
+
+def _share_that_learns(
+    trial: Trial, *, noise_variance: float, width: int = 8, draws: int = 8, mended: bool = False
+) -> tuple[float, float]:
+    """Return the share of the draws that learn with the step at the limit of (4), and the growth of rho in a step."""
+    dim = settings.size(trial.quick)["dim"]
+    keys = [[trial.seed, draw] for draw in range(draws)]
+    data = [ln.problems.gaussian_teacher(key=key, dim=dim, signal=1.0, noise_variance=noise_variance) for key in keys]
+    power = 1.0 + noise_variance if mended else 1.0  # what stands for |beta|^2 in (4)
+    rate = np.sqrt(settings.SAMPLES / (width * dim * power))
+    steps = int(400 * np.sqrt(width / 8))  # as many growth times at every width
+    ends = [_last_loss(*each, width, rate, steps) for each in zip(data, keys, strict=True)]
     features = [np.linalg.norm(each.inputs.T @ each.outputs) for each in data]
-    return {**shares, "growths": rates["printed"] * np.median(features) / settings.SAMPLES}
+    return float(np.mean(np.array(ends) <= 4 * settings.EPSILON)), rate * np.median(features) / settings.SAMPLES
 
 
-def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> float:
-    """Return the loss after 400 steps of descent from the admissible start; NaN or large where descent diverges."""
+def _last_loss(data: Regression, key: list[int], width: int, rate: float, steps: int) -> float:
+    """Return the loss after descent from the admissible start; NaN or large where descent diverges."""
     scales = scales_inside(data, width=width)
     scales["learning_rate"] = rate
-    return float(descend(data, key, scales, steps=400, save_every=400, keep="losses", throw=False).loss[-1])
+    return float(descend(data, key, scales, steps=steps, save_every=steps, keep="losses", throw=False).loss[-1])
+
+
+ORDER = "a constant of order one, within a factor ten"
 
 
 @claim(
@@ -204,9 +208,10 @@ def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> flo
     r"the first stage: $\lvert \rho \rvert = \Theta(1)$ and the loss has not begun to fall.",
     assumes=settings.ASSUMED,
     tried=rf"{settings.INSIDE}, 8 draws; $v_0$ and $\sigma_0$ 1 and 1/1000 times the admissible ones; 4 draws with "
-    f"{NOISE_LIMIT}",
+    f"{NOISE_LIMIT}; {starts.OVER_ALIKE}, without noise",
     correction="there is a constant $C$, as in the lemma's own proof and in Lemma 5.2, where the noise is well below "
     r"$\lvert \beta \rvert^2$",
+    region={name: starts.ALIKE[name] for name in ("strength", "start", "ratio", "samples")},
 )
 def unit_constant(trial: Trial) -> Rows:
     keys = [[trial.seed, draw] for draw in range(8)]
@@ -225,6 +230,9 @@ def unit_constant(trial: Trial) -> Rows:
     yield corrected(
         "largest over least constant that ends the first stage", highest(constants) / lowest(constants), one
     )
+    over_region = starts.over_region(trial, lambda network: _measure_at_printed_time(network.run)["constants"])
+    yield corrected("that constant over the region, without noise", over_region, at_least(0.1, ORDER))
+    yield corrected("that constant over the region", over_region, at_most(10.0, ORDER))
     noisy_constants = [each["constants"] for each in noisy]
     yield corrected("that constant with noise at the limit of (5), by draw", noisy_constants, apart)
     yield fact("that constant, least and largest", [lowest(constants), highest(constants)])

@@ -15,7 +15,7 @@ class ReluSettings(images.ImageSettings):
 
     growth: PositiveFloat = paper.RELU_GROWTH
     steps: PositiveInt = 1600
-    until: PositiveFloat = 1.0
+    until: PositiveFloat = 0.02
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
@@ -33,9 +33,10 @@ def check(ds: Dataset) -> Rows:
 
 FIGURE = Figure(
     name="fig3",
-    title="Two stages of a ReLU network on real images",
+    title="Two stages of a ReLU network on photographs, a stand-in for CIFAR-10",
     caption=(
-        "The same for a two-layer ReLU network, with its own first-layer weights in the definition of rho_r. What the "
+        "The same for a two-layer ReLU network, until 2% of the loss is left, with its own first-layer weights in the "
+        "definition of rho_r. What the "
         "kernel turns to depends on conventions that the paper does not give. On centered pixels with targets +1 and "
         "-1, drawn here, its cosine to the linear network's target-aligned kernel stays near 0.7, and the kernel is "
         "closer to that one restricted to pairs of images on the same side of the feature, which is what neurons with "

@@ -35,9 +35,9 @@ class ImageSettings(Settings):
     Pictures of two classes, `centered` or raw, scaled to unit mean square; `targets` are "signs" (+1 and -1) or
     "labels" (the numbers of the classes). The classes are the set's own pair unless given. `growth` is the step as the
     growth per step of the first stage: the canonical step is `growth` n/sqrt(gamma), so that one number suits every
-    data set. Training goes on, twice as long each time, until no more than `until` of what can be lost is left, and
-    keeps about `states` states, evenly spaced in the logarithm of the step. `conventions` trains the other three
-    combinations of pixels and targets as well.
+    data set, but at most `sharpness` over the largest curvature at the end. Training goes on, twice as long each time,
+    until no more than `until` of what can be lost is left, and keeps about `states` states, evenly spaced in the
+    logarithm of the step. `conventions` trains the other three combinations of pixels and targets as well.
     """
 
     data: str = "photographs"
@@ -52,8 +52,9 @@ class ImageSettings(Settings):
     growth: PositiveFloat = settings.LINEAR_GROWTH
     first_std: PositiveFloat = settings.IMAGE_FIRST_STD
     magnitude: PositiveFloat = settings.IMAGE_MAGNITUDE
+    sharpness: PositiveFloat = 1.8
     steps: PositiveInt = 600
-    until: PositiveFloat = 0.02
+    until: PositiveFloat = 0.005
     states: PositiveInt = 200
 
 
@@ -66,7 +67,9 @@ def train_on_images(chosen: ImageSettings, *, relu: bool) -> tuple[PictureRun, s
         *pair, samples=chosen.samples, key=chosen.seed, centered=chosen.centered, targets=chosen.targets
     )
     names = [loaded.classes[loaded.pair[i] if label is None else label] for i, label in enumerate(pair)]
-    taken = chosen.model_dump(include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until"})
+    taken = chosen.model_dump(
+        include={"seed", "width", "growth", "first_std", "magnitude", "steps", "until", "sharpness"}
+    )
     run = picture_network(X, y, relu=relu, save_every=ln.trajectories.log_spaced(chosen.states), **taken)
     return run, f"{len(y)} images of {loaded.name} ({' and '.join(names)})", X.shape[1]
 
@@ -117,7 +120,8 @@ def train_for_figure(chosen: ImageSettings, letters: tuple[str, ...], *, relu: b
     ds = curves.summary(run.history, run.stages).assign_attrs(
         panels=",".join(letters or panels.PANELS),
         data=words,
-        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs",
+        subtitle=f"{'ReLU' if relu else 'Linear'} network, m = {chosen.width}, on {words}, {inputs} inputs"
+        + ("" if chosen.data.startswith("cifar10") else ", a stand-in for CIFAR-10"),
         convention_drawn=describe_convention(chosen.centered, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,

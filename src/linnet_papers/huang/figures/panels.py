@@ -18,14 +18,14 @@ def is_relu(ds: Dataset) -> bool:
 
 
 def draw(ds: Dataset) -> style.Picture:
-    """Draw the panels that the dataset names, with the stages' prediction beside a linear network."""
+    """Draw the panels that the dataset names, with the prediction of the stages for a linear network."""
     panels = ds.attrs["panels"].split(",")
     painters = {"a": _draw_loss, "b": _draw_ratio, "c": _draw_kernel_distance, "d": _draw_kernel_norm}
     if is_relu(ds):
         painters["d"] = _draw_kernel_cosines  # the kernel's direction in place of its norm
     rows, columns = (2, 2) if len(panels) > 2 else (1, len(panels))
     with style.applied():
-        picture, axes = style.subplots(rows, columns, size=style.column(2, ratio=0.5 * rows), squeeze=False)
+        picture, axes = style.subplots(rows, columns, size=style.column(2, ratio=0.44 * rows), squeeze=False)
         layout: Any = picture.get_layout_engine()
         layout.set(w_pad=0.1)  # room for the labels beside legends that hang below
         for axis in axes.ravel()[len(panels) :]:
@@ -41,9 +41,16 @@ def draw(ds: Dataset) -> style.Picture:
                 color=style.RED,
                 linewidth=1.0,
                 zorder=1,
-                label="t₁: 5% of the loss gone",
+                label="t₁: 5% of the loss gone" if panel == panels[0] else None,
             )
-            axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), frameon=False)
+            axis.legend(
+                loc="upper center",
+                bbox_to_anchor=(0.5, -0.2),
+                ncols=2,
+                frameon=False,
+                handlelength=1.6,
+                columnspacing=1.2,
+            )
         rate = ds.attrs["learning_rate"]
         picture.suptitle(f"{ds.attrs['subtitle']}\none step is {rate:.3g} of the canonical time t", fontsize=8)
         return picture
@@ -59,10 +66,10 @@ def _draw_loss(axis: style.Axes, ds: Dataset) -> None:
     axis.set_title("a  Loss")
     axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **_look_of_training(ds))
     if not is_relu(ds):
-        axis.plot(ds.step, ds.loss_theory, color=style.LOSS, label="eq. (10), mean over neurons", **style.THEORY)
+        axis.plot(ds.step, ds.loss_theory, color=style.LOSS, label="eq. (10)", **style.THEORY)
     if ds.attrs.get("loss_floor", 0.0) > 1e-3:
-        axis.axhline(ds.attrs["loss_floor"], label="least loss of any linear predictor", **style.GUIDELINE)
-    axis.set_ylabel("loss / loss at the start")
+        axis.axhline(ds.attrs["loss_floor"], label="minimum loss of linear predictors", **style.GUIDELINE)
+    axis.set_ylabel("loss / initial loss")
     axis.set_ylim(bottom=0)
 
 
@@ -75,9 +82,7 @@ def _draw_ratio(axis: style.Axes, ds: Dataset) -> None:
     axis.plot(ds.step, ds.ratio_of_means, color=style.FIRST_LAYER, label="mean |ρ| / (√γ mean |v|)", **marks)
     low, high = RATIOS
     mean = ds.mean_of_ratios.values
-    axis.plot(
-        ds.step, mean, color=style.GREEN, label="mean of ρ/(v√γ), the paper's", linestyle=":", linewidth=1.6, zorder=4
-    )
+    axis.plot(ds.step, mean, color=style.GREEN, label="mean of ρ/(v√γ) (paper)", linestyle=":", linewidth=1.6, zorder=4)
     for outside, mark, height in ((mean > high, "^", 0.97 * high), (mean < low, "v", low + 0.03 * high)):
         if outside.any():
             axis.plot(
@@ -88,7 +93,7 @@ def _draw_ratio(axis: style.Axes, ds: Dataset) -> None:
                 marker=mark,
                 markersize=3.5,
                 zorder=5,
-                label="the same, beyond the panel",
+                label="beyond the panel",
             )
     if not is_relu(ds):
         axis.plot(ds.step, ds.ratio_theory, color=style.ALIGNMENT, label="median by eq. (10)", **style.THEORY)
@@ -100,7 +105,7 @@ def _draw_ratio(axis: style.Axes, ds: Dataset) -> None:
 
 def _draw_kernel_distance(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel c: the distance of the kernel to the target-aligned one."""
-    axis.set_title("c  Kernel: distance to the target-aligned one")
+    axis.set_title("c  Distance to the target-aligned kernel")
     axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="training", **_look_of_training(ds))
     if is_relu(ds):  # far from the target throughout: nothing to magnify
         axis.set_yscale("linear")
@@ -113,14 +118,14 @@ def _draw_kernel_distance(axis: style.Axes, ds: Dataset) -> None:
 
 def _draw_kernel_norm(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel d: the norm of the kernel."""
-    axis.set_title("d  Kernel: norm")
+    axis.set_title("d  Norm of the kernel")
     axis.semilogy(ds.step, ds.kernel_norm, color=style.GRAY, label="training", **style.ALONE)
     axis.set_ylabel("operator norm")
 
 
 def _draw_kernel_cosines(axis: style.Axes, ds: Dataset) -> None:
     """Draw panel d of a ReLU network: the cosine of its kernel to the target-aligned one, and between gated images."""
-    axis.set_title("d  Kernel: direction")
+    axis.set_title("d  Direction of the kernel")
     axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)
     axis.plot(ds.step, ds.gated_cosine, color=style.PINK, label="cosine to it between gated images", **style.ALONE)
     axis.set_ylabel("cosine")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from linnet_papers.huang.training.runs import first_time_errors, theories_of
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of
 from linnet_papers.reproduction.grids import trained, trial_sweep
+
+if TYPE_CHECKING:
+    from linnet.theories.feature_learning import Stages
 
 Rows = dict[str, dict[str, Any]]  # what was measured by its name, and then by the kind of network in words
 AT_LIMIT = " at the limit"
@@ -89,11 +92,11 @@ def _row(networks: Dataset) -> Numbers:
         "gap_networks": (each["gap"] > 0.5).any(axis=1).sum(),
         "across": each["across"].max(),
         # the share that keeps its sign, the normal law's, their distance in standard errors; the share whose final
-        # sign is that of sqrt(gamma) v_r(0) + c_r
+        # sign is as the two initial values say
         "kept": kept,
         "predicted": law,
         "kept_off": abs(kept - law) / np.sqrt(max(law * (1 - law), 1 / c.size) / c.size),
-        "determined": (each["sign"] == np.sign(root * start + c)).mean(),
+        "determined": determined(theories, each["sign"], start, c),
         # how many neurons have a |rho_r|, a rho_r v_r, that falls within stage 2
         "rising": (~each["rising"].astype(bool)).sum(),
         "falling_networks": (~each["rising"].astype(bool)).any(axis=1).sum(),
@@ -116,6 +119,18 @@ def _row(networks: Dataset) -> Numbers:
 def rows(trial: Trial) -> Rows:
     """Return what was measured by its name, then by ratio and margin in words."""
     return read(cells(trial))
+
+
+def determined(theories: list[Stages], signs: np.ndarray, start: np.ndarray, overlaps: np.ndarray) -> float:
+    """Return the share of neurons (draw, neuron) whose v_r ends with the sign of sqrt(gamma) v_r(0) + tanh(u) c_r.
+
+    sinh(2u) = 2 v_end^2/(v_0^2 + sigma_0^2) is how far (9) goes until the output is learned: the tanh is 1 from a small
+    start, and 0 in lazy training, where no v_r turns.
+    """
+    ends = np.array([t.limit / t.gamma / (t.magnitude**2 + t.first_std**2) for t in theories])
+    root = np.sqrt([t.gamma for t in theories])
+    weights = np.tanh(np.arcsinh(2 * ends) / 2)
+    return float((signs == np.sign(root[:, None] * start + weights[:, None] * overlaps)).mean())
 
 
 TABLE = Table(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.grids.neurons import Rows, read_by_start
-from linnet_papers.huang.training.cells.inside import region_cells
+from linnet_papers.huang.grids.neurons import Rows, determined, read_by_start
+from linnet_papers.huang.training.cells.inside import KERNEL_AFTER, region_cells
 from linnet_papers.huang.training.runs import theories_of
 from linnet_papers.reproduction import Numbers, Table, Trial
 from linnet_papers.reproduction.datasets import Dataset, scalars
 from linnet_papers.reproduction.grids import trained, trial_sweep
+
+NEURONS = ("sign", "start", "overlaps")  # what a cell keeps of every neuron
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -37,6 +41,7 @@ def _read_corner(networks: Dataset) -> Numbers:
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
     predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
     settled, shares = networks["settled"].values, networks["first_share"].values
+    signs, start, overlaps = (networks[name].transpose("seed", "neuron").values for name in NEURONS)
     return {
         **scalars(networks),
         "networks": len(theories),
@@ -53,12 +58,24 @@ def _read_corner(networks: Dataset) -> Numbers:
         "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
         "worst": networks["worst"].values.max(),
         "first_output": networks["first_output"].values.max(),
+        # of those that come to t1: the largest gap between the layers in stage 2, the least cosines and growth after
+        "gap": _known(networks, "gap", np.max),
+        **{name: _known(networks, name, np.min) for name in (*KERNEL_AFTER, "output_first")},
+        # mean rho^2 at the end over where it would end from a small start; how many signs are as the start says
+        "end": (networks["mean_square"].values / [t.limit for t in theories]).min(),
+        "determined": determined(theories, signs, start, overlaps),
     }
 
 
-def where_start_is_small(rows: Rows, name: str) -> dict[str, float]:
-    """Return the values of that name where v_0^2 is well below sqrt(gamma)/tr: those that the correction speaks of."""
-    return {key: rows[name][key] for key, start in rows["start"].items() if start <= settings.FEATURE_START}
+def _known(networks: Dataset, name: str, extreme: Callable[[np.ndarray], float]) -> float:
+    """Return an extreme over the networks that come to t1, NaN if none does."""
+    values = networks[name].values
+    return float(extreme(values[np.isfinite(values)])) if np.isfinite(values).any() else np.nan
+
+
+def where_reached(rows: Rows, name: str) -> dict[str, float]:
+    """Return the values of that name where the median |rho_r| reaches 1."""
+    return {key: value for key, value in rows[name].items() if np.isfinite(value)}
 
 
 def rows(trial: Trial) -> Rows:

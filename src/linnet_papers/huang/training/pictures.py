@@ -98,14 +98,22 @@ def picture_network(
     until: float,
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
+    sharpness: float = float("inf"),
 ) -> PictureRun:
     """Train a linear or a ReLU network from the signed start; the step is the `growth` of the first stage per step.
 
     It goes on, twice as long each time, until no more than the share `until` of what can be lost is left. A ReLU
     network cannot be reduced in width: hence its larger step. Gradients of its first layer stay in the span of the
     pictures: in a basis of it, or of a space around it, the network is the same, and smaller.
+
+    `sharpness` limits the step of a linear network to that over the largest curvature at the end, by the closed form:
+    from 2 on descent is unstable there, and the loss oscillates.
     """
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
+    if not relu and np.isfinite(sharpness):
+        end = ln.theories.feature_learning.final_state(X @ X.T, y)
+        stable = float(sharpness * len(y) / np.linalg.norm(end.kernel, 2))
+        rate, steps = min(rate, stable), int(steps * max(1.0, rate / stable))
     start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
     if relu:
         basis = np.linalg.qr(X.T)[0]  # one direction for each picture, whatever their rank: one program is compiled

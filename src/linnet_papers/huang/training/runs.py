@@ -114,13 +114,14 @@ class FeatureRun:
 
     def kernel_after(self, time: float) -> Block:
         """Return what the kernel does after that time: its least cosine to the target-aligned one, the growth of its
-        norm, and the share of saved states at which the norm has grown, until 1% of the loss is left."""
+        norm, and the share of saved states with growth until 1% of the loss is left (NaN: it is gone by then)."""
         times, norms = self.history.times, self.history.kernel_norm
-        later = times > time
+        later = times >= time
+        growth = np.diff(norms[later & (self.loss_share > 0.01)])
         return {
             "kernel_cosine": self.history.kernel_cosine[later].min(),
             "kernel_growth": norms[-1] / np.interp(time, times, norms),
-            "kernel_rising": (np.diff(norms[later & (self.loss_share > 0.01)]) > 0).mean(),
+            "kernel_rising": (growth > 0).mean() if growth.size else np.nan,
         }
 
     def second_stage(self, loss: float) -> FeatureHistory:

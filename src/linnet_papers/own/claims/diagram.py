@@ -13,7 +13,9 @@ from linnet_papers.reproduction import Estimate, Rows, Trial, at_least, at_most,
 from linnet_papers.reproduction.fits import exponent
 
 COVERED = at_least(0.95, "the aim is 99% from $d = 60$ on; error bars are wider below, and one cell is 1.4%")
-TWO_BARS = at_least(0.9, "two standard errors hold 95%, and chance takes off two cells more in one trial of forty")
+TWO_BARS = at_least(
+    0.9, "two standard errors hold 95%; the cells of a task share its draw, so chance may take off 5% more"
+)
 ONE_BAR = at_least(0.65, "a standard error holds 68%: bars three times too small hold fewer")
 FACTOR = at_most(
     1.1,

@@ -115,7 +115,10 @@ ERRORS = 1e-1, 1e-2, 1e-4, 1e-6, 1e-8
 LATE = 1e-12, 1e-24  # fractions of the first loss, between which steps are counted at half of the largest step
 LAW = within(0.1, "a finite step changes the imbalance of the layers, and with it the metric, by up to a tenth", of=1)
 HALF = at_least(0.5, "the condition number of the metric $M$ is below 2, so no direction gains more")
-SAVED = below(0.85, "an eighth of the steps, and more than two steps of some twenty, in which they are counted")
+SAVED = below(
+    0.85,
+    "a seventh of the steps is worth a search over scales, and more than the two steps by which counts are off",
+)
 MORE = below(0.0, "by the law, each further digit saves the same fraction of its steps: savings add up")
 
 

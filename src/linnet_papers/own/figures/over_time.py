@@ -1,6 +1,8 @@
-"""The test error of one output over time: by formula and trained; and the two phases of a small start in it."""
+"""The test error of one output over time, by formula and trained; and its two phases from a small initialization."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from pydantic import PositiveInt
@@ -12,11 +14,12 @@ from linnet_papers.own.settings import EXACT
 from linnet_papers.reproduction import Figure, Rows, Settings, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, by_label, by_name, labeled
 
+_BELOW: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "ncols": 2, "frameon": False}
 SCATTER = below(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
 
 
 class OverTime(Settings):
-    """Panel a: one spike, label noise, thresholds of the start. Panel b: another spike, samples over inputs."""
+    """Panel a: one spike, label noise, three thresholds. Panel b: another spike, samples over inputs."""
 
     dim: PositiveInt = 300
     samples: PositiveInt = 200
@@ -24,7 +27,7 @@ class OverTime(Settings):
     alignment: float = 0.5
     noise_std: float = 1.0
     thresholds: tuple[float, ...] = (1e-3, 1e-1, 10.0)
-    points: PositiveInt = 80
+    points: PositiveInt = 240
     strong_spike: float = 100.0
     samples_over_inputs: tuple[float, ...] = (4.0, 2.0, 0.5)
 
@@ -41,7 +44,7 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
     model = settings.spike, settings.alignment, settings.dim, settings.samples, settings.noise_std**2
 
     def curves_from(threshold: float) -> dict[str, np.ndarray | None]:
-        """Return the test loss over time from one start: trained, from one SVD, and in the limit."""
+        """Return the test loss over time from one initialization: trained, from one SVD, and in the limit."""
         times = np.append(0.0, np.geomspace(3e-3, 60, settings.points - 1)) / max(1.0, threshold)
         shape = {"in_dim": settings.dim, "out_dim": 1, "width": settings.dim}
         start = ln.inits.orthogonal(key=settings.seed, **shape, scale=threshold)
@@ -66,10 +69,10 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
             "trained": (curves, data["trained"], "test loss of the trained network"),
             "one_svd": (curves, data["one_svd"], "test loss from one SVD of the same data"),
             "limit": (curves, data["limit"], "test loss without data, in the proportional limit"),
-            "phases": (phase, errors / errors[:, :1], "test loss from a small start over that at the start"),
+            "phases": (phase, errors / errors[:, :1], "test loss from a small initialization over its initial value"),
         },
         {
-            "threshold": ("threshold", list(settings.thresholds), "threshold of the start"),
+            "threshold": ("threshold", list(settings.thresholds), "threshold of the initialization"),
             "samples_over_inputs": ("samples_over_inputs", list(ratios), "samples over inputs"),
             "phase_time": ("phase_time", phases, "time t", "canonical"),
         },
@@ -79,26 +82,28 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
 
 def plot(data: Dataset) -> style.Picture:
     with style.applied():
-        picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
+        picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.48))
         for color, g in zip(style.shades(data.sizes["threshold"]), data["threshold"].values, strict=True):
             one = data.sel(threshold=g)
             clock = one["time"] * max(1.0, float(g))
             axes[0].plot(clock, one["one_svd"], color=color, label=f"threshold {g:g}", **style.CURVE)
             axes[0].plot(clock, one["limit"], color=color, **style.THEORY)
-            axes[0].plot(clock[::4], one["trained"][::4], color=color, **style.MARKS)
-        axes[0].set(title="a  Test error over time", xlabel="time t · max(1, threshold)", ylabel="test loss")
-        axes[0].set(xscale="log", yscale="log")
-        for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
+            marked = slice(None, None, max(1, one.sizes["state"] // 20))
+            axes[0].plot(clock[marked], one["trained"][marked], color=color, **style.MARKS)
+        axes[0].set(title="a  Stopping early pays", xlabel="time × max(1, threshold)", ylabel="test loss")
+        axes[0].set(xscale="log", yscale="log", yticks=(0.3, 1.0, 3.0), yticklabels=("0.3", "1", "3"))
+        axes[0].set_yticks([], minor=True)
+        for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("limit, no data", style.THEORY)):
             axes[0].plot([], [], color=style.GRAY, label=label, **look)
-        axes[0].legend(loc="upper right")
+        axes[0].legend(**_BELOW)
         for color, one in zip(style.shades(data.sizes["samples_over_inputs"]), data["phases"], strict=True):
             ratio = float(one["samples_over_inputs"])
-            name = "population" if np.isinf(ratio) else f"n/d = {ratio:g}"
+            name = "population" if np.isinf(ratio) else f"{ratio:g} samples per input"
             axes[1].plot(data["phase_time"], one, color=color, label=name, **style.CURVE)
-        axes[1].axhline(data.attrs["early_share"], label="left by the early phase", **style.GUIDELINE)
-        axes[1].set(title="b  Two phases from a small start", xlabel="time t", ylabel="test loss over its start")
+        axes[1].axhline(data.attrs["early_share"], label="end of the first phase", **style.GUIDELINE)
+        axes[1].set(title="b  Two phases", xlabel="time", ylabel="test loss / initial test loss")
         axes[1].set(yscale="log", ylim=(5e-3, 1.5))
-        axes[1].legend()
+        axes[1].legend(**_BELOW)
     return picture
 
 
@@ -116,11 +121,11 @@ def check(data: Dataset) -> Rows:
 FIGURE = Figure(
     name="over-time",
     title="Test error over time of a network with one output",
-    caption="Panel a: one data set with a spiked covariance and label noise, three scales of the start. Marks: trained "
-    "networks; lines: the spectral filter with its own clock, from one SVD of the same data; dashed: the proportional "
-    "limit, without data. Panel b: a spike of 100 that holds two thirds of the signal, from a small start, with the "
-    "population covariance and in the proportional limit with label noise: the error rests where the early phase "
-    "leaves it (dotted), and few samples limit the later phase.",
+    caption="Panel a: one data set with a spiked covariance and label noise, three scales of the initialization. "
+    "Marks: trained networks. Lines: the formula, from one SVD of the same data. Dashed: the proportional limit, "
+    "without data. Panel b: a spike of 100 that holds two thirds of the signal, from a small initialization, with the "
+    "population covariance and in the proportional limit with label noise. The error rests at the level of the "
+    "early phase (dotted), and few samples limit the later phase.",
     settings=OverTime,
     quick={"dim": 60, "samples": 40, "thresholds": (1e-2, 10.0), "points": 40, "samples_over_inputs": (2.0,)},
     compute=compute,

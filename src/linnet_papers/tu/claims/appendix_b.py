@@ -7,20 +7,9 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Rows,
-    Trial,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import at_least, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import widths
 from linnet_papers.tu.grids.widths import GAUSSIAN, TRIED
@@ -147,26 +136,34 @@ BUILT = below(1e-10, "a balanced start has the Gram matrices it was built with, 
     says=r"A network with imbalance $2 \sigma^2 w I$ follows eq. (1) exactly, with $C_1 = -\sigma^2 w + \hat C_1$.",
     assumes=r"imbalance a multiple of the identity: $2 \sigma^2 w$ for more outputs than inputs, $-2 \sigma^2 w$ for "
     "fewer",
-    tried=r"$3 \times 5$, gradient flow; Gram matrices of $5 \times 3$; $\sigma^2 w = 0.3$",
+    tried=r"$3 \times 5$ and $5 \times 3$, gradient flow; size: root mean square entry of the target",
     correction=r"$C_1 = +\sigma^2 w + \hat C_1$ for an imbalance of $+2 \sigma^2 w$: the print exchanges $C_1$ and "
     "$C_2$",
+    region={"threshold": Range(0.03, 3, log=True), "size": Range(0.1, 10, log=True)},
 )
 def isotropic_imbalance(trial: Trial) -> Rows:
-    draw = generator(key=trial.seed)
-    threshold = 0.3
-    times = [0.3, 1.0, 4.0]
+    found = {name: isotropic_gaps(**setting, seed=trial.seed) for name, setting in trial.region(1).items()}
+    follows, exchanged, right = ({name: own[i] for name, own in found.items()} for i in range(3))
+    yield both("largest distance of the network from eq. (1), over the size of the target", follows, FOLLOWS)
+    yield printed(r"distance of $C_1$ from $-\sigma^2 w + \hat C_1$, over $\sigma^2 w$", exchanged, BUILT)
+    yield corrected(r"distance of $C_1$ from $+\sigma^2 w + \hat C_1$, over $\sigma^2 w$", right, BUILT)
+
+
+def isotropic_gaps(threshold: float, size: float, seed: int) -> tuple[float, float, float]:
+    """Return the largest distances of two networks from eq. (1), and of their Gram matrices from both signs."""
+    draw = generator(key=seed)
+    times = np.array([0.3, 1.0, 4.0]) / max(size, threshold)
     gaps, exchanged, right = [], [], []
     for shape, sign in (((5, 3), 1), ((3, 5), -1)):
-        target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
+        target, start = size * draw.normal(size=shape), 0.5 * size * draw.normal(size=shape)
         weights = ln.inits.balanced(start, 2 * sign * threshold)
         run = ln.gradient_flow(ln.Problem.from_target(target), weights, times=times)
-        gaps.append(np.abs(run.products - lazy_active.self_consistent(target, start, threshold, times)).max())
+        theory = lazy_active.self_consistent(target, start, threshold, times)
+        gaps.append(np.abs(run.products - theory).max() / size)
         grams = weights.first.T @ weights.first, weights.second @ weights.second.T
         for hat, gram, plus in zip(lazy_active.gram_matrices(start, threshold), grams, (sign, -sign)):
             if plus == sign or len(hat) == min(shape):  # the other layer's Gram matrix has a null space of its own
                 shift = plus * threshold * np.eye(len(hat))
-                right.append(np.abs(gram - (hat + shift)).max())
-                exchanged.append(np.abs(gram - (hat + misprints.EXCHANGED * shift)).max())
-    yield both("largest distance of the network from eq. (1)", highest(gaps), FOLLOWS)
-    yield printed(r"distance of $C_1$ from $-\sigma^2 w + \hat C_1$", lowest(exchanged), BUILT)
-    yield corrected(r"distance of $C_1$ from $+\sigma^2 w + \hat C_1$", highest(right), BUILT)
+                right.append(np.abs(gram - (hat + shift)).max() / threshold)
+                exchanged.append(np.abs(gram - (hat + misprints.EXCHANGED * shift)).max() / threshold)
+    return highest(gaps), lowest(exchanged), highest(right)

@@ -7,24 +7,12 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Estimate,
-    Rows,
-    Trial,
-    above,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest, relative_distance
+from linnet_papers.reproduction.rows import Estimate, above, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import regions
-from linnet_papers.tu.settings import BOUND
+from linnet_papers.tu.settings import BOUND, GAMMAS
 from linnet_papers.tu.training.starts import active_start, gaussian_start, threshold_of
 
 LEAST_C = 2.0  # that the paper names: its largest step
@@ -36,19 +24,15 @@ FIRST_ORDER = within(0.1, "the next order between 200 and 400 steps", of=1)
     "lemma-f1",
     says=r"Descent stays within $((1 + \eta C_1)^{k - 1} - 1) \eta C_0/2$ of the flow after $k$ steps.",
     assumes=r"$\lvert F \rvert \le C_0$, $\lvert \nabla F \rvert \le C_1$",
-    tried=r"$da/dt = \cos a$ with three steps; a $6 \times 6$ network with 200 and 400 steps",
+    tried=r"59 steps of $da/dt = C_0 \cos(C_1 a/C_0)$, of which the flow is known; a $6 \times 6$ network with 200 and "
+    "400 steps; size: $C_0$, slope: $C_1$",
     correction="the bound with $k$ for $k - 1$",
+    region={"step": Range(0.005, 0.5, log=True), "size": Range(0.1, 10, log=True), "slope": Range(0.1, 1, log=True)},
 )
 def descent_near_flow(trial: Trial) -> Rows:
-    # |cos| <= 1 and |sin| <= 1 are the constants of the lemma; the flow of da/dt = cos a from 0 is the Gudermannian
-    excess, shares = [], []
-    for step in (0.5, 0.1, 0.02):
-        place = 0.0
-        for k in range(1, 60):
-            place += step * np.cos(place)
-            gap = abs(place - 2 * np.arctan(np.tanh(k * step / 2)))
-            excess.append(gap - misprints.descent_bound(step, k))
-            shares.append(gap / misprints.descent_bound(step, k + 1))  # k in place of k - 1
+    found = {name: errors_and_bounds(**setting) for name, setting in trial.region(4).items()}
+    excess = {name: highest((gaps - early) / late) for name, (gaps, early, late) in found.items()}
+    shares = {name: highest(gaps / late) for name, (gaps, _, late) in found.items()}
     draw = generator(key=trial.seed)
     target = draw.normal(size=(6, 6))
     start = 0.3 * draw.normal(size=(6, 6))
@@ -57,9 +41,22 @@ def descent_near_flow(trial: Trial) -> Rows:
     weights = ln.inits.balanced(start, 0.4)
     ends = [descent_to_time_one(problem, weights, steps).product for steps in (200, 400)]
     order = np.log2(np.linalg.norm(ends[0] - exact) / np.linalg.norm(ends[1] - exact))
-    yield printed("largest error beyond the bound, $da/dt = \\cos a$", highest(excess), at_most(0.0, BOUND.because))
-    yield corrected("largest error over the bound with $k$", highest(shares), BOUND)
+    beyond = "largest error beyond the printed bound, over the bound with $k$"
+    yield printed(beyond, excess, at_most(0.0, BOUND.because))
+    yield corrected("largest error over the bound with $k$", shares, BOUND)
     yield both("order in the step of a network's distance from its flow", order, FIRST_ORDER)
+
+
+def errors_and_bounds(step: float, size: float, slope: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distance of Euler's steps from the flow, its bound as printed, and that with k for k - 1, by step."""
+    place, gaps = 0.0, []
+    counts = range(1, 60)
+    for k in counts:
+        place += step * size * np.cos(slope * place / size)
+        flow = 2 * np.arctan(np.tanh(slope * k * step / 2)) * size / slope  # the Gudermannian
+        gaps.append(abs(place - flow))
+    early, late = (np.array([misprints.descent_bound(step, k + more, size, slope) for k in counts]) for more in (0, 1))
+    return np.array(gaps), early, late
 
 
 def descent_to_time_one(problem: ln.Problem, weights: ln.Weights, steps: int) -> ln.Weights:
@@ -118,7 +115,7 @@ def distance_to_equation(trial: Trial) -> Rows:
     yield fact(r"distance over $\lvert Y \rvert$", sizes)
 
 
-MOMENTS = within(0.0, "the largest of three draws; products of Gaussians have heavier tails than these", of=1, errors=5)
+MOMENTS = within(0.0, "the largest of a few draws; products of Gaussians have heavier tails than these", of=1, errors=5)
 
 
 @claim(
@@ -126,30 +123,28 @@ MOMENTS = within(0.0, "the largest of three draws; products of Gaussians have he
     says=r"Entries of $A(0)$ have infinite variance for $2 \gamma_{\sigma^2} + \gamma_w + 1 > 0$; the variance is "
     r"$\sigma^2 \sqrt{w}$.",
     assumes="iid Gaussian weights",
-    tried="$d = 8$, 200 draws at $w = 100$, 1000, 10000",
+    tried=r"$d = 8$, 200 draws; std: $\sigma$",
     correction=r"the variance is $\sigma^4 w$, infinite for $2 \gamma_{\sigma^2} + \gamma_w > 0$, without the "
     r"introduction's $+ 1$; $\sigma^2 \sqrt{w}$ is the standard deviation, not (E.3) the variance",
+    region={"width": Range(30, 10_000, log=True, whole=True), "std": Range(0.03, 3, log=True)},
 )
 def variance_of_the_start(trial: Trial) -> Rows:
-    dim = 8
-    std = 0.3
-    draws = 200
-    widths = np.array([100, 1000, 10_000])
-    starts = [gaussian_start(dim, w, std=std, key=[trial.seed, w], batch=draws) for w in widths.tolist()]
-    variances = np.array([(weights.product**2).mean() for weights in starts])
+    dim, draws = 8, 200
     error = np.sqrt(2 / (draws * dim**2)) * 1.5  # entries of a product have heavier tails
-
-    def over(expected: np.ndarray) -> dict[str, Estimate]:
-        shares = variances / expected
-        return {f"$w = {w}$": Estimate(share, error) for w, share in zip(widths.tolist(), shares, strict=True)}
-
-    as_printed = over(misprints.start_variance(std, widths))
+    as_printed, right = {}, {}
+    for name, setting in trial.region(2).items():
+        width, std = setting["width"], setting["std"]
+        weights = gaussian_start(dim, width, std=std, key=[trial.seed, int(width)], batch=draws)
+        variance = float((weights.product**2).mean())
+        as_printed[name] = Estimate(variance / misprints.start_variance(std, width), error)
+        right[name] = Estimate(variance / (std**4 * width), error)
     yield printed(r"variance of an entry of $A(0)$ over $\sigma^2 \sqrt{w}$", as_printed, MOMENTS)
-    yield corrected(r"variance of an entry of $A(0)$ over $\sigma^4 w$", over(std**4 * widths), MOMENTS)
-    yield fact("power of $w$ with which it grows", exponent(widths, variances)[0])
+    yield corrected(r"variance of an entry of $A(0)$ over $\sigma^4 w$", right, MOMENTS)
 
 
 AT_EDGE = below(0.3, r"several times the edge's next order, $d^{-2/3}$")
+RANDOM = above(0.8, "singular vectors in random directions have $1 - O(1/d)$")
+DENSE = below(0.25, "$d$ values share one range: gaps are of order $d^{-2/3}$ of it at its edge")
 ONE_LAW = below(1.25, "the law of the singular values still changes at $w = 10 d$")
 
 
@@ -162,19 +157,24 @@ ONE_LAW = below(1.25, "the law of the singular values still changes at $w = 10 d
 )
 def values_of_the_start(trial: Trial) -> Rows:
     std = 0.01
-    edges, medians = [], []
+    edges, medians, defects, gaps = [], [], [], []
     for dim in (50, 100) if trial.quick else (100, 200, 400):
         for ratio in (10, 1000):
             width = dim * ratio
             weights = gaussian_start(dim, width, std=std, key=[trial.seed, dim, ratio])
             values = np.linalg.svd(weights.product, compute_uv=False) / (std**2 * np.sqrt(width * dim))
             edges.append(values[0])
+            truth = np.diag(np.append([1.0, 0.5], np.zeros(dim - 2)))
+            defects.append(float(lazy_active.alignment_defect(weights.product, truth, 2)) / 8)
+            gaps.append(np.abs(np.diff(values)).max() / values[0])
             medians.append(np.median(values))
     edge = r"largest singular value of $A(0)$ over $2 \sigma^2 \sqrt{w d}$"
     yield printed(f"distance from 1 of the {edge}", highest(abs(one / 2 - 1) for one in edges), AT_EDGE)
     spread = highest(medians) / lowest(medians)
     yield printed(r"largest over least median singular value, over $\sigma^2 \sqrt{w d}$", spread, ONE_LAW)
     yield fact(r"median singular values over $\sigma^2 \sqrt{w d}$", medians)
+    yield printed("least alignment measure $x$ of $A(0)$ over $4 K$, its value without any alignment", defects, RANDOM)
+    yield printed("largest gap between neighboring singular values of $A(0)$ over the largest value", gaps, DENSE)
 
 
 PAST = above(1.0, r"active: above $\sigma^2 w$")
@@ -186,24 +186,27 @@ SHORT = below(1.0, r"lazy: below $\sigma^2 w$")
     says="With $w > d$ all singular values are lazy for at least a short time; a pure balanced regime needs fewer "
     "units than $d$, or a balanced start.",
     assumes="iid Gaussian weights",
-    tried="$d = 64$ (full: 256), $w/d = 1/16$, 1/8, 1.5, 2, 4, 8, 16, 64",
-    correction=r"$w$ well above $d$, here $8 d$: the largest is about $2 \sigma^2 \sqrt{w d}$, above $\sigma^2 w$ up "
-    "to $w = 4 d$",
+    tried="$d = 64$ (full: 256), $w/d = 1/16$, 1/8, 1.5, 2, 4; ratio: $w/d$",
+    correction=r"$w$ well above $d$, from $8 d$ on: the largest is about $2 \sigma^2 \sqrt{w d}$, above $\sigma^2 w$ "
+    "up to $w = 4 d$",
+    region={"dim": Range(32, 256, log=True, whole=True), "ratio": Range(8, 80, log=True)},
 )
 def lazy_at_first(trial: Trial) -> Rows:
     dim = 64 if trial.quick else 256
-    values = {}
-    for ratio in (1 / 16, 1 / 8, 1.5, 2.0, 4.0, 8.0, 16.0, 64.0):
-        width = round(ratio * dim)
-        product = gaussian_start(dim, width, std=width**-0.5, key=[trial.seed, width]).product
-        values[ratio] = np.linalg.svd(product, compute_uv=False)[: min(dim, width)]
-    largest = {ratio: own[0] for ratio, own in values.items() if ratio > 1}
-    least = {f"$w = d/{1 / ratio:g}$": own[-1] for ratio, own in values.items() if ratio < 1}
+    narrow = {f"$w = d/{below:g}$": start_values(dim, 1 / below, trial.seed)[-1] for below in (16, 8)}
+    wide = {f"$w = {ratio:g} d$": start_values(dim, ratio, trial.seed)[0] for ratio in (1.5, 2.0, 4.0)}
+    wider = {name: start_values(**setting, seed=trial.seed)[0] for name, setting in trial.region(2).items()}
     over = r"largest singular value of $A(0)$ over $\sigma^2 w$"
-    yield both(r"least of the $w$ singular values of $A(0)$ over $\sigma^2 w$, $w < d$", least, PAST)
-    yield printed(f"{over}, $w > d$", {f"$w = {ratio:g} d$": own for ratio, own in largest.items()}, SHORT)
-    wide = {f"$w = {ratio:g} d$": own for ratio, own in largest.items() if ratio >= 8}
-    yield corrected(rf"{over}, $w \ge 8 d$", wide, SHORT)
+    yield both(r"least of the $w$ singular values of $A(0)$ over $\sigma^2 w$, $w < d$", narrow, PAST)
+    yield printed(f"{over}, $w > d$", wide, SHORT)
+    yield corrected(rf"{over}, $w \ge 8 d$", wider, SHORT)
+
+
+def start_values(dim: int, ratio: float, seed: int) -> np.ndarray:
+    """Return the singular values of A(0) over sigma^2 w, as many as the network has units if these are fewer than d."""
+    width = round(ratio * dim)
+    product = gaussian_start(dim, width, std=width**-0.5, key=[seed, width]).product
+    return np.linalg.svd(product, compute_uv=False)[: min(dim, width)]
 
 
 @claim(
@@ -233,21 +236,60 @@ FITTED = below(0.05, "the network has fitted $A^* + E$, as the lazy one does")
 @claim(
     "lazy-below",
     says=r"In the lazy region all singular values stay below $\sigma^2 w$ throughout training.",
-    assumes=r"$\gamma_{\sigma^2} + \gamma_w > 1$, $2 \gamma_{\sigma^2} + \gamma_w < 0$",
-    tried=r"$(\gamma_{\sigma^2}, \gamma_w) = (-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)$, $a = (1, 1/2)$, $d = 40$, 80 "
-    "(full: 50, 100, 200), 400 steps of descent at $c = 25$, past the fit of $A^* + E$",
+    assumes=r"$\gamma_{\sigma^2} + \gamma_w > 1$, $2 \gamma_{\sigma^2} + \gamma_w < 0$; $d$ large, that is "
+    r"$a_1 d < \sigma^2 w$: from $d = a_1^{1/(\gamma_{\sigma^2} + \gamma_w - 1)}$ on",
+    tried=r"$2 \gamma_{\sigma^2} + \gamma_w = -0.1$, $a = (a_1, a_1/2)$, 200 steps of descent at $c = 25$, past the "
+    r"fit of $A^* + E$; share: $a_1 d/\sigma^2 w$, total: $\gamma_{\sigma^2} + \gamma_w$",
+    region={"dim": Range(30, 80, whole=True), "total": Range(1.05, 1.5), "share": Range(0.05, 0.9, log=True)},
 )
 def lazy_throughout(trial: Trial) -> Rows:
-    shares, left = {}, {}
-    for gammas in ((-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)):
-        for dim in (40, 80) if trial.quick else (50, 100, 200):
-            task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, dim], spectrum=[1.0, 0.5])
-            weights = active_start(dim, gammas, key=[trial.seed, dim, 1])
-            threshold = threshold_of(dim, gammas)
-            rate = 1 / (25 * threshold)
-            run = ln.gradient_descent(task, weights, learning_rate=rate, steps=400, save_every=10, keep="products")
-            place = f"${gammas}$, $d = {dim}$"
-            shares[place] = np.linalg.norm(run.products, 2, axis=(1, 2)).max() / threshold
-            left[place] = run.loss[-1] / run.loss[0]
-    yield printed(r"largest singular value over the run over $\sigma^2 w$", shares, SHORT)
-    yield printed("part of the loss that is left at the end", left, FITTED)
+    runs = {
+        name: lazy_run(**setting, seed=trial.seed) for name, setting in trial.region(0 if trial.quick else 4).items()
+    }
+    over = r"largest singular value over the run over $\sigma^2 w$"
+    yield printed(over, {name: largest for name, (largest, _) in runs.items()}, SHORT)
+    yield printed("part of the loss that is left at the end", {name: left for name, (_, left) in runs.items()}, FITTED)
+    yield fact(f"{over}, just outside, at $a_1 d = 1.2 \\sigma^2 w$", lazy_run(30, 1.05, 1.2, seed=trial.seed)[0])
+
+
+def lazy_run(dim: int, total: float, share: float, seed: int) -> tuple[float, float]:
+    """Return the largest singular value of a descent in the lazy region over the threshold, and what is left of its
+    loss."""
+    gammas = (-0.1 - total, 2 * total + 0.1)
+    threshold = threshold_of(dim, gammas)
+    spectrum = [share * threshold / dim, share * threshold / (2 * dim)]
+    task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[seed, dim], spectrum=spectrum)
+    start, rate = active_start(dim, gammas, key=[seed, dim, 1]), 1 / (25 * threshold)
+    run = ln.gradient_descent(task, start, learning_rate=rate, steps=200, save_every=10, keep="products")
+    return float(np.linalg.norm(run.products, 2, axis=(1, 2)).max() / threshold), float(run.loss[-1] / run.loss[0])
+
+
+ORDER_ETA = below(
+    1.0, "an $O(.)$ in the paper's units: ten times what several draws have, and it may not grow with $d$"
+)
+
+
+@claim(
+    "descent-distance",
+    says=r"Descent with $\eta \ll d$ stays within $O(\eta \log d)$ of the flow up to $T^*$, which adds "
+    r"$O(\eta^2 \log^2 d/d^2)$ to the test error.",
+    assumes="active region",
+    tried=r"$d = 15$, 30 (full: 60 too) to $t = 4 \log(d)/d$, $a = (1, 1/2)$, $c = 20$ and 40: "
+    r"$\eta = d^2/(2 c \lvert A^* \rvert)$",
+)
+def distance_from_the_flow(trial: Trial) -> Rows:
+    dims = (15, 30) if trial.quick else (15, 30, 60)
+    gaps = {(dim, c): flow_distance(dim, c, trial.seed) for dim, c in [*((dim, 20) for dim in dims), (15, 40)]}
+    scaled = {f"$d = {dim}$, $c = {c}$": gap / (dim / (2 * c) * np.log(dim)) for (dim, c), gap in gaps.items()}
+    yield printed(r"largest Frobenius distance over $\eta \log d$", scaled, ORDER_ETA)
+    order = np.log2(gaps[15, 20] / gaps[15, 40])
+    yield printed("power of the step with which it changes, $d = 15$", order, FIRST_ORDER)
+
+
+def flow_distance(dim: int, c: int, seed: int) -> float:
+    """Return the largest distance of descent with a step of 1/(c |A*|) from its flow."""
+    task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[seed, dim], spectrum=[1.0, 0.5])
+    start, steps = active_start(dim, GAMMAS, key=[seed, dim, 1]), round(4 * np.log(dim) * c)
+    run = ln.gradient_descent(task, start, learning_rate=1 / (c * dim), steps=steps, save_every=c // 5, keep="products")
+    flow = ln.gradient_flow(task, start, times=run.times)
+    return float(np.linalg.norm(run.products - flow.products, axis=(1, 2)).max())

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
-from linnet_papers.reproduction import (
-    Estimate,
-    Rows,
-    Trial,
-    above,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import Estimate, above, at_most, below, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import timeline
 from linnet_papers.tu.grids.timeline import by_place, exponent_in_dim, rank_two_tasks
 from linnet_papers.tu.settings import BOUND, GAMMAS
+from linnet_papers.tu.training.starts import active_start, threshold_of
 
 EXCESS = below(0.0, "the power that the lemma names")
 CHANCE = below(2.0, "what falls at least as fast as claimed is above the claimed power by chance only")
@@ -79,6 +70,47 @@ def early_alignment(trial: Trial) -> Rows:
     yield from alignment_rows(trial, dict.fromkeys(("$t_1$", "$T_1$"), lambda width: min(0.5, (width - 1) / 4)))
 
 
+SCALE = within(1.0, "a factor of two either way: the next order of $x$, which is not small at the corners", of=0)
+
+
+@claim(
+    "alignment-rate",
+    says=r"At $t_1$ the alignment measure is $x = 4 \sum_k (a_1/a_k)^2 (\sqrt{d/w} + 1/(a_1^2 d))$ to leading order: "
+    r"it falls like $d^{-\min(1, (\gamma_w - 1)/2)}$, twice the power of Lemmas C.8 and C.9.",
+    assumes=r"active region, $w \gg d$, simple spectrum",
+    tried=r"the first steps of descent, $a = (1)$ and $(1, 1/2)$, mean of 3 tasks (full: 6); total: $\gamma_{\sigma^2} "
+    r"+ \gamma_w$",
+    region={"dim": Range(40, 90, whole=True), "gamma_width": Range(2.25, 3.4), "total": Range(0.1, 0.6)},
+)
+def rate_of_alignment(trial: Trial) -> Rows:
+    draws = 3 if trial.quick else 6
+    order = r"$4 \sum_k (a_1/a_k)^2 (\sqrt{d/w} + 1/(a_1^2 d))$"
+    for name, spectrum in timeline.SPECTRA.items():
+        logarithms = {
+            label: np.log2(
+                np.mean([early_defect(**setting, spectrum=spectrum, key=[trial.seed, i]) for i in range(draws)])
+            )
+            for label, setting in trial.region(0 if trial.quick else 4).items()
+        }
+        yield printed(f"binary logarithm of $x$ at $t_1$ over {order}, $a = {name}$", logarithms, SCALE)
+
+
+def early_defect(dim: int, gamma_width: float, total: float, spectrum: Sequence[float], key: list[int]) -> float:
+    """Return x at t1 over its leading order."""
+    gammas = (total - gamma_width, gamma_width)
+    ratio = round(dim**gamma_width) / dim
+    task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[*key, 0], spectrum=spectrum)
+    rate = 1 / (80 * dim)
+    run = ln.gradient_descent(
+        task, active_start(dim, gammas, key=[*key, 1]), learning_rate=rate, steps=16, keep="products"
+    )
+    leading = np.linalg.norm(run.products, 2, axis=(1, 2))
+    time = timeline.last_rise_time(run.times, leading, threshold_of(dim, gammas) * ratio**-0.25)
+    defect = lazy_active.alignment_defect(run.products, task.truth, len(spectrum))
+    order = 4 * sum((spectrum[0] / value) ** 2 for value in spectrum) * (ratio**-0.5 + 1 / (spectrum[0] ** 2 * dim))
+    return float(np.interp(time, run.times, defect) / order)
+
+
 KEPT = at_most(1.05, "$x$ does not rise from $T_1$ to $T_3$ but by chance")
 BEHIND = below(0.5, "Definition C.1 of what stays behind")
 
@@ -107,18 +139,19 @@ TURNED = above(0.1, "far above its end, which is of order $1/d$")
     "alignment-stage",
     says=r"After $T_3$ singular vectors that are not yet aligned need at most $2 \min(1, 2 \Delta)/c(a) d \log d$ to "
     "align.",
-    assumes=r"active region: $\sigma^2 w = d^{0.4}$, $T^*$ corrected; the signal's singular values at half their "
-    "targets",
+    assumes=r"active region: $\sigma^2 w = d^{0.4}$ and $d^{0.7}$, $T^*$ corrected; the signal's singular values at "
+    "half their targets",
     tried="eq. (1) with noise from 5 starts turned away from alignment ($x = 0.2$ to 2), $d = 30$, 60 (full: 50, 100), "
     "spectra $(1), (1, 1/2), (1, 0.9), (1, 0.7, 0.4)$",
 )
 def alignment_stage(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     starts, shares = [], {}
-    for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4)):
+    cases = [(spectrum, 0.4) for spectrum in ((1.0,), (1.0, 0.5), (1.0, 0.9), (1.0, 0.7, 0.4))]
+    for spectrum, power in [*cases, ((1.0, 0.5), 0.7)]:
         for dim in (30, 60) if trial.quick else (50, 100):
             rank = len(spectrum)
-            bound = lazy_active.stage_lengths(spectrum, *GAMMAS, dim=dim)["alignment"]
+            bound = lazy_active.stage_lengths(spectrum, power - GAMMAS[1], GAMMAS[1], dim=dim)["alignment"]
             truth = np.diag(np.append(spectrum, np.zeros(dim - rank))) * dim
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
             taken = []
@@ -126,12 +159,12 @@ def alignment_stage(trial: Trial) -> Rows:
                 left, right = (small_rotation(draw, dim, rank) for _ in range(2))
                 target = truth + draw.normal(size=truth.shape)
                 start = 0.5 * left @ truth @ right.T
-                products = lazy_active.self_consistent(target, start, dim**0.4, times)
+                products = lazy_active.self_consistent(target, start, dim**power, times)
                 x = lazy_active.alignment_defect(products, truth, rank)
                 aligned = x <= 1.1 * lazy_active.alignment_defect(target, truth, rank)
                 taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
                 starts.append(x[0] / rank)
-            shares[f"$a = {spectrum}$, $d = {dim}$"] = highest(taken)
+            shares[rf"$a = {spectrum}$, $d = {dim}$, $\Delta = {1 - power:g}$"] = highest(taken)
     yield printed("least $x$ at the start over $K$", lowest(starts), TURNED)
     yield printed("time until $x$ is within a tenth of its end, over the bound", shares, BOUND)
 
@@ -147,6 +180,7 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
 
 FIT = 0.15, "fitted to six tasks at three dimensions or more: twice its scatter over seeds"
 TRAINED = within(0.3, "three tasks at two or three dimensions: twice the scatter of the matrices themselves", of=-1)
+FINITE = within(1.0, "a factor of two either way: the next order in $1/(a_2^2 d)$, and the mean of six tasks", of=0)
 
 
 @claim(
@@ -154,8 +188,9 @@ TRAINED = within(0.3, "three tasks at two or three dimensions: twice the scatter
     says=r"At $T^*$ the network is in $P_2(C, \max(1, 2 \Delta))$: $x$ is at most $d^{-\max(1, 2 \Delta)}$.",
     assumes=timeline.ACTIVE,
     tried=f"{timeline.followed()}; $A^* + E$ itself, where any training goes, at $d = 40$ to 160 (full: 50 to 400), 6 "
-    "tasks",
+    "tasks; value: $a_1$, share: $a_2/a_1$",
     correction=r"$x$ is at most $d^{-\min(1, 2 \Delta)}$: no training aligns better than $A^* + E$ itself",
+    region={"dim": Range(40, 300, log=True, whole=True), "value": Range(0.7, 7, log=True), "share": Range(0.3, 0.7)},
 )
 def final_alignment(trial: Trial) -> Rows:
     dims = (40, 80, 160) if trial.quick else (50, 100, 200, 400)
@@ -173,3 +208,17 @@ def final_alignment(trial: Trial) -> Rows:
     )
     yield corrected("power of $d$ with which $x$ of $A^* + E$ changes", rate, within(*FIT, of=-1))
     yield corrected("power of $d$ with which $x$ of trained networks changes", trained, TRAINED)
+    sizes = {name: final_defect(**setting, seed=trial.seed) for name, setting in trial.region(2).items()}
+    order = r"$\frac{4}{d} \left(\frac{1}{a_1^2} + \frac{1}{a_2^2} + \frac{a_1^2 + a_2^2}{(a_1^2 - a_2^2)^2 d}\right)$"
+    yield corrected(f"binary logarithm of $x$ of $A^* + E$ over {order}", sizes, FINITE)
+
+
+def final_defect(dim: int, value: float, share: float, seed: int) -> float:
+    """Return the logarithm of x of A* + E, mean of six tasks, over what E makes of it to leading order."""
+    first, second = value, share * value
+    tasks = [
+        ln.problems.low_rank_plus_noise(dim, rank=2, key=[seed, draw], spectrum=[first, second]) for draw in range(6)
+    ]
+    defect = np.mean([lazy_active.alignment_defect(task.cross, task.truth, 2) for task in tasks])
+    mixing = (first**2 + second**2) / (first**2 - second**2) ** 2 / dim
+    return float(np.log2(defect * dim / 4 / (first**-2 + second**-2 + mixing)))

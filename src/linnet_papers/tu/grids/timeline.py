@@ -58,8 +58,8 @@ def read_network(network: Dataset) -> Numbers:
       equation
     - `second`: s_K at T2 over the threshold; `linear`: s_1 at T1/2 over that at T1
     - `near`: the share of the time to T5 that the leading singular value is near the threshold
-    - `noise`, `noise_grown`, `noise_behind`: s_(K+1) at T3 over the threshold, over what it was at the start, and over
-      half of the least singular value of A*; `noise_later`: the largest s_(K+1)/s_K from T3 on
+    - `noise`, `noise_grown`, `noise_behind`: s_(K+1) at T3 over the threshold, over what it was at T1, and over half of
+      the least singular value of A*; `noise_later`: the largest s_(K+1)/s_K from T3 on
     - `rest`: the largest Frobenius norm of all that is beyond the signal, to T3, over the sum of its two bounds
     - `left`: how far the signal's singular values end from those of A* + E, relative to these
     - `settling`: from T3 until they are within log(d)/d of them, over its bound
@@ -101,7 +101,7 @@ def read_network(network: Dataset) -> Numbers:
         "linear": np.interp(reached["T1"] / 2, times, leading) / threshold,
         "near": (passed - begun) / reached["T5"],
         "noise": half_noise / threshold,
-        "noise_grown": half_noise / noise[0],
+        "noise_grown": half_noise / at("T1", noise),
         "noise_behind": half_noise / (0.5 * smallest),
         "noise_later": (noise[after] / last[after]).max(),
         "rest": highest(at("T3", rest), rest[~after].max())

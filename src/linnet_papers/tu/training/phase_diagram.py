@@ -5,7 +5,7 @@ And the authors' own cells trained again: the test error at the step at which th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ import linnet as ln
 from linnet_papers.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet_papers.tu import plane
 from linnet_papers.tu.training.starts import active_start
+
+if TYPE_CHECKING:
+    from linnet.trainers.diagrams import DiagramRuns
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
@@ -60,6 +63,23 @@ def plane_cells(
         "reason": np.array([REASONS.index(reason) for reason in runs.reason]),
         "taken": runs.steps.astype(float),
     }
+
+
+def cells_of_ranks(
+    gamma_variance: np.ndarray, gamma_width: np.ndarray, ranks: np.ndarray, *, dim: int, seed: int
+) -> DiagramRuns:
+    """Train cells of one dimension whose tasks have these ranks; tasks of one rank are the same."""
+    points = {"gamma_variance": gamma_variance, "gamma_width": gamma_width, "replicate": ranks}
+    runs, _ = plane.trained_cells(
+        points,
+        np.arange(len(ranks)) + 1000 * seed,
+        dim=dim,
+        task_of=lambda rank: plane.task(dim, 0, seed, rank=rank),
+        steps=plane.MAX_STEPS,
+        stop=plane.published_rule(dim),
+        update="simultaneous",
+    )
+    return runs
 
 
 def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float]], rank: int, seed: int) -> Block:

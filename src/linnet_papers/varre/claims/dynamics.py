@@ -6,21 +6,10 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
+from linnet_papers.reproduction.rows import above, at_least, below, both, corrected, fact, printed
 from linnet_papers.varre import misprints
 from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH

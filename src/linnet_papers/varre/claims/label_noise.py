@@ -8,22 +8,10 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import Estimate, above, below, both, corrected, fact, printed, within
 from linnet_papers.varre.grids import label_noise
 from linnet_papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet_papers.varre.training import label_noise as networks

@@ -8,20 +8,9 @@ from functools import cache, partial
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import above, at_most, below, corrected, fact, printed, within
 from linnet_papers.varre import misprints
 from linnet_papers.varre.grids import flows
 from linnet_papers.varre.grids.flows import loss_over_bound

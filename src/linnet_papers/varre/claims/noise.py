@@ -7,21 +7,10 @@ from functools import lru_cache, partial
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import (
-    Estimate,
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    below,
-    claim,
-    fact,
-    printed,
-    refutes,
-    within,
-)
+from linnet_papers.reproduction import Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import Estimate, Verdict, above, below, fact, printed, refutes, within
 from linnet_papers.varre import misprints
 from linnet_papers.varre.grids import growth, noise
 from linnet_papers.varre.settings import (

@@ -6,22 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from linnet_papers.reproduction import (
-    Range,
-    Row,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    given,
-    printed,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import Dataset
+from linnet_papers.reproduction.rows import Row, above, at_least, below, both, corrected, fact, given, printed
 from linnet_papers.varre.grids import relu_ranks
 from linnet_papers.varre.settings import TEACHERS
 

@@ -7,22 +7,10 @@ from functools import partial
 import numpy as np
 
 import linnet as ln
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent
+from linnet_papers.reproduction.rows import above, at_least, below, both, corrected, fact, printed, within
 from linnet_papers.varre.grids import flows
 from linnet_papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet_papers.varre.training.regression import (

@@ -86,14 +86,6 @@ class Path:
         return float(cost / self.modes.sum() - 1)
 
     @property
-    def share_across(self) -> float:
-        """With one output, the part of the final first layer across the direction of the solution, as a share of its
-        norm."""
-        direction = self.solution[0] / np.linalg.norm(self.solution[0])
-        along = np.linalg.norm(self.first[-1] @ direction) ** 2
-        return float(np.sqrt(max(1 - along / (self.values**2).sum(), 0)))
-
-    @property
     def neuron_sines(self) -> np.ndarray:
         """With one output, the sine of the angle of every neuron's input weights with the predictor, at the end."""
         along, across = self._neuron_parts()

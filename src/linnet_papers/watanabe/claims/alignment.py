@@ -27,6 +27,7 @@ from linnet_papers.watanabe.settings import (
     SLOPE,
     SMALL,
     STRONG_SPIKES,
+    pair_name,
 )
 from linnet_papers.watanabe.training.figure_runs import hausdorff
 from linnet_papers.watanabe.training.phases import (
@@ -113,8 +114,8 @@ def reduced_dynamics(trial: Trial) -> Rows:
     inner = [(5.0, 0.8), (1.0, 0.5), (100.0, 0.5), (2.0, 0.95)]
     pairs, networks = (CORNERS[:2], 2) if trial.quick else ([*CORNERS, *inner], SEEDS)
     along = {s: reduced_error(trained_networks(trial, scale=s), networks) for s in (1e-4, 1e-6)}
-    errors = {str(pair): reduced_error(trained_networks(trial, pair), networks) / SCALE for pair in pairs}
-    errors |= {f"{PAIR}, $s$ = {s:g}": error / s for s, error in along.items()}
+    errors = {pair_name(*pair): reduced_error(trained_networks(trial, pair), networks) / SCALE for pair in pairs}
+    errors |= {f"{AT_PAIR}, $s$ = {s:g}": error / s for s, error in along.items()}
     yield printed(
         "largest error of both components over the whole run, over $s$",
         errors,

@@ -9,7 +9,7 @@ from linnet_papers.reproduction import Rows, Trial, above, at_least, at_most, be
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.grids.phase_times import DELTAS, GRID, TIGHT, by_pair, comma_list, mean_of, theory_of
-from linnet_papers.watanabe.settings import DELTA, NETWORKS, SMALL
+from linnet_papers.watanabe.settings import DELTA, NETWORKS, SMALL, pair_name
 from linnet_papers.watanabe.training.phases import trained_networks
 
 
@@ -66,9 +66,10 @@ def rate_bound(trial: Trial) -> Rows:
         run = trained_networks(trial, pair)
         speed, right, limit = run.w2_velocity, least_rate(run.theory, run.w2), run.moments.limit
         met = (run.w1 >= limit[0]) & (run.w2 <= limit[1])
-        excess[pair] = (right - speed)[met].max() / speed.max()
-        ratios[pair] = (right / speed)[met & (run.w2 < 0.95 * limit[1])].max()
-        states[pair] = met.sum()
+        name = pair_name(*pair)
+        excess[name] = (right - speed)[met].max() / speed.max()
+        ratios[name] = (right / speed)[met & (run.w2 < 0.95 * limit[1])].max()
+        states[name] = met.sum()
     yield given("states that meet the hypothesis", states, at_least(10, "a trajectory, and not a single point of it"))
     yield printed(
         "largest excess of the right side, over the largest speed",
@@ -92,7 +93,7 @@ def closed_bound(trial: Trial) -> Rows:
     pairs = ((20.0, 0.3), (2.0, 0.9), (100.0, 0.5), (0.5, 0.1))
     yield printed(
         "relative distance of (42) from the integral (40)",
-        {str(pair): closed_form_error(*pair) for pair in pairs},
+        {pair_name(*pair): closed_form_error(*pair) for pair in pairs},
         below(1e-8, "an integral in closed form against quadrature"),
     )
 
@@ -124,8 +125,8 @@ def limits(trial: Trial) -> Rows:
     errors = {}
     for pair in [(20.0, 0.3), (20.0, 0.9), (1.0, 0.5)][: 2 if trial.quick else 3]:
         run = trained_networks(trial, pair)
-        errors[f"$w$ at {pair}"] = np.abs(run.components[-1] - run.theory.fixed_point).max()
-        errors[f"$a$ at {pair}"] = np.abs(np.linalg.norm(run.second[-1], axis=-1) - 1).max()
+        errors[f"$w$, {pair_name(*pair)}"] = np.abs(run.components[-1] - run.theory.fixed_point).max()
+        errors[f"$a$, {pair_name(*pair)}"] = np.abs(np.linalg.norm(run.second[-1], axis=-1) - 1).max()
     left = below(1e-3, "what is left of the approach to the limit after ten time units, $e^{-8}$")
     yield printed("largest distance of a network's end from these values", errors, left)
 

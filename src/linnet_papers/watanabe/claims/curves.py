@@ -5,21 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.theories.spiked import TwoPhase
-from linnet_papers.reproduction import (
-    Range,
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import Dataset, by_name
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import Verdict, above, below, corrected, fact, printed, within
 from linnet_papers.watanabe.figures.fig3 import LossSettings
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.grids.phase_times import (
@@ -44,6 +33,7 @@ from linnet_papers.watanabe.settings import (
     STRONG_SPIKES,
     WHOLE_PLANE,
     WIDTH,
+    pair_name,
 )
 from linnet_papers.watanabe.training.phases import SCAN_DIM, Networks, coupled_networks, pair_moments, trained_networks
 
@@ -202,7 +192,7 @@ def mark(trial: Trial) -> Rows:
     late = {
         name: coupled.theory.later_time(setting["scale"], DELTA) / settled_at(coupled, 0.005) - 1
         for name, setting in trial.region(2).items()
-        for coupled in [coupled_networks(trial, PAIR, **setting)]
+        for coupled in [coupled_networks(trial, PAIR, scale=setting["scale"], ratio=setting["ratio"])]
     }
     elsewhere = {pair: coupled_networks(trial, pair) for pair in ((2.0, 0.3), (50.0, 0.3), (20.0, 0.9))}
     words = "relative delay of the mark after $w_2$ has"
@@ -219,7 +209,7 @@ def mark(trial: Trial) -> Rows:
     yield fact(
         f"{words} 99.5% of its limit, at other pairs",
         {
-            f"({pair[0]:g}, {pair[1]:g})": one.theory.later_time(SCALE, DELTA) / settled_at(one, 0.005) - 1
+            pair_name(*pair): one.theory.later_time(SCALE, DELTA) / settled_at(one, 0.005) - 1
             for pair, one in elsewhere.items()
         },
     )
@@ -289,7 +279,7 @@ def halved(run: Networks) -> float:
 )
 def indistinct(trial: Trial) -> Rows:
     small = {name: (at["spike"], at["alignment"]) for name, at in trial.region(4).items()}
-    large = {str(pair): pair for pair in ((20.0, 0.3), (20.0, 0.5), (20.0, 0.9), (50.0, 0.5))}
+    large = {pair_name(*pair): pair for pair in ((20.0, 0.3), (20.0, 0.5), (20.0, 0.9), (50.0, 0.5))}
     kept, broken = (
         {name: halved(coupled_networks(trial, pair)) for name, pair in pairs.items()} for pairs in (small, large)
     )

@@ -5,21 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.theories.spiked import TwoPhase
-from linnet_papers.reproduction import (
-    Rows,
-    Trial,
-    Verdict,
-    above,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Rows, Trial, claim
 from linnet_papers.reproduction.fits import exponent, slopes
+from linnet_papers.reproduction.rows import Verdict, above, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.watanabe.settings import (
     AT_PAIR,
     EVERYWHERE,
@@ -32,6 +20,7 @@ from linnet_papers.watanabe.settings import (
     SLOPE,
     SMALL,
     WHOLE_PLANE,
+    pair_name,
 )
 from linnet_papers.watanabe.training.phases import (
     Networks,
@@ -121,7 +110,7 @@ def sigmoid_solution(trial: Trial) -> Rows:
             return c * u - lam * u**3
 
         run = solve_ivp(rate, (0, times[-1]), [u0], t_eval=times, method="DOP853", rtol=1e-12, atol=1e-16)
-        errors[f"({spike:g}, {alignment:g})"] = np.abs(run.y[0] - theory.early(u0, times)).max()
+        errors[pair_name(spike, alignment)] = np.abs(run.y[0] - theory.early(u0, times)).max()
     yield printed(
         "largest distance of (37) from the integrated (36)",
         errors,

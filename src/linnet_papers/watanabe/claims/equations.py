@@ -11,7 +11,7 @@ from linnet._randomness import generator
 from linnet.theories.spiked import TwoPhase
 from linnet_papers.reproduction import Estimate, Rows, Trial, below, claim, fact, printed, within
 from linnet_papers.reproduction.fits import exponent, highest
-from linnet_papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, NETWORK, PAIR, SCALE, SPIKE, WIDTH
+from linnet_papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, NETWORK, PAIR, SCALE, SPIKE, WIDTH, pair_name
 from linnet_papers.watanabe.training.phases import (
     gaussian_start,
     pair_moments,
@@ -132,7 +132,7 @@ def many_samples(trial: Trial) -> Rows:
                 gaps[name].append(np.sqrt(np.mean((drawn[name] - limit) ** 2)))
         for name, limit in wanted.items():
             along = [np.sum(value * limit) for value in drawn[name]]  # one number of each, at the largest n
-            at = f"{name}, ({spike:g}, {alignment:g})"
+            at = f"{name}, {pair_name(spike, alignment)}"
             away[at] = abs(Estimate.of_mean(along).errors_above(np.sum(limit * limit)))
             exponents[at] = exponent(sizes, gaps[name])[0]
     ideal = trained_networks(trial)
@@ -177,7 +177,7 @@ def adapted_flow(trial: Trial) -> Rows:
         formulas = printed_flow(TwoPhase(spike, alignment), first, second)
         for layer, part, formula in zip(("$W$", "$a$"), gradient, formulas, strict=True):
             error = np.abs(-0.5 * part - formula).max() / np.abs(0.5 * part).max()
-            errors[f"{layer} at ({spike:g}, {alignment:g})"] = error
+            errors[f"{layer}, {pair_name(spike, alignment)}"] = error
     identity = below(1e-8, "an identity, up to the rounding of central differences of a loss of size 10")
     yield printed(
         "relative distance of (9)-(12) from minus half the numerical gradient of the loss (5)", errors, identity

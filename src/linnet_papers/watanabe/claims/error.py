@@ -6,21 +6,10 @@ import numpy as np
 
 from linnet._randomness import generator
 from linnet.theories import spiked
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    summary,
-)
+from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import DataArray, Dataset
 from linnet_papers.reproduction.fits import joint_limit
+from linnet_papers.reproduction.rows import Estimate, above, below, corrected, fact, printed, summary
 from linnet_papers.watanabe.grids import errors as grid
 from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, PLANE
 from linnet_papers.watanabe.training.samples import spiked_inputs, target
@@ -156,7 +145,7 @@ def plain_error(trial: Trial) -> Rows:
     without, plain, share = (
         Estimate.of_mean(cells.sel(spike=spike).values / by) for spike, by in ((0.0, 1), (4.0, 1), (4.0, 5))
     )
-    laws = spiked.generalization_error([0.0, 4.0], 1.0, ratio)
+    laws = [float(spiked.generalization_error(spike, 1.0, ratio)) for spike in (0.0, 4.0)]
     spikes = np.linspace(0, 50, 5001)
     peaks = {f"$A = {A}$": spikes[np.argmax(spiked.generalization_error(spikes, A, ratio))] for A in (0.2, 1.0)}
     rise, fall = (one.minus(without).errors_above(0) for one in (plain, share))

@@ -8,10 +8,9 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import spiked
 from linnet_papers.reproduction import Range, Rows, Trial, below, claim, fact, printed
-from linnet_papers.watanabe.grids import phase_times
-from linnet_papers.watanabe.grids.phase_times import by_pair, mean_of, theory_of
-from linnet_papers.watanabe.settings import DELTA, NETWORKS, PAIR, SMALL
-from linnet_papers.watanabe.training.phases import gaussian_start, trained_networks
+from linnet_papers.watanabe.claims.speeds import both_times
+from linnet_papers.watanabe.settings import AT_PAIR, DELTA, SCALE, SCANNED, SMALL, SPIKE, WHOLE_PLANE
+from linnet_papers.watanabe.training.phases import Networks, coupled_networks, gaussian_start, trained_networks
 
 
 def matrix_of_rates(covariance: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -60,12 +59,10 @@ def measured_rates(drawn: list[tuple[np.ndarray, np.ndarray]], seed: int) -> np.
     times = np.append(0.0, np.linspace(2, 60, 240))  # the unit is about the inverse of the rate
     run = ln.gradient_flow(problem, gaussian_start(seed, 6, 10, 1e-8, batch=len(drawn)), times=times, rtol=1e-8)
     away = np.linalg.norm(run.products[:, :, 0] - targets, axis=-1) / np.linalg.norm(targets, axis=-1)
-    return np.array(
-        [
-            3 / np.subtract(*(ln.observables.crossing_time(times, -np.log(one), level) for level in (14.0, 11.0)))
-            for one in away.T
-        ]
+    first, last = (
+        np.array([ln.observables.crossing_time(times, -np.log(one), level) for one in away.T]) for level in (11.0, 14.0)
     )
+    return 3 / (last - first)
 
 
 @claim(
@@ -74,24 +71,25 @@ def measured_rates(drawn: list[tuple[np.ndarray, np.ndarray]], seed: int) -> np.
     says=r"For a strong spike $t_2 - t_1$ is half of $(1 + A^2)[\mathrm{artanh}((A^2 + B x)/R) - \mathrm{artanh} A] + "
     "(B x - A^2)/R + A$: $x$ is the predictor across the spike, $B^2 = 1 - A^2$ and $R^2 = A^2 + x^2$.",
     assumes=rf"{SMALL}; $\rho A^2 \gg 1$",
-    tried=f"{NETWORKS}; spikes 1000 ($A$ = 0.1, 0.3, 0.5, 0.9) and 20 (0.3, 0.5, 0.9); quick: 200 and 20 (0.3, 0.9)",
+    tried=f"{SCANNED}; spike 20 with alignments 0.3, 0.5 and 0.9",
+    region={"spike": Range(200, 2000, log=True), "alignment": Range(0.3, 0.97)},
 )
 def strong_spikes(trial: Trial) -> Rows:
-    cells = phase_times.read(phase_times.strong_grid(trial))
-    cells = [cell for cell in cells if cell.spike > 20 or cell.alignment >= 0.3]
-    lengths = by_pair(cells, lambda cell: mean_of(cell, "length"))
-    wanted = by_pair(cells, lambda cell: theory_of(cell).strong_spike_length(DELTA))
-
-    def errors(strong: bool) -> dict[str, float]:
-        pairs = by_pair((cell for cell in cells if (cell.spike > 20) == strong), lambda cell: 0.0)
-        return {pair: abs(lengths[pair] / wanted[pair] - 1) for pair in pairs}
+    def error(spike: float, alignment: float) -> float:
+        run = coupled_networks(trial, (spike, alignment))
+        return abs(both_times(run)[1] / run.theory.strong_spike_length(DELTA) - 1)
 
     order = r"corrections are of order $1/(\rho A^2)$"
-    yield printed("relative error at the stronger spike", errors(True), below(0.01, f"{order}: 0.2% is found"))
-    yield printed("relative error at spike 20", errors(False), below(0.03, f"{order}, 0.56 at $A = 0.3$, times 0.04"))
-    yield fact("$t_2 - t_1$ of the networks", lengths)
-    yield fact("$t_2 - t_1$ by the formula", wanted)
-    yield fact("bound (20)", by_pair(cells, lambda cell: theory_of(cell).later_bound(DELTA)))
+    yield printed(
+        "relative error over the region",
+        {name: error(**setting) for name, setting in trial.region(4).items()},
+        below(0.01, f"{order}, 0.06 at most, times 0.04"),
+    )
+    yield printed(
+        "relative error at spike 20",
+        {f"alignment {A:g}": error(SPIKE, A) for A in (0.3, 0.5, 0.9)},
+        below(0.03, f"{order}, 0.56 at $A = 0.3$, times 0.04"),
+    )
 
 
 @claim(
@@ -99,28 +97,32 @@ def strong_spikes(trial: Trial) -> Rows:
     where="ours, for Eq. (17)",
     says=r"While $w_1 = u$ grows, $w_2 = (\nu/\lambda_1) [p \mathrm{artanh}(u/p) - u]$, $p$ its plateau: of order 1 "
     "however small the scale $s$.",
-    assumes=f"{SMALL}; $w_2$ small compared with $w_1$",
-    tried=f"{NETWORKS}; spike 20 with alignment 0.3, spike 5 with alignment 0.8, until $w_1^2$ is 90% of its plateau",
+    assumes=rf"{SMALL}; $w_2/w_1$ small, and small compared with its limit $w_2^*/w_1^* = \nu/\lambda_2$",
+    tried=f"{SCANNED}; when $w_1^2$ is 50% and 90% of its plateau",
+    region=WHOLE_PLANE,
 )
 def early_second(trial: Trial) -> Rows:
-    limits = {
-        0.9: below(0.15, "what is left out is of first order in $w_2/w_1$, which is 0.12 there"),
-        0.5: below(0.05, "what is left out is of first order in $w_2/w_1$, which is 0.035 there"),
+    shares = {
+        0.5: below(0.05, "$w_2/w_1$ is 0.035 and its limit 3.2"),
+        0.9: below(0.15, "$w_2/w_1$ is 0.12 and its limit 3.2"),
     }
-    measured, wanted = {}, {}
-    for share, limit in limits.items():
-        errors = {}
-        for spike, alignment in (PAIR, (5.0, 0.8)):
-            run = trained_networks(trial, (spike, alignment))
-            u = np.sqrt(share) * run.moments.plateau
-            name = f"({spike:g}, {alignment:g})"
-            logs = [
-                np.interp(ln.observables.crossing_time(run.times, w1, u), run.times, np.log(np.maximum(w2, 1e-12)))
-                for w1, w2 in zip(run.w1.T, run.w2.T, strict=True)
-            ]
-            found, expected = np.exp(logs).mean(), run.theory.early_second(u, [0.0])[0]
-            measured[f"{name}, {share:.0%}"], wanted[f"{name}, {share:.0%}"] = found, expected
-            errors[name] = abs(found / expected - 1)
-        yield printed(f"relative error when $w_1^2$ is {share:.0%} of its plateau", errors, limit)
-    yield fact("$w_2$ of the networks", measured)
-    yield fact("$w_2$ by the formula", wanted)
+
+    def error(run: Networks, share: float) -> tuple[float, float]:
+        """Return the relative error of w2 at that share of the plateau, and what is left out: two orders, and w2(0)."""
+        u = np.sqrt(share) * run.moments.plateau
+        logs = [
+            np.interp(ln.observables.crossing_time(run.times, w1, u), run.times, np.log(np.maximum(w2, 1e-12)))
+            for w1, w2 in zip(run.w1.T, run.w2.T, strict=True)
+        ]
+        found = np.exp(logs).mean()
+        small = found / u * (1 + run.moments.limit[0] / run.moments.limit[1]) + 2 * SCALE / found
+        return abs(found / run.theory.early_second(u, [0.0])[0] - 1), small
+
+    runs = {name: coupled_networks(trial, (at["spike"], at["alignment"])) for name, at in trial.region(8).items()}
+    left = below(0, "the first two are the orders of what the formula leaves out, the third is $w_2(0)$")
+    for share, limit in shares.items():
+        away, _ = error(trained_networks(trial), share)
+        yield printed(f"relative error at {AT_PAIR}, when $w_1^2$ is {share:.0%} of its plateau", away, limit)
+        beyond = {name: np.subtract(*error(run, share)) for name, run in runs.items()}
+        yield printed(f"relative error less $(w_2/w_1)(1 + w_1^*/w_2^*) + 2 s/w_2$, at {share:.0%} of it", beyond, left)
+    yield fact("relative error over the region at 90% of it", {name: error(run, 0.9)[0] for name, run in runs.items()})

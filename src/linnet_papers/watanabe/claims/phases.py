@@ -5,20 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.observables import crossing_time
-from linnet_papers.reproduction import (
-    Estimate,
-    Rows,
-    Trial,
-    above,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Rows, Trial, claim
 from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction.rows import Estimate, above, below, both, corrected, fact, printed, within
 from linnet_papers.watanabe.grids import phase_times
 from linnet_papers.watanabe.grids.phase_times import GRID, by_pair, mean_of, neighbors, theory_of
 from linnet_papers.watanabe.settings import DIM, PAIR, PLANE, SCALE, SCANNED, SEEDS, SMALL_SCALES, WIDTH
@@ -46,7 +35,7 @@ def early_time(trial: Trial) -> Rows:
     own = by_pair(cells, lambda cell: np.abs(cell.own_early - 1).max(skipna=False).item())
     early: dict[str, float] = {}
 
-    def delay(name: str, spike: float, alignment: float, scale: float, ratio: float, dim: int = SCAN_DIM) -> Estimate:
+    def delay(name: str, dim: int, spike: float, alignment: float, scale: float, ratio: float) -> Estimate:
         """Return the relative delay after the corrected time; note that after t1, and the largest with its own u(0)."""
         run = coupled_networks(trial, (spike, alignment), scale=scale, ratio=ratio, dim=dim, end=1.0)
         half = 0.5 * run.moments.plateau**2
@@ -57,13 +46,13 @@ def early_time(trial: Trial) -> Rows:
         own[name] = np.abs(times / [run.theory.early_time(u0) for u0 in run.u0] - 1).max()
         return Estimate((times.mean() - wanted) / wanted, spread / wanted)
 
-    late = {name: delay(name, **setting) for name, setting in trial.region(4).items()}
+    late = {name: delay(name, SCAN_DIM, **setting) for name, setting in trial.region(4).items()}
     large = (
         {"Figure 1's network": (DIM, WIDTH)}
         if trial.quick
         else {"Figure 1's network": (DIM, WIDTH), "$d = 300$, $m = 3000$": (300, 3000)}
     )
-    paper = {name: delay(name, *PAIR, SCALE, width / dim, dim) for name, (dim, width) in large.items()}
+    paper = {name: delay(name, dim, *PAIR, SCALE, width / dim) for name, (dim, width) in large.items()}
     words = "relative delay of the mean time at which $w_1^2$ passes half its plateau"
     few = 0.07, "1 to 3% where $m = 1.67 d$, as $u(0)$ is then $0.82 s$, and as much again from network to network"
     yield printed(f"{words} after $t_1$", early, within(*few, of=0))

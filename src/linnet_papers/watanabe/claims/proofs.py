@@ -80,15 +80,19 @@ def random_states(trial: Trial) -> dict[str, Networks]:
     for name, at in trial.region(4).items():
         problem = ln.problems.spiked_covariance(SCAN_DIM, spike=at["spike"], alignment=at["alignment"])
         random = generator(trial.seed, 31)
-        weights = (
-            at["scale"] * random.standard_normal(shape)
-            for shape in ((1, 20, SCAN_WIDTH, SCAN_DIM), (1, 20, SCAN_WIDTH))
-        )
-        r = random.standard_normal((20, SCAN_WIDTH))
-        r /= np.linalg.norm(r, axis=1, keepdims=True)
-        nothing = np.zeros((1, 20))
+        first = at["scale"] * random.standard_normal((1, 20, SCAN_WIDTH, SCAN_DIM))
+        second, r = at["scale"] * random.standard_normal((1, 20, SCAN_WIDTH)), random.standard_normal((20, SCAN_WIDTH))
         found[name] = Networks(
-            at["spike"], at["alignment"], moments(problem), problem, np.zeros(1), *weights, nothing, r, nothing[0]
+            spike=at["spike"],
+            alignment=at["alignment"],
+            moments=moments(problem),
+            problem=problem,
+            times=np.zeros(1),
+            first=first,
+            second=second,
+            loss=np.zeros((1, 20)),
+            r=r / np.linalg.norm(r, axis=1, keepdims=True),
+            u0=np.zeros(20),
         )
     return found
 

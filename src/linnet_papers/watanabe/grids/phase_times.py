@@ -14,7 +14,7 @@ from linnet_papers.reproduction import Trial
 from linnet_papers.reproduction.datasets import Dataset, Numbers, cells_of, read_cells
 from linnet_papers.reproduction.fits import highest, last_crossing
 from linnet_papers.reproduction.grids import trained, trial_sweep
-from linnet_papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, WIDTH
+from linnet_papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, WIDTH, pair_name
 from linnet_papers.watanabe.training.phases import pair_moments, phase_cells
 
 DELTAS = (DELTA, 5.0, 8.0)  # the paper's, and two far in the last approach to the limit
@@ -59,13 +59,6 @@ def weak_grid(trial: Trial) -> ln.sweeps.Sweep:
     return pair_sweep(trial, "watanabe-corner", (0.5, 2.0), (0.05,))
 
 
-@trained
-def strong_grid(trial: Trial) -> ln.sweeps.Sweep:
-    """Train a strong spike, and a stronger one."""
-    spikes, alignments = ((20.0, 200.0), (0.3, 0.9)) if trial.quick else ((20.0, 1000.0), (0.1, 0.3, 0.5, 0.9))
-    return pair_sweep(trial, "watanabe-strong", spikes, alignments)
-
-
 def theory_of(cell: Dataset) -> TwoPhase:
     """Return what is predicted at the spike and alignment of a cell."""
     return TwoPhase(float(cell.spike), float(cell.alignment))
@@ -73,7 +66,7 @@ def theory_of(cell: Dataset) -> TwoPhase:
 
 def pair_of(*cells: Dataset) -> str:
     """Return spike and alignment of a cell, or of one and the next."""
-    return " to ".join(f"spike {cell.spike:g}, alignment {cell.alignment:g}" for cell in cells)
+    return " to ".join(pair_name(float(cell.spike), float(cell.alignment)) for cell in cells)
 
 
 def mean_of(cell: Dataset, name: str) -> float:

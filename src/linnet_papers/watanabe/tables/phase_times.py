@@ -19,7 +19,7 @@ def dash_unless_allowed(shown: Callable[[Dataset], str]) -> Callable[[Dataset], 
 TABLE = Table(
     name="phase-times",
     title="When the two phases end: networks, t1, and the bound (20) on t2 - t1",
-    sweep=phase_times.grid.__wrapped__,
+    sweep=phase_times.grid.__wrapped__,  # type: ignore[attr-defined]  # what `trained` makes a function of its results
     read=phase_times.read,
     columns={
         "spike": "{.spike:g}",

@@ -51,16 +51,16 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         **{name: ("neuron", values) for name, values in of_neurons.items()},
         # the constants that Lemma 5.3's third line needs with the smallest v_r^2, the largest and the mean, and with
         # a kernel of zero
-        "kernel_smallest": _kernel_constant(run, stage.kernels, squares.min(axis=1)),
-        "kernel_largest": _kernel_constant(run, stage.kernels, squares.max(axis=1)),
-        "kernel_mean": _kernel_constant(run, stage.kernels, squares.mean(axis=1)),
+        "kernel_smallest": kernel_constant(run, stage.kernels, squares.min(axis=1)),
+        "kernel_largest": kernel_constant(run, stage.kernels, squares.max(axis=1)),
+        "kernel_mean": kernel_constant(run, stage.kernels, squares.mean(axis=1)),
         "kernel_none": np.linalg.norm(history.target, 2) / run.data.trace,
         **run.kernel_after(first),
         # (2/m)|X'X W v| over sqrt(gamma), the largest
         "pull": 2 * np.linalg.norm(run.outputs @ run.data.inputs, axis=1).max() / root,
         "first_output": run.relative_first_output,
-        "output_start": _output_cosine(run, run.outputs[1]),
-        "output_first": _output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T]),
+        "output_start": output_cosine(run, run.outputs[1]),
+        "output_first": output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T]),
         "first_steps": first / run.scales["learning_rate"],
         "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
@@ -68,18 +68,22 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     }
 
 
-def _output_cosine(run: FeatureRun, output: ArrayLike) -> float:
+def output_cosine(run: FeatureRun, output: ArrayLike) -> float:
     """Return the cosine between X'X W v, the pull of the network's own output, and the feature X'y."""
     pull = run.data.inputs.T @ output
     feature = run.data.inputs.T @ run.data.outputs
     return float(pull @ feature / (np.linalg.norm(pull) * np.linalg.norm(feature)))
 
 
-def _kernel_constant(run: FeatureRun, kernels: np.ndarray, squares: np.ndarray) -> float:
+def kernel_constant(run: FeatureRun, kernels: np.ndarray, squares: np.ndarray) -> float:
     """Return the C with which all kernels (time, sample, sample) are within C v^2 tr of the target-aligned one, v^2
     being `squares` (time,)."""
     gaps = np.linalg.eigvalsh(kernels - squares[:, None, None] * run.history.target)
     return (np.abs(gaps).max(axis=1) / (squares * run.data.trace)).max()
+
+
+KERNEL_AFTER = ("kernel_cosine", "kernel_growth", "kernel_rising")
+STAGE_2_LEFT = 0.08  # of the loss, where stage 2 is read to: 4 epsilon of a loss of 1/2
 
 
 @cell_by_cell
@@ -87,16 +91,23 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     """Train a network in the region of the printed Assumption 4.1, by its signal and the margin of its start; return
     whether it has two stages.
 
-    `first_share` is what is left of the loss at t1, NaN where the median |rho_r| never reaches 1; `worst` by which
-    factor an alignment or a magnitude is off its order there.
+    What is read at t1 and after is NaN where the median |rho_r| never reaches 1: `first_share`, what is left of the
+    loss; the largest `gap` between the layers in stage 2; what the kernel does; the cosine `output_first` of X'X W v to
+    X'y. `worst` is the factor by which an alignment or a magnitude is off its order at t1.
     """
     run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
     history = run.history
     first = run.history.alignment_time()
     printed = misprints.assumption(run.data, epsilon=settings.EPSILON, **run.scales)
-    worst, share = np.inf, np.nan
+    worst, share, gap, after, aligned = np.inf, np.nan, np.nan, dict.fromkeys(KERNEL_AFTER, np.nan), np.nan
     if first == first:
         at = run.history_at(first)
+        later = history[(history.times > first) & (run.loss_share > STAGE_2_LEFT)]
+        if len(later.times):
+            rho = later.alignments
+            gap = (np.abs(rho - np.sqrt(history.gamma) * later.magnitudes) / np.abs(rho)).max()
+        after = run.kernel_after(first)
+        aligned = output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T])
         sizes = np.abs([at.alignments, at.magnitudes * run.inverse_magnitude_unit])
         worst, share = max(sizes.max(), 1 / sizes.min()), at.loss / history.loss[0]
     return {
@@ -104,7 +115,14 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
         "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
         "first_share": share,
         "worst": worst,
+        "gap": gap,
+        **after,
+        "output_first": aligned,
+        "mean_square": (history.alignments[-1] ** 2).mean(),
         "first_output": run.relative_first_output,
+        "sign": ("neuron", np.sign(history.magnitudes[-1])),
+        "start": ("neuron", history.magnitudes[0]),
+        "overlaps": ("neuron", history.overlaps),
         **theory_inputs(run),
     }
 

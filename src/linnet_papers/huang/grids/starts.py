@@ -1,0 +1,146 @@
+"""Networks over the regions in which the corrected statements hold: scales in units of the data, each trained once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet_papers.huang import settings
+from linnet_papers.huang.training.runs import FeatureRun, Scales, train
+from linnet_papers.reproduction import Range, Trial
+
+if TYPE_CHECKING:
+    from linnet_papers.huang.training.features import FeatureHistory
+
+DRAWS = 3  # settings inside a region, besides its corners
+GROWTH = 0.04  # of rho in a step
+LEFT = 0.08  # of the loss, where stage 2 ends: 4 epsilon of a loss of 1/2, for epsilon = 0.01
+STRENGTH, NOISE, SAMPLES = Range(40, 4e4, log=True), Range(0, 1), Range(5, 20, whole=True)
+# where each neuron is at t1 as Lemma 5.2 has it, and has v_r(0) for its sign
+ALIKE = {
+    "strength": STRENGTH,
+    "start": Range(1e-6, 0.1, log=True),
+    "ratio": Range(3, 300, log=True),
+    "noise": NOISE,
+    "samples": SAMPLES,
+}
+# the same at n = 10 from any ratio, and from strengths at which little is learned at t1 where sigma_0 leads
+ANY_RATIO = {
+    "strength": Range(100, 1e5, log=True),
+    "start": ALIKE["start"],
+    "ratio": Range(0.03, 300, log=True),
+    "noise": NOISE,
+}
+# where the layers have settled when 5% of the loss is lost: variances of both layers over the square of v at the end
+SETTLED = {
+    "second_layer": Range(1e-6, 1e-3, log=True),
+    "first_layer": Range(1e-8, 2.5e-5, log=True),
+    "noise": NOISE,
+    "samples": SAMPLES,
+}
+_DATA = (
+    r"noise of 0 to 1 times the limit of (5), $n$ = 5 to 20; held fixed: $\Sigma = I$, $d = 10\,000$, $m = 1024$ "
+    r"(quick: 2000, 128), $\rho$ grows by 0.04 a step"
+)
+OVER_ALIKE = (
+    r"corrected: strength $\gamma^{3/2}/\mathrm{tr}$ = 40 to 40 000 (the $\rho^2$ at the end), start $(v_0^2 + "
+    rf"\sigma_0^2) \gamma = 10^{{-6}}$ to 0.1, ratio {settings.RATIO} = 3 to 300, {_DATA}"
+)
+OVER_SETTLED = (
+    r"corrected: $v_0^2$ and $\sigma_0^2$ over $\sqrt{\gamma}/\mathrm{tr}$ (second and first layer) of $10^{-6}$ to "
+    rf"$10^{{-3}}$ and $10^{{-8}}$ to $2.5 \cdot 10^{{-5}}$, {_DATA}"
+)
+IF_ALIKE = (
+    r"it holds for every neuron where $v_0 \ge 3 \sigma_0 \sqrt{\log m}$, $v_0^2 \gamma \le 0.1$ and $\gamma^{3/2}/"
+    r"\mathrm{tr} \ge 40$"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A trained network of a region, and its second stage: from t1 until 8% of the loss is left."""
+
+    run: FeatureRun
+
+    @cached_property
+    def stage(self) -> FeatureHistory:
+        """The history from t1 until 8% of the loss is left."""
+        return self.run.second_stage(LEFT * self.run.history.loss[0])
+
+    @property
+    def growth_unit(self) -> float:
+        """eta sqrt(gamma)/(mn), what rho grows by in a step."""
+        return float(self.run.scales["learning_rate"] * np.sqrt(self.run.history.gamma) / self.run.data.samples)
+
+
+def network(
+    trial: Trial,
+    *,
+    strength: float = 1.0,
+    start: float = 0.0,
+    ratio: float = 0.0,
+    second_layer: float = 0.0,
+    first_layer: float = 0.0,
+    noise: float = 0.0,
+    samples: float = settings.SAMPLES,
+) -> Network:
+    """Train a network of one setting until 1e-6 of its loss or less is left.
+
+    **Arguments:**
+
+    - `strength`: of the data, gamma^(3/2)/tr, where rho^2 ends from a small start
+    - `start`, `ratio`: (v_0^2 + sigma_0^2) gamma and v_0/(sigma_0 sqrt(log m)); or
+    - `second_layer`, `first_layer`: v_0^2 and sigma_0^2 over sqrt(gamma)/tr, the square of v at the end
+    - `noise`: variance of the labels' noise over condition (5)'s limit, 8n|beta|^2
+    - `samples`: number n of samples
+    """
+    width = 128 if trial.quick else settings.WIDTH
+    if start:
+        other = ratio**2 * np.log(width)
+        second_layer, first_layer = (start / strength * share / (1 + other) for share in (other, 1.0))
+    return _trained(trial.quick, trial.seed, width, strength, second_layer, first_layer, noise, int(samples))
+
+
+@lru_cache(maxsize=256)
+def _trained(
+    quick: bool, seed: int, width: int, strength: float, second: float, first: float, noise: float, samples: int
+) -> Network:
+    """Train one network, once in a process."""
+    key = [seed, samples, round(1e6 * noise), 7]
+    dim = 2000 if quick else settings.DIM
+    drawn = ln.problems.gaussian_teacher(
+        key=key, samples=samples, dim=dim, signal=1.0, noise_variance=8 * samples * noise
+    )
+    feature = float(np.linalg.norm(drawn.inputs.T @ drawn.outputs))
+    scale = (strength * drawn.trace) ** (1 / 3) / feature  # of the labels, which sets gamma
+    data = replace(
+        drawn,
+        outputs=scale * drawn.outputs,
+        teacher=scale * drawn.teacher,
+        signal=scale * drawn.signal,
+        noise_variance=scale**2 * drawn.noise_variance,
+    )
+    root = scale * feature  # sqrt(gamma)
+    scales: Scales = {
+        "width": width,
+        "learning_rate": GROWTH * samples / root,
+        "first_std": float(np.sqrt(first * root / data.trace)),
+        "magnitude": float(np.sqrt(second * root / data.trace)),
+    }
+    steps = int((np.arcsinh(1 / np.sqrt(second + first)) + 14.0) / GROWTH)
+    return Network(train(data, key, steps=steps, save_every=max(1, steps // 120), **scales))
+
+
+def over_region_networks(trial: Trial) -> dict[str, Network]:
+    """Return the networks over the region of the claim, by their settings."""
+    return {label: network(trial, **setting) for label, setting in trial.region(DRAWS).items()}
+
+
+def over_region(trial: Trial, read: Callable[[Network], float]) -> dict[str, float]:
+    """Return what is read of each network over the region of the claim, by its setting."""
+    return {label: float(read(one)) for label, one in over_region_networks(trial).items()}
