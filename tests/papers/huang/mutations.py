@@ -16,7 +16,7 @@ from linnet.theories.feature_learning import Stages
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.claims import appendix_a, appendix_b, first_stage, lemma_5_2, section_6, theorem_4_1
 from linnet_papers.huang.claims import equations as equation_claims
-from linnet_papers.huang.grids import convergence, lemmas
+from linnet_papers.huang.grids import convergence, lemmas, starts
 from linnet_papers.huang.training import features, runs
 from linnet_papers.huang.training.cells import equations
 from linnet_papers.reproduction import Trial
@@ -52,9 +52,13 @@ def alike_for_many_samples(scales: Any) -> Any:
     return scales | {"first_std": scales["first_std"] * (1e3 * scales["magnitude"]) ** 3}
 
 
-def second_layer_scaled(factor: float) -> Error:
-    """Draw signed starts whose second layer is too large."""
-    return result(ln.inits, "signed", lambda weights: ln.Weights(weights.first, factor * weights.second))
+def larger_in_the_regions(factor: float) -> Error:
+    """Train the networks of the regions from a second layer that is larger than their settings say."""
+
+    def mistaken(right: Any) -> Any:
+        return lambda data, key, **named: right(data, key, **named | {"magnitude": factor * named["magnitude"]})
+
+    return wrong(starts, "train", mistaken)
 
 
 def history_changed(change: Callable[[features.FeatureHistory], dict[str, Any]]) -> Error:
@@ -219,7 +223,7 @@ MUTATIONS = {
     "slowing": Mutation("slowing", history_changed(runaway_alignments)),
     "lemmaB1-time": OfTheory("lemmaB1-time", scaled(misprints, "first_time", 0.2)),
     "limit": OfTheory("limit", limit_doubled),
-    "limit-start": Mutation("limit", second_layer_scaled(10.0)),
+    "limit-start": Mutation("limit", larger_in_the_regions(10.0)),
     "difference": Mutation("difference", history_changed(overlaps)),
     "signs-determined": Mutation("signs-determined", history_changed(overlaps)),
     "signs": Mutation("signs", layer_scaled(2.0)),
@@ -234,11 +238,11 @@ MUTATIONS = {
     "lemma5.2-kernel": Mutation("lemma5.2-kernel", always(lemma_5_2, "train_inside", signal=1.0)),
     "lemma5.3-weights": Mutation("lemma5.3-weights", history_changed(deviations)),
     "lemma5.3-layers": Mutation("lemma5.3-layers", layer_scaled(30.0)),
-    "lemma5.3-layers-start": Mutation("lemma5.3-layers", second_layer_scaled(10.0)),
+    "lemma5.3-layers-start": Mutation("lemma5.3-layers", larger_in_the_regions(10.0)),
     "lemma5.3-kernel": Mutation("lemma5.3-kernel", history_changed(kernels)),
     "ntk-turning": Mutation("ntk-turning", history_changed(normalized_kernels), quick=True),
     "ntk-growth": Mutation("ntk-growth", other_target_kernel),
-    "ntk-growth-start": Mutation("ntk-growth", second_layer_scaled(10.0)),
+    "ntk-growth-start": Mutation("ntk-growth", larger_in_the_regions(10.0)),
     "ntk-growth-norm": Mutation("ntk-growth", history_changed(normalized_kernels)),
     "ntk-converges": OfTheory("ntk-converges", end_scaled(kernel=1.1)),
     "minimum-norm": Mutation("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), quick=True),
