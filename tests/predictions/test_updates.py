@@ -60,3 +60,39 @@ def test_what_has_no_formula_under_an_update_is_refused():
     deep = ln.inits.orthogonal_layers(key=0, in_dim=5, out_dim=3, width=9, scales=0.5, depth=3)
     with pytest.raises(ln.NoFormulaError, match=r"deep orthogonal needs weight decay: 0, found 0\.2"):
         ln.predict(PROBLEM, deep, [1.0], weight_decay=0.2)
+
+
+def test_a_mode_that_both_layers_hold_in_opposite_directions_is_refused():
+    """It goes to zero and stays there, at any step; with as many units as modes one mode may."""
+    problem = ln.Problem.from_target([[2.0, 1.0]])
+    weights = ln.Weights([[-2e-4, -1e-4]], [[1e-4]])
+    run = ln.gradient_descent(problem, weights, learning_rate=0.01, steps=300, update=SpectralDescent())
+    assert np.abs(run.products).max() < 0.01
+    with pytest.raises(ln.NoFormulaError, match="layers: not opposed along the target"):
+        ln.predict(problem, weights, run.times, update=SpectralDescent(), learning_rate=0.01)
+
+
+def test_an_initial_product_beside_the_target_counts_as_uncertain():
+    problem = ln.Problem.from_target([[200.0, 0.0, 0.0]])
+    weights = ln.Weights([[0.5, -6.0, 3.0]], [[7.0]])
+    run = ln.gradient_descent(problem, weights, learning_rate=0.02, steps=300, update=SpectralDescent())
+    prediction = ln.predict(problem, weights, run.times, update=SpectralDescent(), learning_rate=0.02)
+    assert prediction.difference(run).value > 0.1 and prediction.difference(run).covered
+
+
+def test_weight_decay_of_two_layers_of_unequal_size():
+    """Steps near the limit of stability left errors of 4e-7, where the uncertainty is that of rounding."""
+    weights = ln.Weights([[6.94432342], [0.0]], [[-0.00873016, 6.94144718]])
+    problem, times = ln.Problem.from_target([[0.48179798]]), np.linspace(0, 2.0755, 12)
+    run = ln.gradient_flow(problem, weights, times=times, weight_decay=0.048)
+    prediction = ln.predict(problem, weights, times, weight_decay=0.048)
+    assert prediction.difference(run).covered
+
+
+def test_a_formula_that_gives_up_leaves_the_others():
+    """One with weight decay raised `ArithmeticError` where its integration was too stiff."""
+    weights = ln.inits.reduced_gaussian(key=0, in_dim=1, out_dim=1, width=10**6, stds=3e-3)
+    try:
+        ln.predict(ln.Problem.from_target([[6e-6]]), weights, [0.0, 2e5], weight_decay=6e-7)
+    except ln.NoFormulaError as error:
+        assert "numbers: that can be computed" in str(error)

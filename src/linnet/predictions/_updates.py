@@ -9,6 +9,7 @@ from linnet.predictions.prediction import Answer, Assumption, Formula
 from linnet.theories import spectral_descent
 
 SPECTRAL = ("SpectralDescent", "Muon")  # by name: naming their classes would import what trains
+OPPOSED = 0.1  # least singular value of the sum of both layers' directions: 2 where they agree, at 0 a mode never grows
 NEWTON_SCHULZ = (0.7, 1.2)  # singular values that its five iterations leave of 1
 
 
@@ -42,6 +43,11 @@ def _spectral(task: Task) -> Answer:
     wide = Assumption("modes", "of units of their own", found, task.weights.width >= modes and spread < 1)
     if not wide.met:
         return Answer((*assumptions, wide))
+    common = float(np.linalg.svd(_directions(into) + _directions(out), compute_uv=False)[-1])
+    found = f"sum of their directions at least {common:.2g}"
+    apart = Assumption("layers", "not opposed along the target", found, common > OPPOSED)
+    if not apart.met:
+        return Answer((*assumptions, wide, apart))
 
     def levels(own: np.ndarray, grown: float = 1.0, speed: float = 1.0) -> np.ndarray:
         one, two = (np.sqrt(grown) * size for size in sizes)
@@ -62,11 +68,18 @@ def _spectral(task: Task) -> Answer:
     if getattr(task.update, "newton_schulz_steps", None):
         others += [levels(own, speed=speed) for speed in NEWTON_SCHULZ]
     changes = max(float(np.abs(strengths(one) - strengths(reached)).max()) for one in others)
+    changes = max(changes, 2 * most * float(1 - fading.min()))  # the rest may grow at the speed at which it should fade
     speed = float(np.abs(np.diff(reached, axis=0) / np.diff(task.times)[:, None]).max()) if len(task.times) > 1 else 0.0
     step = task.learning_rate * speed / (1 - getattr(task.update, "momentum", 0.0))
     largest = max(float(np.abs(products).max()), 1e-300)
     source = "overlaps of the modes, the initial product, and the length of a step with its momentum"
-    return Answer((*assumptions, wide), products, max((changes + step) / largest, ROUNDING), source)
+    return Answer((*assumptions, wide, apart), products, max((changes + step) / largest, ROUNDING), source)
+
+
+def _directions(layer: np.ndarray) -> np.ndarray:
+    """Return the polar factor of the modes in a layer: where the other layer's first step goes."""
+    left, sizes, right = np.linalg.svd(layer, full_matrices=False)
+    return np.asarray((left * (sizes > 1e-8 * sizes[0])) @ right)
 
 
 def _spread(directions: np.ndarray) -> float:

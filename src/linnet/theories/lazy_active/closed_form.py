@@ -21,7 +21,7 @@ _SPAN = 8.0
 _ENTRIES_TOGETHER = 500_000
 # Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
 _MOST_STEPS = 20_000
-_DECAY_RTOL = 1e-10  # relative tolerance of the integration with weight decay
+_DECAY_RTOL = 1e-12  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
