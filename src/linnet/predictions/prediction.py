@@ -25,7 +25,7 @@ SMALL = 1e-8  # differences below it are those of two integrations
 
 
 class NoFormulaError(ValueError):
-    """No formula of linnet describes this training; the message names what fails, by how much, and what to do.
+    """Raised if no formula applies; the message names the assumption that fails, by how much, and an alternative.
 
     **Example:**
 
