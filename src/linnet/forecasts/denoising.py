@@ -61,20 +61,20 @@ class Denoised:
 
     **Attributes:**
 
-    - `matrix`: the estimate of the truth, as large as the data
+    - `matrix`: estimate of the signal, with the shape of the data
     - `threshold`, `time`: threshold of the network whose product is `matrix`, and the canonical time at which its
       training stops
-    - `risk`: estimated $|\hat A - A^*|_F^2$; `risk_of_data`: squared error of the data themselves, $mn$ times the noise
-      variance
+    - `risk`: estimated squared error $|\hat A - A^*|_F^2$; `risk_of_data`: the same for the data before denoising, $mn$
+      times the noise variance
     - `rank`: number of singular values of which more than half is kept; `effective_rank`: sum of the fractions kept
-    - `noise_std`, `noise_std_error`: the noise, and its standard error where it was estimated (else 0)
+    - `noise_std`, `noise_std_error`: standard deviation of the noise, and its standard error (0 if it was given)
     - `values`, `filtered`: singular values of the data and of the estimate
-    - `path`: a `DenoisingPath`, everything that was looked at
-    - `noise_misfit`: distance of the tail of the singular values from the distribution of noise, relative to the
-      distance that 95 of 100 noise matrices stay below; 0 where not tested
+    - `path`: a `DenoisingPath` with all filters that were compared
+    - `noise_misfit`: distance between the smallest singular values and the distribution of noise; 5% of noise matrices
+      exceed 1, and 0 means not tested
     - `row_stds`, `column_stds`: noise of rows and of columns if they differ; the noise of an entry is their product
     - `observed`: fraction of entries that were not missing
-    - `clipped`: fraction of entries that were outliers and were drawn in
+    - `clipped`: fraction of entries that were outliers and were replaced by smaller values
 
     **Example:**
 
