@@ -226,7 +226,7 @@ MUTATIONS = {
     "gram-of-alpha": Mutation("lemma-3.3", trained("regression", second=lambda path: 1.001 * path.second)),
     "alpha-outside": Mutation("lemma-3.3", trained("regression", whole_second=along_the_unseen)),
     "loss-rate": Mutation("lemma-C.6-rate", scaled(theory, "loss_rate", 100.0)),
-    "traces": Mutation("trace-inequality", result(dynamics, "_trace_slacks", np.abs), quick=True),
+    "traces": Mutation("trace-inequality", result(dynamics, "_slack", np.abs), quick=True),
     "potentials-convex": Mutation("potentials-convex", scaled(theory, "mirror", -1.0), quick=True),
     "predictor-potential": Mutation("potentials-convex", scaled(theory, "predictor_mirror", -1.0), quick=True),
     "trade-off": Mutation("trade-off", trained("regression", times=lambda path: path.times * path.gamma**2)),

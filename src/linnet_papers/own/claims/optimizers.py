@@ -163,8 +163,10 @@ def narrow(trial: Trial) -> Rows:
     yield printed("smallest increase of it from one width to twice that", steps_up, WIDER)
 
 
-KEPT = below(1e-3, "where a singular value of a gradient is below the cutoff one layer stops for a step")
-NOT_KEPT = above(0.01, "what Muon does not conserve changes by far more than what it does")
+KEPT = below(
+    0.01, "a singular value of a gradient below the cutoff costs a layer a step of 0.02; it grows by 2 or more"
+)
+NOT_KEPT = above(0.02, "what Muon does not conserve changes by far more than what it does")
 NEARLY = below(0.05, "the weights align in the first steps, while they are a thousandth of the end")
 
 

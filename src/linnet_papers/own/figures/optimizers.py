@@ -26,8 +26,8 @@ class Optimizers(Settings):
     dim: PositiveInt = 100
     rank: PositiveInt = plane.RANK
     cells: PositiveInt = 25
-    networks: PositiveInt = 5
-    steps: PositiveInt = 400
+    networks: PositiveInt = 4
+    steps: PositiveInt = 300
     threshold: PositiveFloat = 0.01
     shown: PositiveInt = 12
 
@@ -152,11 +152,12 @@ FIGURE = Figure(
     "exponents in d of variance and width, as in Figure 2 of Tu et al. a: gradient descent by formula; b: "
     "spectral descent by formula, which exists for networks as wide as their inputs (blank below); c: the same "
     "formula beside Muon as it is used (momentum 0.95, five iterations of Newton and Schulz, its shape factors). "
-    "Circles: one trained network each, in the same colors, the last of which stands for 1.2 and "
-    "above. White line: the lazy border. Below width d the width "
-    "regularizes Muon, at every variance. d to f: the largest singular values of the product during training from"
-    " a small initialization of a million units; blue: those of the truth, amber: noise. Gradient descent learns "
-    "the truth first, the others learn noise at the same speed.",
+    "Circles: one trained network each, in the same colors, the last of which stands for 1.2 and above. White "
+    "line: the lazy border. The formula of spectral descent leaves out the initial product, which makes the upper"
+    " right corner worse. Below width d the width regularizes Muon, at every variance. d to f: the largest "
+    "singular values of the product during training from a small initialization of a million units; blue: those "
+    "of the truth, amber: noise. Gradient descent learns the truth first, the others learn noise at the same "
+    "speed.",
     settings=Optimizers,
     quick={"dim": 24, "rank": 2, "cells": 9, "networks": 3, "steps": 150, "shown": 8},
     compute=compute,

@@ -23,7 +23,7 @@ class WeightDecay(Settings):
     dim: PositiveInt = 100
     rank: PositiveInt = 5
     cells: PositiveInt = 25
-    networks: PositiveInt = 5
+    networks: PositiveInt = 4
 
 
 def compute(settings: WeightDecay, panels: tuple[str, ...]) -> Dataset:
@@ -115,7 +115,7 @@ FIGURE = Figure(
     caption="Test error per entry of wide networks under gradient flow with weight decay in both layers, for a truth "
     "of rank 5 in unit noise and d = 100; decay is in units of the edge of the noise, 2√d. a: the least error over "
     "training by formula, over the initial threshold and the decay; circles: one trained network each, in the "
-    "same colors. With little decay the error rises with the threshold; from half of the edge on it hardly "
+    "same colors. With little decay the error rises with the threshold; from 0.6 of the edge on it hardly "
     "depends on it. b: the same for four thresholds, and the error at the end of training, which is that of soft "
     "thresholding from every initialization.",
     settings=WeightDecay,

@@ -202,12 +202,12 @@ HALVED = at_least(0.5, "the wider sense of Definition C.1 has half of the gap")
     says=r"From $P_1$ the values stay in $P_1'$, its wider sense, for a time $\tau = \sigma^2 w/\sqrt{d}$.",
     assumes=r"self-consistent dynamics, $\sigma^2 w < d$",
     tried=r"closed form from the edge of $P_1$: $s_{K + 1} = s_K/2$, gaps of a fifth, random singular vectors; "
-    "$a = (1, 1/2)$, $d = 20$ and 60, $\\sigma^2 w = d^{0.1}$, $d^{0.4}$ and $d^{0.9}$",
+    "$a = (1, 1/2)$, $d = 60$ and 120, $\\sigma^2 w = d^{0.1}$, $d^{0.4}$ and $d^{0.9}$",
 )
 def kept_for_a_short_time(trial: Trial) -> Rows:
     draw = generator(key=trial.seed)
     ratios, gaps = {}, {}
-    for dim in (20, 60):
+    for dim in (60, 120):
         for power in (0.1, 0.4, 0.9):
             threshold = dim**power
             values = np.append([2.0, 1.6], np.full(dim - 2, 0.8)) * threshold

@@ -211,8 +211,13 @@ def _constrained_minimum(x: np.ndarray, y: np.ndarray, start: np.ndarray, weight
         return (x @ z[:9].reshape(3, 3) @ z[9:].reshape(3, 2) - y).ravel()
 
     rest = {"type": "eq", "fun": left}
-    options = {"ftol": 1e-14, "maxiter": 500}
-    return np.asarray(minimize(potential, start, jac=slopes, constraints=rest, method="SLSQP", options=options).x)
+    options = {"ftol": 1e-14, "maxiter": 100}
+    for _ in range(20):  # begun again, as its estimate of the curvature may go wrong where the layers are stiff
+        found = minimize(potential, start, jac=slopes, constraints=rest, method="SLSQP", options=options)
+        start = found.x
+        if found.success:
+            break
+    return np.asarray(start)
 
 
 def _violation(x: np.ndarray, z: np.ndarray, weight: float, power: int) -> float:

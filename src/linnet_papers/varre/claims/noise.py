@@ -115,7 +115,9 @@ def commutator(trial: Trial) -> Rows:
     )
     claimed = misprints.commutator_mean(0.0, 3.0)
     limit = theory.commutator_mean_limit()
-    beyond = {dim: area.errors_above(claimed) for dim, area in areas.items()}
+    # two inputs have the heaviest tail: there one path may carry the error of the plain mean, not of the weighted one
+    beyond = {dim: area.errors_above(claimed) for dim, area in (areas | {"$d = 2$, weighted": late[0]}).items()}
+    del beyond["$d = 2$"]
     yield printed("standard errors of the mean size at $t = 3$ above the printed one", beyond, NOT_CLEARLY)
     yield refutes("the same, to refute it", beyond, CLEARLY)
     yield refutes(

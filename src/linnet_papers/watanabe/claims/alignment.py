@@ -176,7 +176,7 @@ def aligned_error(trial: Trial, excess: float, spike: float, alignment: float, s
 def aligned_starts(trial: Trial) -> Rows:
     ten = r"distance from (18)-(19) if $\lvert a \rvert$ is ten times $\sqrt{w_1^2 + w_2^2}$ at the beginning"
     yield printed(ten, aligned_error(trial, 10.0, *PAIR, 0.01), EXACT)
-    errors = {name: aligned_error(trial, 1.0, **setting) for name, setting in trial.region(2).items()}
+    errors = {name: aligned_error(trial, 1.0, **setting) for name, setting in trial.region(1).items()}
     yield corrected("distance from them if the relation holds at the beginning", errors, EXACT)
 
 

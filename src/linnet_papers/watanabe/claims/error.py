@@ -16,7 +16,7 @@ from linnet_papers.watanabe.training.samples import spiked_inputs, target
 
 SETTING = (
     "networks of width $d$ from a Gaussian initialization of scale $10^{-5}$, trained to $10^{-8}$ of the first loss; "
-    "$d/n$ = 2, 6, spikes 0, 4, 20, 50, alignments 0, 0.5, 1; $d = 1200$, 20 trials (240, 24 quick, without spike 50)"
+    "$d/n$ = 2, 6, spikes 0, 4, 20, 50, alignments 0, 0.5, 1; $d = 1200$, 20 trials (240 quick, without spike 50)"
 )
 LARGE_SIZE = "$n$, $d$ large at fixed $d/n > 1$; small initialization"
 SIGNIFICANT = "one in 15 000 draws of a normal number lies beyond four standard errors"

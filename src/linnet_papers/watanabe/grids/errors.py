@@ -19,7 +19,7 @@ RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
     """Train networks at every ratio, spike and alignment, those of one point in a block."""
-    dim, trials = (240, 24) if trial.quick else (1200, 20)
+    dim, trials = (240, 20) if trial.quick else (1200, 20)
     axes = {"ratio": RATIOS, "spike": SPIKES[: 3 if trial.quick else 4], "alignment": ALIGNMENTS}
     fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
     return trial_sweep(
