@@ -168,9 +168,9 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **The noise**, if it is not given, is estimated from the tail of the singular values (`noise_level`). If rows or
     columns differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`);
-    outliers are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the
-    distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is returned as it is, with
-    a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not follow it, as for
+    outliers are replaced by smaller values (`clipped`). Each is done only if it leaves clearly fewer signals. If no
+    tail follows the distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is
+    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not follow it, as for
     correlated noise, all of them count as noise, with a warning.
 
     **Missing entries** are filled with the estimate, repeatedly until it settles (soft-impute with this filter). The
@@ -178,7 +178,7 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **Valid when** the noise is independent and Gaussian, with a variance that is a product of a row and a column
     factor, and larger than the smallest singular values of the signal. The fine structure of a photograph looks like
-    noise: with noise of 12 of 255 grey levels the estimate was up to 16% too high. The page "Denoise a matrix" compares
+    noise, and the estimate is then 5% to 20% too high. The page "Denoise a matrix" compares
     methods.
 
     **Reference:** own result; the filter is Varre et al. 2023, Theorem C.12.

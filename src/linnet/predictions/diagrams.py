@@ -29,15 +29,15 @@ METHODS = ("predict", "train")
 
 @dataclass(frozen=True)
 class PhaseDiagram:
-    r"""Every cell of a phase diagram, arrays (width, variance); losses and times are canonical.
+    r"""Result of `ln.phase_diagram`: arrays with one entry for each width and variance, (width, variance).
 
     **Attributes:**
 
     - `variances`: $\sigma^2$ of the entries of all layers, (variance,)
-    - `widths`: $w$, (width,)
+    - `widths`: widths $w$ of the hidden layers, (width,)
     - `min_test_loss`: minimum of the test loss over all times
-    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
-    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
+    - `best_time`: canonical time of that minimum; NaN if the curve is so flat that no single time is best
+    - `stable_rank`: stable rank $|A|_F^2/|A|_{op}^2$ of the product at that time
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it; for trained cells the standard error of the
       mean over networks, NaN for one network
     - `method`: `"predict"` or `"train"`
