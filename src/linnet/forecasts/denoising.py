@@ -170,8 +170,8 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     columns differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`);
     outliers are replaced by smaller values (`clipped`). Each is done only if it leaves clearly fewer signals. If no
     tail follows the distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is
-    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not follow it, as for
-    correlated noise, all of them count as noise, with a warning.
+    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not
+    follow it, as for correlated noise, all of them count as noise, with a warning.
 
     **Missing entries** are filled with the estimate, repeatedly until it settles (soft-impute with this filter). The
     noise is estimated from the observed entries, assuming one variance.

@@ -225,9 +225,10 @@ def reduce(
     products of the inner layers, applied to the outer ones. The page "How the reduction of deep networks works" has the
     details, and `.error` estimates the error.
 
-    - If you give `order`, all monomials of at most that degree are kept. The error falls about tenfold with each degree.
-    - If you give `rtol`, as many are kept as this tolerance requires. They are chosen by trial descents with small steps,
-      or by degree: at depth 3, unless there are ten times as many inputs as outputs or the reverse, and for `"sgd"`.
+    - If you give `order`, all monomials up to that degree are kept. The error falls about tenfold with each degree.
+    - If you give `rtol`, as many are kept as this tolerance requires. They are chosen by trial descents with small
+      steps, or by degree: at depth 3, unless there are ten times as many inputs as outputs or the reverse, and for
+      `"sgd"`.
     - If your learning rate is larger than half of the largest stable rate, give it as `learning_rate`, because larger
       steps need other monomials. The trainers do this themselves.
 
