@@ -35,7 +35,7 @@ def test_linnet_itself():
     assert keys(ln.citation(ln.gradient_flow)) == ["linnet"]  # no reference
 
 
-@pytest.mark.parametrize("subject", ["varre", 3, np.linalg.svd, None], ids=str)
+@pytest.mark.parametrize("subject", ["varre", 3, np.linalg.svd, None], ids=["text", "number", "of NumPy", "None"])
 def test_what_is_not_of_linnet_has_no_entry(subject):
     with pytest.raises(ValueError, match=r"`subjects` must be predictions"):
         ln.citation(subject)

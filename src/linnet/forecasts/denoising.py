@@ -61,20 +61,20 @@ class Denoised:
 
     **Attributes:**
 
-    - `matrix`: the estimate of the truth, as large as the data
+    - `matrix`: estimate of the signal, with the shape of the data
     - `threshold`, `time`: threshold of the network whose product is `matrix`, and the canonical time at which its
       training stops
-    - `risk`: estimated $|\hat A - A^*|_F^2$; `risk_of_data`: squared error of the data themselves, $mn$ times the noise
-      variance
+    - `risk`: estimated squared error $|\hat A - A^*|_F^2$; `risk_of_data`: the same for the data before denoising, $mn$
+      times the noise variance
     - `rank`: number of singular values of which more than half is kept; `effective_rank`: sum of the fractions kept
-    - `noise_std`, `noise_std_error`: the noise, and its standard error where it was estimated (else 0)
+    - `noise_std`, `noise_std_error`: standard deviation of the noise, and its standard error (0 if it was given)
     - `values`, `filtered`: singular values of the data and of the estimate
-    - `path`: a `DenoisingPath`, everything that was looked at
-    - `noise_misfit`: distance of the tail of the singular values from the distribution of noise, relative to the
-      distance that 95 of 100 noise matrices stay below; 0 where not tested
+    - `path`: a `DenoisingPath` with all filters that were compared
+    - `noise_misfit`: distance between the smallest singular values and the distribution of noise; 5% of noise matrices
+      exceed 1, and 0 means not tested
     - `row_stds`, `column_stds`: noise of rows and of columns if they differ; the noise of an entry is their product
     - `observed`: fraction of entries that were not missing
-    - `clipped`: fraction of entries that were outliers and were drawn in
+    - `clipped`: fraction of entries that were outliers and were replaced by smaller values
 
     **Example:**
 
@@ -168,17 +168,17 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **The noise**, if it is not given, is estimated from the tail of the singular values (`noise_level`). If rows or
     columns differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`);
-    outliers are drawn in (`clipped`). Each is done only if it leaves clearly fewer signals. If no tail follows the
-    distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is returned as it is, with
-    a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not follow it, as for
-    correlated noise, all of them count as noise, with a warning.
+    outliers are replaced by smaller values (`clipped`). Each is done only if it leaves clearly fewer signals. If no
+    tail follows the distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is
+    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not
+    follow it, as for correlated noise, all of them count as noise, with a warning.
 
     **Missing entries** are filled with the estimate, repeatedly until it settles (soft-impute with this filter). The
     noise is estimated from the observed entries, assuming one variance.
 
     **Valid when** the noise is independent and Gaussian, with a variance that is a product of a row and a column
     factor, and larger than the smallest singular values of the signal. The fine structure of a photograph looks like
-    noise: with noise of 12 of 255 grey levels the estimate was up to 16% too high. The page "Denoise a matrix" compares
+    noise, and the estimate is then 5% to 20% too high. The page "Denoise a matrix" compares
     methods.
 
     **Reference:** own result; the filter is Varre et al. 2023, Theorem C.12.

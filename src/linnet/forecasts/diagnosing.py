@@ -52,11 +52,11 @@ def diagnose(
 
     **Arguments:**
 
-    - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
-    - `Y`: (sample, output) or (sample,)
+    - `X`: inputs, (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
+    - `Y`: targets, (sample, output) or (sample,)
     - `width`: number of hidden units; does not affect the cost
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
-    - `init_scale`: multiplies both layers
+    - `init_scale`: factor by which both initial layers are multiplied
     - `learning_rate`: learning rate for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of
       the largest at which no run diverges, or a number
     - `steps`: maximum number of gradient steps; by default training ends when the held-out error is past its minimum or
@@ -65,9 +65,9 @@ def diagnose(
     - `seeds`: number of random initializations in each fold; all folds and seeds are trained in one batch
     - `preprocess`: treatment of the columns: `"standardize"` (centered, unit variance: inputs and targets), `"center"`
       (centered only) or `"whiten"` (inputs uncorrelated), learned from training rows alone
-    - `drop`: the columns of `X` to leave out, text and dates too
-    - `missing`: `"error"`, `"drop"` rows, or fill with the `"mean"`
-    - `key`: the seed of splits and starts
+    - `drop`: columns of `X` to leave out, such as text and dates
+    - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
+    - `key`: seed of the splits and of the initial weights
 
     **Returns** a `Diagnosis`; print it, or `write` its page.
 

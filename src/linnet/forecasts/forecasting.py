@@ -53,10 +53,13 @@ class Forecast:
     - `kernel`: tangent kernel along each mode, relative to its initial value, measured, (time, mode)
     - `prediction`: prediction of `ln.predict`, for whitened inputs without momentum; otherwise None
 
-    On demand: `loss`, `test_loss` and `validation_loss` at the saved `steps` (None where the problem has none);
-    `half_steps`, at which half of a mode is learned (NaN where this run does not get there); `learned`, "lazily",
-    "crossing" or "actively", mode by mode; `best_step` and `best_loss`, where the held-out loss (or else the test loss)
-    is smallest; `largest_stable_rate`, found by training.
+    Computed on demand:
+
+    - `loss`, `test_loss`, `validation_loss`: losses at the saved `steps` (None if the problem has no such loss)
+    - `half_steps`: step at which each mode is half learned (NaN if this run does not get there)
+    - `learned`: "lazily", "crossing" or "actively" for each mode
+    - `best_step`, `best_loss`: step that minimizes the held-out loss (or else the test loss), and this loss
+    - `largest_stable_rate`: largest learning rate that does not diverge, found by training
 
     **Example:**
 
@@ -180,9 +183,10 @@ def forecast(
     gradient flow without training, use `ln.predict`.
 
     The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
-    (`inits.reduced_gaussian`). It is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of
-    mode i the share $1 - r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the
-    tangent kernel along it, $|W_2^T u_i|^2 + |W_1 v_i|^2$.
+    (`inits.reduced_gaussian`). The modes are those of the input-output correlation $\Gamma = \sum_i c_i u_i v_i^T$.
+    For each mode the forecast has two curves: the fraction $1 - r_i(t)/r_i(0)$ of its residual
+    $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
+    $|W_2^T u_i|^2 + |W_1 v_i|^2$.
 
     **Arguments:**
 
@@ -190,13 +194,14 @@ def forecast(
     - `weights`: initial weights;
     - `learning_rate`: learning rate; by default `stable_learning_rate(problem, weights)`, at which descent cannot
       diverge;
-    - `steps`: number of steps; by default until 0.1% of the possible decrease of the loss is left, and at most 10 000;
-    - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in
-      logarithmic order, fewer where they would take more than 200 MB;
+    - `steps`: number of gradient steps; by default training ends when 99.9% of the possible decrease of the loss is
+      reached, after 10 000 steps at the latest;
+    - `save_every`: interval between saved steps, or a policy of `linnet.trajectories`; by default every step of a short
+      run, and 1000 steps in logarithmic order of a long one, or fewer if these would take more than 200 MB;
     - `weight_decay`, `momentum`, `dtype`: options of `gradient_descent`.
 
-    **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
-    whitened, `.prediction` is that of `ln.predict` for the same times, with its uncertainty.
+    **Returns** a `Forecast`. If the problem has held-out data (`Problem.with_validation`) or a `truth`, it has the
+    best step. If the inputs are whitened, `.prediction` is the prediction of `ln.predict` for the same times.
 
     **Valid for** full-batch gradient descent with or without momentum; Adam follows other dynamics.
 

@@ -22,7 +22,8 @@ class Weights:
 
     - `layers`: the matrices $W_1, \dots, W_L$ in the order in which they act; $W_1$ is (..., hidden, input), $W_L$
       (..., output, hidden), and each has one column for each row of the previous matrix; leading axes are a batch
-    - `full_width`: hidden width of the network that they represent; their own width, unless drawn in reduced form
+    - `full_width`: hidden width of the network that the layers represent; larger than their own width only if they were
+      drawn in reduced form
 
     `.layers` holds the matrices, `.first` and `.last` the two at the ends. `.product` is $W_L \cdots W_1$, `.depth` is
     $L$, `.imbalances` are the $L - 1$ matrices $W_l W_l^T - W_{l+1}^T W_{l+1}$ that gradient flow conserves, `.widths`

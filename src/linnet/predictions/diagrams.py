@@ -29,15 +29,15 @@ METHODS = ("predict", "train")
 
 @dataclass(frozen=True)
 class PhaseDiagram:
-    r"""Every cell of a phase diagram, arrays (width, variance); losses and times are canonical.
+    r"""Result of `ln.phase_diagram`: arrays with one entry for each width and variance, (width, variance).
 
     **Attributes:**
 
     - `variances`: $\sigma^2$ of the entries of all layers, (variance,)
-    - `widths`: $w$, (width,)
+    - `widths`: widths $w$ of the hidden layers, (width,)
     - `min_test_loss`: minimum of the test loss over all times
-    - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
-    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
+    - `best_time`: canonical time of that minimum; NaN if the curve is so flat that no single time is best
+    - `stable_rank`: stable rank $|A|_F^2/|A|_{op}^2$ of the product at that time
     - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it; for trained cells the standard error of the
       mean over networks, NaN for one network
     - `method`: `"predict"` or `"train"`
@@ -107,15 +107,16 @@ def phase_diagram(
     - `problem`: learning problem with whitened inputs (`Problem.from_target`) and a `truth`
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
-    - `method`: `"predict"` takes seconds; `"train"` descends in every cell, to check the prediction, and may take hours
+    - `method`: `"predict"` takes seconds; `"train"` trains the networks of every cell and may take hours
     - `depth`: number of layers, 2 to 6 for predictions and 2 for training
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent; training takes any
       update that commutes with rotations
     - `weight_decay`: coefficient of weight decay in gradient descent; other updates have their own
-    - `networks`: networks whose mean a cell is: 16 or more of the cells that are not wide by formula, one by training
+    - `networks`: number of networks that a cell averages over; by default at least 16 for narrow cells of a prediction
+      (wide ones need none), and one in training
     - `key`: seed of the initial weights
 
-    **Returns** a `PhaseDiagram`, of the same kind for both methods.
+    **Returns** a `PhaseDiagram`, with the same fields for both methods.
 
     **Reference:** Tu et al. 2024, Figure 2, have the diagram; `theories.lazy_active.predicted_diagram` and
     `theories.deep.deep_diagram` have the formulas.

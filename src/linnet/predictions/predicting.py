@@ -35,21 +35,21 @@ def predict(
 ) -> Prediction:
     r"""Return what training will do, without training: the products over time, and how far to trust them.
 
-    It looks at the problem and at the weights and takes the simplest formula whose estimated error is at most `rtol`;
-    if there is none, the most accurate one that applies. The arguments are those of `ln.gradient_flow`.
+    Of the formulas that apply to the problem and the weights, it takes the simplest one with an estimated error of at
+    most `rtol`. If there is none, it takes the most accurate one. The arguments are those of `ln.gradient_flow`.
 
     **Arguments:**
 
     - `problem`: learning problem with a squared loss
     - `weights`: weights at time 0; a leading axis is a batch of networks
-    - `times`: canonical, increasing, (time,); with an `update` the learning rate times the number of steps
-    - `weight_decay`: $\lambda$ of all layers, as in `ln.gradient_flow`
-    - `update`: gradient flow by default; `trainers.updates.SpectralDescent()` or `Muon(...)` of two layers
-    - `learning_rate`: step size of the update, as in `ln.gradient_descent`; for an update only
+    - `times`: canonical times, increasing, (time,); with an `update`, learning rate times number of steps
+    - `weight_decay`: coefficient $\lambda$ for all layers, as in `ln.gradient_flow`
+    - `update`: optimizer, for two layers: `trainers.updates.SpectralDescent()` or `Muon(...)`; gradient flow by default
+    - `learning_rate`: step size of the `update`, as in `ln.gradient_descent`; required with an update and only then
     - `rtol`: uncertainty that is small enough for a simpler formula to be preferred
     - `formula`: name of the formula to use, one of `[one.name for one in ln.predictions.FORMULAS]`; chosen by default
 
-    **Returns** a `Prediction`. Where nothing applies it raises `NoFormulaError`, which names what fails.
+    **Returns** a `Prediction`. If no formula applies, it raises `NoFormulaError`, which names the failed assumption.
 
     **Example:**
 

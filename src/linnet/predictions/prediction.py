@@ -25,7 +25,7 @@ SMALL = 1e-8  # differences below it are those of two integrations
 
 
 class NoFormulaError(ValueError):
-    """No formula of linnet describes this training; the message names what fails, by how much, and what to do.
+    """Raised if no formula applies; the message names the assumption that fails, by how much, and an alternative.
 
     **Example:**
 
@@ -129,12 +129,12 @@ class Prediction:
 
     **Attributes:**
 
-    - `times`: canonical, (time,)
-    - `products`: $W_L \cdots W_1$, (time, [batch,] output, input)
+    - `times`: canonical times, (time,)
+    - `products`: products $W_L \cdots W_1$, (time, [batch,] output, input)
     - `formula`: the `Formula` that was chosen: name, reference, function
     - `assumptions`: assumptions of the formula, each an `Assumption` with the requirement and the value found
     - `uncertainty`: estimate of the largest difference from exact training over all times and entries, divided by the
-      largest entry of the product; made to cover it in 95% of cases
+      largest entry of the product; designed to be at least as large as the difference in 95% of cases
     - `uncertainty_from`: source of the estimate of `uncertainty`
     - `problem`: learning problem
 

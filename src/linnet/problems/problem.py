@@ -24,8 +24,8 @@ class Problem:
 
     $$ L(A) = \tfrac12 E|y - A x|^2, \qquad \Sigma = E[x x^T], \quad \Gamma = E[y x^T] $$
 
-    Made by `from_data`, `from_moments`, `from_target` or `from_cost`. Arrays may carry one leading batch axis: many
-    problems of one shape. The test loss is the distance to `truth`, with the covariance `test_cov` (by
+    Make one with `from_data`, `from_moments`, `from_target` or `from_cost`. With a leading batch axis, the arrays hold
+    many problems of one shape. The test loss is the distance to `truth`, with the covariance `test_cov` (by
     default the training covariance).
 
     **Arguments:**

@@ -33,7 +33,7 @@ ROTATION_INVARIANT = {"descent", "sgd", "momentum", "flow"}
 
 @dataclass(frozen=True)
 class Reduction:
-    r"""A network in fewer coordinates, and the way back.
+    r"""Result of `reduce`: a smaller network with the same dynamics, and the map back to the full one.
 
     **Inputs.** Gradients of $W_1$ have their rows in range($\Sigma$), spanned by the `basis` V (d x r): only $W_1 V$
     moves.
@@ -42,16 +42,16 @@ class Reduction:
 
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
-    where c is 1 unless weight decay shrinks the part that the data never touch. For an update that reads the weights,
-    such as custom decay, the columns of V span that part of $W_1(0)$ too: then the whole first layer is stepped.
+    where $c$ is 1 unless weight decay shrinks the part of $W_1$ that the data never affect. An update that reads the
+    weights, such as a custom decay, changes that part in another way. For such an update the columns of V span it too.
 
     **Attributes:**
 
-    - `full_problem`: the problem as it was given
-    - `full_weights`: the weights as they were given
-    - `weights`: $w_1$ (q, r) and $w_2$ (k, q)
-    - `basis`: $V$, (input, r); None for a plain one
-    - `frame`: $Q$, (hidden, q); None for a plain one
+    - `full_problem`: problem as it was given
+    - `full_weights`: weights as they were given
+    - `weights`: reduced weights, $w_1$ (q, r) and $w_2$ (k, q)
+    - `basis`: $V$, (input, r); None if inputs were not reduced
+    - `frame`: $Q$, (hidden, q); None if the width was not reduced
 
     **Example:**
 
@@ -218,27 +218,33 @@ def reduce(
 
     The trainers reduce automatically. Call it to look at the reduction, or to choose the tolerance of a deep one.
 
-    Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
-    and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
-    all, words up to length `order` are kept: the error falls about tenfold for each letter, and `.error` estimates it.
-    With a tolerance `rtol` in place of an order, as many words are kept as it needs: by their length at depth 3, unless
-    inputs are ten times as many as outputs or the reverse; otherwise by their weight, those that trial descents of the
-    same problem use. Trial descents take small steps, as of a flow, which serve descent up to
-    `ln.stable_learning_rate` too. Steps above half of the largest stable rate need other words: give
-    `learning_rate`, and that descent is tried. (Trainers try their own steps, momentum and decay.) Mini-batches and
-    label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many is
-    left as it is.
+    Two layers reduce exactly, to rounding. So do deeper networks that are orthogonal, balanced or narrow, or that have
+    unequal widths with orthonormal rows or columns.
+
+    For other deep networks, mostly Gaussian ones, the reduction is approximate. It keeps the most important monomials:
+    products of the inner layers, applied to the outer ones. The page "How the reduction of deep networks works" has the
+    details, and `.error` estimates the error.
+
+    - If you give `order`, all monomials up to that degree are kept. The error falls about tenfold with each degree.
+    - If you give `rtol`, as many are kept as this tolerance requires. They are chosen by trial descents with small
+      steps, or by degree: at depth 3, unless there are ten times as many inputs as outputs or the reverse, and for
+      `"sgd"`.
+    - If your learning rate is larger than half of the largest stable rate, give it as `learning_rate`, because larger
+      steps need other monomials. The trainers do this themselves.
+
+    A network that needs too many monomials is left as it is.
 
     **Arguments:**
 
     - `problem`: learning problem
     - `weights`: initial weights, at any width and depth
-    - `order`: length of the longest word kept, beyond two layers; by default as long as `rtol` needs
-    - `rtol`: allowed error of the products relative to the largest, beyond two layers; 1e-8 by default
-    - `learning_rate`: step size of the descent for which `.error` is estimated, beyond two layers; by default small
+    - `order`: largest degree of the monomials that are kept, for three or more layers; by default chosen by `rtol`
+    - `rtol`: allowed error of the products relative to the largest, for three or more layers; 1e-8 by default
+    - `learning_rate`: step size of the descent for which the network is reduced, for three or more layers; by default
+      small
     - `optimizer`: optimizer that will train the network: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label
-      noise too) or `"flow"`, all of which commute with the reduction. Coordinate-wise optimizers such as Adam do not,
-      and raise `ValueError`.
+      noise too) or `"flow"`. Optimizers that treat each weight separately, such as Adam, are not supported and raise
+      `ValueError`.
 
     **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
     networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.

@@ -191,16 +191,17 @@ def unequal_levels(
 
 @representable
 def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
-    r"""Return the products of spectral descent: the target with its singular values clipped, $A(t) = U \min(S, s(t))
-    V^\top$.
+    r"""Return the product over time under spectral descent, which clips the target's singular values.
+
+    $$ A(t) = U \min(S, s(t)) V^\top $$
 
     If you need singular values only, `mode_values` is enough.
 
     **Arguments:**
 
-    - `target`: $Y = U S V^\top$, (output, input), or a `Problem` with whitened inputs, whose target it is
-    - `threshold`: $g = \sigma^2 w \ge 0$
-    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+    - `target`: target matrix $Y = U S V^\top$, (output, input), or a `Problem` with whitened inputs
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$
+    - `times`: canonical times (sums of learning rates), strictly increasing, (time,); the last may be infinite
 
     **Returns** $A(t)$, (time, output, input). **Valid when** `mode_values` is.
 

@@ -81,19 +81,23 @@ def gradient_flow(
       times the limit is needed. `DivergedError` means that the loss is not finite, which can happen for a general cost
       only
 
-    **Tiny initializations.** While a first mode is learned, its rounding, $10^{-16}$, could take the place of modes
-    that are still at $10^{-40}$. If all weights of two layers are that small, each direction is followed on a scale of
-    its own (`linnet.trainers._graded_flow`), for any inputs and costs: to the tolerance, down to a standard deviation
-    of 1e-150.
+    **Tiny initializations.** The first mode that is learned has rounding errors of about $10^{-16}$, which could take
+    the place of modes that are still at $10^{-40}$. If all weights of two layers are tiny, each direction is therefore
+    integrated on a scale of its own (`linnet.trainers._graded_flow`). The result is as accurate as `rtol` requires
+    down to a standard deviation of 1e-150, for any inputs and costs.
 
-    **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
-    that has converged is known in closed form, to rounding (`linnet.trainers._flow_remainder`), for up to 1500 entries
-    of the product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
-    (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
-    fading modes. With weight decay only the implicit solver shortens long flows. Members of a batch end by themselves:
-    one that needs more than 2000 steps holds up the others by its own steps alone, at most `max_steps`, and a fiftieth
-    of them where it cannot arrive. Widths below `in_dim + out_dim` are run at one of a few (`_start.py`): only the
-    first of them is compiled. So are numbers of `times` up to 64.
+    **Returns** a `Trajectory`.
+
+    **Long flows** of the squared loss have two shortcuts:
+
+    - When a flow has nearly converged, its end is computed in closed form, to rounding. This needs a product with at
+      most 1500 entries, and no weight decay (`linnet.trainers._flow_remainder`).
+    - If the fast modes have converged while others fade like $1/t$, an implicit solver takes over. This needs at most
+      1024 weights after the reduction. What is left of the fading modes is accurate to about nine digits
+      (`linnet.trainers._stiff`).
+
+    **Speed.** The networks of a batch stop independently, so one slow network costs only its own steps. Runs that
+    differ only in a width below `in_dim + out_dim`, or in a number of `times` up to 64, share a few compiled programs.
 
     **Example:**
 

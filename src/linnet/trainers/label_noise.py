@@ -50,24 +50,24 @@ def label_noise_descent(
     **Arguments:**
 
     - `problem`: learning problem
-    - `weights`: the initialization; members of a batch see different noise
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: number of steps
-    - `noise_std`: $s$, the standard deviation of the noise on each label as given: one number, or one for each member
-      of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
-    - `key`: an integer seed or a JAX key
-    - `samples`: $n$, for a problem of moments; one made from data knows it
-    - `save_every`: an interval, or a policy of `linnet.trajectories`
-    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
-    - `dtype`: float64 by default, or `"float32"`
-    - `reduce`: whether to run in reduced coordinates: label noise commutes with the reduction, so the weights are the
-      same
-    - `keep`: `"weights"`, `"products"` or `"losses"`
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `DivergedError`, or to say so in the status
-    - `layer_rates`: one for each layer, in units of `learning_rate`
+    - `weights`: initial weights; the networks of a batch see different noise
+    - `learning_rate`: step size $\eta$: one number, one number for each network of a batch, a `Schedule`, or a function
+      of the step
+    - `steps`: number of gradient steps
+    - `noise_std`: standard deviation $s$ of the noise on each label: one number, or one for each network of a batch.
+      The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
+    - `key`: seed, an integer or a JAX key
+    - `samples`: number of samples $n$; required only if the problem was not made from data
+    - `save_every`: interval between saved steps, or a policy of `linnet.trajectories`
+    - `stop`: loss at which to stop early, or a rule of `linnet.trainers.stopping`
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `reduce`: whether to train a small network with the same dynamics; with label noise the reduction is still exact
+    - `keep`: content of a saved state: `"weights"`, `"products"` or `"losses"`
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
+    - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
+    - `layer_rates`: learning rate of each layer as a multiple of `learning_rate`
 
-    **Returns** a `Trajectory`, whose losses are those of the clean labels.
+    **Returns** a `Trajectory`, whose losses are computed with the labels without noise.
 
     The stochastic equation with the same drift and noise is `noise_sde(problem, weights, noise_std=s *
     sqrt(learning_rate / n), ...)`, in canonical time.

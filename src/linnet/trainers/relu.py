@@ -44,24 +44,23 @@ def relu_descent(
 
     $$ f(x) = W_2\,\mathrm{relu}(W_1 x), \qquad L = \frac{1}{2n} \sum_i |y_i - f(x_i)|^2 $$
 
-    A small learning rate follows the gradient flow, with time `learning_rate * step`. The width is never reduced: the
-    activation does not commute with rotations of the hidden units. In the trajectory, `products` are $W_2 W_1$ and not
+    A small learning rate approximates gradient flow, with time `learning_rate * step`. The width is never reduced,
+    because the activation changes if hidden units are rotated. In the trajectory, `products` are $W_2 W_1$ and not
     the predictor.
 
     **Arguments:**
 
     - `data`: a pair `(X, Y)` of samples, (sample, input) and (sample, output) or (sample,); or a problem made from data
-    - `weights`: the initialization; a leading axis is a batch of independent networks on the same samples (or on a
-      batch of them)
-    - `learning_rate`: one number, or one for each member of the batch; a `Schedule`, or a function of the
+    - `weights`: initial weights; a leading axis is a batch of networks, on the same samples or on a batch of samples
+    - `learning_rate`: step size: one number, one number for each network of a batch, a `Schedule`, or a function of the
       step
     - `steps`: number of gradient steps
-    - `save_every`: an interval, or a policy of `linnet.trajectories`
-    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the training loss
-    - `dtype`: float64 by default, or `"float32"`
+    - `save_every`: interval between saved steps, or a policy of `linnet.trajectories`
+    - `stop`: loss at which to stop early, or a rule of `linnet.trainers.stopping` that looks at the training loss
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
     - `device`: `"cpu"` or `"gpu"`
-    - `throw`: whether to raise `DivergedError`, or to say so in the status
-    - `layer_rates`: one for each layer, in units of `learning_rate`
+    - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
+    - `layer_rates`: learning rate of each layer as a multiple of `learning_rate`
 
     **Returns** a `Trajectory`.
 

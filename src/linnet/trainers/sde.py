@@ -75,40 +75,41 @@ def noise_sde(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Simulate paths of the noise process of label noise, with the drift of a problem or, for None, of noise alone.
+    r"""Simulate training with label noise as a stochastic differential equation; return independent paths.
 
-    Its exact moments are in `theories.noise_process`. For discrete steps, use `label_noise_descent`.
+    The exact moments of the process are in `theories.noise_process`. For discrete steps, use `label_noise_descent`.
 
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
-    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. For None as problem $R = 0$ and
-    $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
-    step has $\delta = s\sqrt{\eta/n}$ in canonical time.
+    where $B$ is a Brownian motion of output x input matrices and $\delta$ = `noise_std`. If `problem` is None, there is
+    noise but no drift, as in eq. (4.1): $R = 0$ and $\Sigma = I$. Descent with
+    learning rate $\eta$ and fresh label noise of standard deviation $s$ at each step has $\delta = s\sqrt{\eta/n}$ in
+    canonical time.
 
     **Arguments:**
 
-    - `problem`: the drift and covariance; None for $R = 0$ and $\Sigma = I$
+    - `problem`: learning problem, which gives $R$ and $\Sigma$; None for $R = 0$ and $\Sigma = I$
     - `weights`: initial weights of every path, one network
-    - `times`: canonical, which are kept, (time,)
-    - `step`: the largest step size, or `decreasing(first)`; steps are shortened to land on the times
-    - `key`: an integer seed or a JAX key
+    - `times`: canonical times at which the paths are saved, (time,)
+    - `step`: largest step size, or `decreasing(first)`; steps are shortened to land on the times
+    - `key`: seed, an integer or a JAX key
     - `paths`: number of independent paths; the trajectory always has this batch axis, even for one path
-    - `noise_std`: $\delta$
+    - `noise_std`: strength of the noise, $\delta$
     - `increments`: increments of the Brownian motion, instead of random ones
-    - `dtype`: float64 by default, or `"float32"`
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `DivergedError`, or to say so in the status
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
+    - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
 
     **Returns** a `Trajectory`, with the paths as its batch.
 
     **Scheme:** Euler-Maruyama, of strong order 1/2 and weak order 1. The noise does not commute, so Milstein's scheme
     would need Levy areas, and without them is no better than this one.
 
-    **Sampling means:** second moments grow like $e^{\sqrt{d}\,t}$ but a typical path does not, so after a time of
-    about one the mean square is carried by paths too rare to be sampled. Medians and logarithms are safe.
+    **Sampling means:** second moments grow like $e^{\sqrt{d}\,t}$, but typical paths grow more slowly. After a time of
+    about one, a few paths that are too rare to be sampled determine the mean square. Use medians or logarithms instead.
 
-    **Reference:** Varre et al. 2023, eq. (4.1), section 4.1 and Appendix D (where $\Sigma^{1/2}$ appears and the clock
-    counts steps).
+    **Reference:** Varre et al. 2023, eq. (4.1), section 4.1 and Appendix D (which has $\Sigma^{1/2}$ and counts time in
+    steps).
 
     **Example:**
 

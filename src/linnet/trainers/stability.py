@@ -12,15 +12,16 @@ from linnet.reductions.reduction import check_match, refuse_diverged
 
 @representable
 def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
-    r"""Return a learning rate at which descent is stable, at initialization and at its end; None for a general cost.
+    r"""Return a learning rate at which gradient descent is stable at its beginning and at its end.
 
     It is safe rather than large. `forecasts.largest_stable_rate` finds the boundary by training.
 
-    Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$
-    plus the residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of
-    the conserved imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures:
-    half of the limit. Of deeper networks both curvatures are bounded by the norms of the layers, at the end by
-    $|W_l|^2 + |A_*|^{2/L}$.
+    Descent is stable if the learning rate is below 2 over the largest curvature. This curvature is at most
+    $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$ plus the norm of the residual. At the end the layers satisfy
+    $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, where $m$ is the norm of the conserved imbalance and $a$ the norm of the
+    solution. The function computes this bound at the beginning
+    and at the end, and returns 1 over the larger one, which is half of the limit. For deeper networks both curvatures
+    are bounded by the norms of the layers, at the end by $|W_l|^2 + |A_*|^{2/L}$.
 
     **Arguments:**
 

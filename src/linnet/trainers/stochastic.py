@@ -52,23 +52,23 @@ def stochastic_descent(
 
     **Arguments:**
 
-    - `problem`: made from data
-    - `weights`: the initialization; members of a batch see different mini-batches
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
-    - `steps`: number of steps
-    - `batch_size`: $b$, drawn without replacement, independently from step to step
-    - `key`: an integer seed or a JAX key
-    - `save_every`: an interval, or a policy of `linnet.trajectories`
-    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
-    - `dtype`: float64 by default, or `"float32"`
-    - `reduce`: whether to run in reduced coordinates: mini-batches commute with the reduction, so the weights are the
-      same
-    - `keep`: `"weights"`, `"products"` or `"losses"`
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `DivergedError`, or to say so in the status
-    - `layer_rates`: one for each layer, in units of `learning_rate`
+    - `problem`: learning problem made from data (`Problem.from_data`)
+    - `weights`: initial weights; the networks of a batch see different mini-batches
+    - `learning_rate`: step size $\eta$: one number, one number for each network of a batch, a `Schedule`, or a function
+      of the step
+    - `steps`: number of gradient steps
+    - `batch_size`: number $b$ of samples in a mini-batch; they are drawn without replacement, anew at each step
+    - `key`: seed, an integer or a JAX key
+    - `save_every`: interval between saved steps, or a policy of `linnet.trajectories`
+    - `stop`: loss at which to stop early, or a rule of `linnet.trainers.stopping`
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `reduce`: whether to train a small network with the same dynamics; with mini-batches the reduction is still exact
+    - `keep`: content of a saved state: `"weights"`, `"products"` or `"losses"`
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
+    - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
+    - `layer_rates`: learning rate of each layer as a multiple of `learning_rate`
 
-    **Returns** a `Trajectory`, whose losses are those of all samples.
+    **Returns** a `Trajectory`, whose losses are averages over all samples and not over mini-batches.
 
     **Example:**
 

@@ -43,10 +43,10 @@ class Status:
 
     **Attributes:**
 
-    - `reason`: `"completed"`, a stopping rule's word, or a failure; an array of them for a batch
+    - `reason`: `"completed"`, the reason of a stopping rule, or a failure; for a batch an array of them
     - `steps`: number of steps taken
-    - `uncertain_from`: the step from which on rounding may decide where it goes, as spectral descent notes; -1 for
-      those of a batch without one, None if there is none at all
+    - `uncertain_from`: first step at which rounding may change the run, reported by spectral descent; None if there
+      is no such step. For a batch, an array with -1 for networks without one
 
     **Example:**
 

@@ -28,17 +28,17 @@ class Trajectory:
 
     **Attributes:**
 
-    - `times`: canonical, (time,), or (time, batch) where the step differs within the batch
-    - `steps`: the saved steps, (time,); None for a flow
+    - `times`: canonical times, (time,), or (time, batch) if the learning rate differs within the batch
+    - `steps`: numbers of the saved steps, (time,); None for a flow
     - `loss`: training loss, (time, [batch])
-    - `status`: why and when the run ended; a member of a batch that stops before the others rests in its last state
-    - `reduction`: the coordinates in which it was computed
-    - `kept`: the saved states in those coordinates, by name
-    - `rest`: the factor $c$ of what the data never touch, (time, [batch])
+    - `status`: why and when the run ended; a network of a batch that stops before the others keeps its last state
+    - `reduction`: reduced coordinates in which the run was computed
+    - `kept`: saved states in those coordinates, by name
+    - `rest`: factor $c$ by which weights that the data never affect have decayed, (time, [batch])
     - `attributes`: record of how the run was made
 
-    `.products` $W_2 W_1$ and `.weights` are lifted on demand; `.test_loss` needs a truth; `.to_dataset()` is an xarray
-    dataset.
+    `.products` and `.weights` are computed on demand. `.test_loss` needs a problem with a `truth`. `.to_dataset()`
+    returns an xarray dataset.
 
     **Example:**
 

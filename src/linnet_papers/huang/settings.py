@@ -30,8 +30,6 @@ LARGE: Size = {"dim": DIM, "width": WIDTH}
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # v_0/(sigma_0 sqrt(log m)): all inside the printed assumption
 MARGINS = (MARGIN, 1.0)  # 1: the start at the limit of conditions (2) and (3), all constants 1
 SIGNALS = (1.0, 0.3, 0.1, 0.03)  # |beta|, down to where (6), tr(Sigma)|beta|^2 = Omega(1), ends
-FEATURE_START = 1 / 400  # v_0^2 over sqrt(gamma)/tr: below it the layers are within 5% when 5% of the loss is lost
-DOMINANT = 3.0  # from this ratio on v_0 is well above sigma_0 sqrt(log m): the condition that the paper lacks
 
 # Where stages end on runs that are not inside the assumption, whose alignments pass 1 in the first step: Figure 1's
 # vertical line, "the loss is barely optimized" before it.
@@ -47,9 +45,7 @@ RELU_GROWTH = 0.1
 
 # Words that several claims share.
 RATIO = r"$v_0/(\sigma_0 \sqrt{\log m})$"
-DOMINATES = r"$v_0$ is well above $\sigma_0 \sqrt{\log m}$"
 ASSUMED = "Assumption 4.1, as printed"
-ASSUMED_AND_DOMINANT = rf"{ASSUMED} (corrected: and $v_0$ well above $\sigma_0 \sqrt{{\log m}}$)"
 SECTION_SIX = (
     r"synthetic data of section 6: $m = 1024$, $d = 10\,000$, $n = 10$, $\eta = 0.1$, $\sigma_0 = 0.01$, "
     "$v_0 = 0.001$, at this size in quick mode too"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import pickle
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -302,4 +303,5 @@ def test_claims_about_cifar_take_the_copy_that_is_given(tmp_path, monkeypatch):
     assert {pictures.name for pictures in section_6._pictures()} == set(section_6.OTHER_SETS)
     monkeypatch.setattr(section_6, "data_folder", lambda: str(tmp_path))
     (pictures,) = section_6._pictures()
-    assert section_6._share_of_cifar({f"{pictures.name}, raw": None, "digits, raw": None}) == 0.5
+    runs: Any = {f"{pictures.name}, raw": None, "digits, raw": None}
+    assert section_6._share_of_cifar(runs) == 0.5

@@ -15,7 +15,7 @@ from linnet.theories import lazy_active
 from linnet_papers.reproduction import Trial
 from linnet_papers.testing import Error, Mutation, always, argument, result, scaled, times, wrong
 from linnet_papers.tu import misprints
-from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy, stages
+from linnet_papers.tu.claims import alignment, appendix_b, descent, figures, lazy
 from linnet_papers.tu.grids import border, plane, published, regions, timeline, widths
 
 TRIAL = Trial(quick=True)
@@ -180,7 +180,7 @@ MUTATIONS = {
     ),
     "stage-lazy": Mutation("stage-lazy", wrong(timeline, "threshold_of", lambda right: lambda dim, gammas: 0.1 * dim)),
     "alignment-early": Mutation("alignment-early", trained(timeline, defect=along_dims("defect", 0.5))),
-    "alignment-rate": Mutation("alignment-rate", wrong(stages, "threshold_of", lambda right: lambda *a: 2 * right(*a))),
+    "alignment-rate": Mutation("alignment-rate", scaled(lazy_active, "alignment_defect", 4.0)),
     "alignment-kept": Mutation("alignment-kept", trained(timeline, defect=along_dims("defect", 0.5))),
     "noise-behind": Mutation("alignment-kept", trained(timeline, singular_values=louder_noise)),
     "lazy-values": Mutation("lazy-values", trained(timeline, singular_values=noise_still_from_the_threshold)),

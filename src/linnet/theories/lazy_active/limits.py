@@ -135,7 +135,7 @@ def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLi
 
     **Arguments:**
 
-    - `targets`: $s^* \ge 0$, (mode,)
+    - `targets`: strengths $s^* \ge 0$ of the modes in the target, (mode,)
     - `initial_values`: $s_0$, (mode,)
     - `times`: canonical, (time,)
 
@@ -173,8 +173,8 @@ def aligned_modes(
 
     **Arguments:**
 
-    - `targets`: $s^* \ge 0$, (mode,)
-    - `initial_values`: $s_0$, of any sign, (mode,)
+    - `targets`: strengths $s^* \ge 0$ of the modes in the target, (mode,)
+    - `initial_values`: initial strengths $s_0$, of any sign, (mode,)
     - `threshold`: $g$
     - `times`: canonical, (time,)
 
@@ -268,8 +268,7 @@ def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray
 def crossing_times(
     targets: ArrayLike, initial_values: ArrayLike, threshold: float, level: float | None = None
 ) -> Float[np.ndarray, " mode"]:
-    r"""Return the times at which aligned singular values reach a level (by default the threshold $g$); infinite if
-    never.
+    r"""Return the times at which aligned singular values reach a level, by default the threshold $g$.
 
     For measured curves, use `observables.crossing_time`.
 
@@ -278,13 +277,13 @@ def crossing_times(
 
     **Arguments:**
 
-    - `targets`: $s^* \ge 0$, (mode,)
-    - `initial_values`: $s_0$, of any sign, (mode,)
-    - `threshold`: $g$
+    - `targets`: strengths $s^* \ge 0$ of the modes in the target, (mode,)
+    - `initial_values`: initial strengths $s_0$, of any sign, (mode,)
+    - `threshold`: threshold $g$
     - `level`: strength that is crossed; the threshold by default
 
-    **Returns** the canonical times, (mode,); infinite where the level lies above the target, 0 for a mode that starts
-    above it.
+    **Returns** the canonical times, (mode,); infinite if the level is above the target, and 0 if the initial strength
+    is above the level.
 
     **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
 

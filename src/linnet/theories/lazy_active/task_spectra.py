@@ -101,12 +101,12 @@ class TaskSpectrum:
 def task_spectrum(problem: Problem) -> TaskSpectrum:
     r"""Compute the spectrum of a problem with whitened inputs, by one SVD of its target.
 
-    Make it once and pass it to `predicted_diagram` if you compute several diagrams of one task.
+    Compute it once and pass it to `predicted_diagram` if you compute several diagrams of one task.
 
     **Arguments:**
 
-    - `problem`: learning problem with $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), no batch
-      axis, and a `truth` where test errors are wanted
+    - `problem`: learning problem with $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), without a
+      batch axis; test errors also need its `truth`
 
     **Returns** a `TaskSpectrum`.
 

@@ -41,24 +41,24 @@ def asymptotic(
 
     For a given data set, use `error_over_time`.
 
-    The flow of `error_over_time` is a spectral filter of the sample covariance whose clock needs only
-    $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
+    The flow of `error_over_time` is a spectral filter of the sample covariance, and its time scale depends on the data
+    only through $c^T h(S)\, c$. The time scale and both errors are therefore integrals of one or two resolvents.
 
     **Arguments:**
 
     - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
     - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
-    - `samples`: n
-    - `threshold`: $g$ of `product_over_time`
-    - `times`: canonical, (time,)
+    - `samples`: number of samples $n$
+    - `threshold`: threshold $g$, as in `product_over_time`
+    - `times`: canonical times, (time,)
     - `noise_variance`: variance of the noise on the labels
     - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default
 
-    **Returns** a `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
+    **Returns** an `ErrorOverTime`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
-    **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Where n is the
-    rank the spectrum reaches zero: a finite problem follows the limit until its smallest eigenvalue, about $1/n^2$ of
-    the mean one, is learned, while the limit goes on for ever.
+    **Valid when** there are many inputs, and a number of samples of the same order; the error for a finite problem is
+    $O(1/n)$. If $n$ equals the rank, the spectrum of the limit reaches zero, so the limit never stops learning. A
+    finite problem follows it until its smallest eigenvalue, about $1/n^2$ of the mean eigenvalue, is learned.
 
     **Reference:** own result; the equivalents are those behind the risk of ridge regression.
 

@@ -84,9 +84,9 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
     $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
-    Written without the terms that cancel, with $h = \sqrt{\cdot^2 + \gamma^2}$ and
-    $\delta = \sinh^{-1}(x/\gamma) - \sinh^{-1}(y/\gamma)$: $\tfrac12 \sum_i x \delta - (h(x) - h(y))$, or for near
-    points $\tfrac12 \sum_i 2 h(x) \sinh^2(\delta/2) - x (\sinh\delta - \delta)$.
+    To avoid cancellation it is computed with $h = \sqrt{\cdot^2 + \gamma^2}$ and
+    $\delta = \sinh^{-1}(x/\gamma) - \sinh^{-1}(y/\gamma)$, as $\tfrac12 \sum_i x \delta - (h(x) - h(y))$, or if $x$ is
+    close to $y$ as $\tfrac12 \sum_i 2 h(x) \sinh^2(\delta/2) - x (\sinh\delta - \delta)$.
 
     **Arguments:**
 

@@ -178,7 +178,7 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
 def alpha_velocity(
     alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
 ) -> Float[np.ndarray, "output input"]:
-    r"""Return the velocity of `alpha` by its matrix Riccati equation, in the canonical orientation (output, input).
+    r"""Return the velocity of `alpha` by its matrix Riccati equation, with shape (output, input).
 
     Integrate it to follow training in this variable.
 

@@ -158,9 +158,9 @@ def quadratic_form(trial: Trial) -> Rows:
     "$1 - O(n^{-2})$.",
     assumes=r"noise variance at most $8 n \lvert \beta \rvert^2$",
     tried=DRAWS,
-    correction=r"it holds where the noise is well below $\lvert \beta \rvert^2$ (a tenth of it at most): "
+    correction=r"it holds where the noise is well below $\lvert \beta \rvert^2$ (a twentieth of it at most): "
     r"$\lvert y \rvert^2$ is $\lvert \beta \rvert^2 + \sigma_y^2$ times a chi-squared number",
-    region={"samples": Range(5, 1000, log=True, whole=True), "noise": Range(0, 0.1)},
+    region={"samples": Range(5, 1000, log=True, whole=True), "noise": Range(0, 0.05)},
 )
 def size_of_gamma(trial: Trial) -> Rows:
     rows = lemmas.rows(trial)
@@ -187,7 +187,7 @@ def size_of_gamma(trial: Trial) -> Rows:
     yield corrected(
         "$n^2$ times the fraction that fails by the chi-squared law, over the region",
         {label: failing(**setting) for label, setting in trial.region(30).items()},
-        at_most(100.0, "$1 - O(n^{-2})$ with a constant: it is largest near $n = 30$, 45 to 63, and goes to zero"),
+        at_most(100.0, "$1 - O(n^{-2})$ with a constant: by the law it is 65 at most, near $n = 43$, and goes to zero"),
     )
     for noise in lemmas.NOISES:
         words = rf"noise {noise:g} times $n \lvert \beta \rvert^2$"

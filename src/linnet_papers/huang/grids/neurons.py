@@ -49,11 +49,6 @@ def read_by_start(results: Dataset, axis: str, label: str, read: Callable[[Datas
     return by_name(rows)
 
 
-def where_dominant(values: dict[str, float]) -> dict[str, float]:
-    """Return the values at ratios where v_0 dominates: those that the correction speaks of."""
-    return {key: value for key, value in values.items() if float(key.split()[0]) >= settings.DOMINANT}
-
-
 def where_well_inside(values: dict[str, float]) -> dict[str, float]:
     """Return the values of networks whose start is a tenth of what the conditions allow with all constants 1."""
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}

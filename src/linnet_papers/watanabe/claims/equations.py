@@ -111,7 +111,7 @@ def flow(trial: Trial) -> Rows:
     says=r"For many samples the empirical moments (8) tend to $\Sigma$ and $\Sigma \beta$, the mean square of the "
     r"labels to $1 + \rho A^2$, and a network's trajectory to the population's.",
     assumes="Gaussian inputs by (1), labels by (2), finite $d$",
-    tried=r"moments at three pairs of spike and alignment, 40 data sets of $n$ = 100, 1000, 10 000; networks of "
+    tried=r"moments at three pairs of spike and alignment, 100 data sets of $n$ = 100, 1000, 10 000; networks of "
     rf"{NETWORK}, $s = 10^{{-5}}$ at {AT_PAIR} with $n$ = 1000 and 100 000, six data sets each",
 )
 def many_samples(trial: Trial) -> Rows:
@@ -125,7 +125,7 @@ def many_samples(trial: Trial) -> Rows:
         wanted = {"covariance": sigma, "correlation": sigma @ beta, "power": np.array(label_power(spike, alignment))}
         gaps: dict[str, list[float]] = {name: [] for name in wanted}
         for n in sizes:
-            inputs = [spiked_inputs(random, n, spike, 6) for _ in range(40)]
+            inputs = [spiked_inputs(random, n, spike, 6) for _ in range(100)]
             draws = [(*empirical_moments(X, X @ beta), np.mean((X @ beta) ** 2)) for X in inputs]
             drawn = dict(zip(wanted, map(np.array, zip(*draws)), strict=True))
             for name, limit in wanted.items():
@@ -147,7 +147,7 @@ def many_samples(trial: Trial) -> Rows:
     yield printed(
         "exponent of $n$ in the distance of each moment from its limit",
         exponents,
-        within(0.1, "means of $n$ independent terms; 40 data sets leave a scatter of 0.03", of=-0.5),
+        within(0.1, "means of $n$ independent terms; 100 data sets leave a scatter of 0.02", of=-0.5),
     )
     yield printed(
         "distance of the mean at the largest $n$ from its limit, in standard errors",
