@@ -92,7 +92,16 @@ def test_weight_decay_of_two_layers_of_unequal_size():
 def test_a_formula_that_gives_up_leaves_the_others():
     """One with weight decay raised `ArithmeticError` where its integration was too stiff."""
     weights = ln.inits.reduced_gaussian(key=0, in_dim=1, out_dim=1, width=10**6, stds=3e-3)
-    try:
-        ln.predict(ln.Problem.from_target([[6e-6]]), weights, [0.0, 2e5], weight_decay=6e-7)
-    except ln.NoFormulaError as error:
-        assert "numbers: that can be computed" in str(error)
+    prediction = ln.predict(ln.Problem.from_target([[6e-6]]), weights, [0.0, 2e5], weight_decay=6e-7)
+    assert prediction.formula.name == "self-consistent, integrated"
+
+
+def test_a_mode_beyond_its_target_falls():
+    problem = ln.Problem.from_target([[2.0]])
+    weights = ln.Weights([[5.0]], [[5.0]])
+    run = ln.gradient_descent(
+        problem, weights, learning_rate=0.001, steps=4000, save_every=400, update=SpectralDescent()
+    )
+    prediction = ln.predict(problem, weights, run.times, update=SpectralDescent(), learning_rate=0.001)
+    assert_allclose(prediction.products, run.products, atol=0.02)
+    assert prediction.difference(run).covered and run.products[-1, 0, 0] < 3

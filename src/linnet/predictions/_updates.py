@@ -43,6 +43,7 @@ def _spectral(task: Task) -> Answer:
     wide = Assumption("modes", "of units of their own", found, task.weights.width >= modes and spread < 1)
     if not wide.met:
         return Answer((*assumptions, wide))
+    sign = np.where(own > values, -1.0, 1.0)  # modes beyond their targets fall, as others rise
     common = float(np.linalg.svd(_directions(into) + _directions(out), compute_uv=False)[-1])
     found = f"sum of their directions at least {common:.2g}"
     apart = Assumption("layers", "not opposed along the target", found, common > OPPOSED)
@@ -52,15 +53,15 @@ def _spectral(task: Task) -> Answer:
     def levels(own: np.ndarray, grown: float = 1.0, speed: float = 1.0) -> np.ndarray:
         one, two = (np.sqrt(grown) * size for size in sizes)
         paced = speed * rates[0], speed * rates[1]
-        return np.asarray(spectral_descent.unequal_levels(one, two, paced, task.times, initial=own))
+        return np.asarray(sign * spectral_descent.unequal_levels(one, two, paced, task.times, initial=sign * own))
 
     def strengths(level: np.ndarray) -> np.ndarray:
-        return np.minimum(level, np.maximum(values, own))
+        return np.where(sign < 0, np.maximum(level, values), np.minimum(level, values))
 
     reached = levels(own)
     rest = task.product - (left * own) @ right
     most = float(np.linalg.norm(rest, 2))
-    fading = np.clip(1 - (reached - own).max(axis=1) / max(most, 1e-300), 0.0, 1.0)
+    fading = np.clip(1 - np.abs(reached - own).max(axis=1) / max(most, 1e-300), 0.0, 1.0)
     products = (left * strengths(reached)[:, None, :]) @ right + fading[:, None, None] * rest
     limit = sizes[0] * sizes[1]
     others = [levels(np.clip(own + most, -limit, limit)), levels(np.clip(own - most, -limit, limit))]
@@ -73,7 +74,11 @@ def _spectral(task: Task) -> Answer:
     step = task.learning_rate * speed / (1 - getattr(task.update, "momentum", 0.0))
     largest = max(float(np.abs(products).max()), 1e-300)
     source = "overlaps of the modes, the initial product, and the length of a step with its momentum"
-    return Answer((*assumptions, wide, apart), products, max((changes + step) / largest, ROUNDING), source)
+    share = (changes + step) / largest
+    share /= max(
+        1 - share, 0.1
+    )  # it is a share of what is trained, which is less than this product if that is too large
+    return Answer((*assumptions, wide, apart), products, max(share, ROUNDING), source)
 
 
 def _directions(layer: np.ndarray) -> np.ndarray:
