@@ -42,7 +42,7 @@ def asymptotic(
     For a given data set, use `error_over_time`.
 
     In a rescaled time, the flow of `error_over_time` is a spectral filter of the sample covariance. The rescaled time
-    depends on the data only through $c^T h(S)\, c$, so this time and both errors are integrals of one or two resolvents.
+    depends on the data only through $c^T h(S)\, c$, so it and both errors are integrals of one or two resolvents.
 
     **Arguments:**
 
