@@ -15,20 +15,20 @@ from linnet.inits.weights import Weights
 def balanced(product: ArrayLike, imbalance: float = 0.0, *, depth: int = 2, width: int | None = None) -> Weights:
     r"""Return weights with $W_L \cdots W_1$ = `product` and $W_l W_l^T = W_{l+1}^T W_{l+1}$ for all $l$.
 
-    Take it to compare with theories of balanced networks, such as `theories.deep.balanced_modes`. Networks in practice
-    start from `gaussian`.
+    Use it to compare training with theories of balanced networks, such as `theories.deep.balanced_modes`. For the
+    initialization of networks in practice, use `gaussian`.
 
     With `product` $= U S V^T$: $W_1 = S^{1/L} V^T$, $W_L = U S^{1/L}$, and $S^{1/L}$ between them.
 
     Two layers may have an `imbalance`, $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity. With $g$ =
     |`imbalance`|/2 the stronger layer has the singular values $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one
-    $S/b$ (never $\sqrt{-g + \dots}$, which cancels). A positive imbalance exists up to width `input`, a negative one
-    up to width `output`, and zero for any width of at least the rank.
+    $S/b$ (never $\sqrt{-g + \dots}$, which cancels). A positive imbalance requires a width of at most `input`, a
+    negative one a width of at most `output`, and zero only a width of at least the rank.
 
     **Arguments:**
 
-    - `product`: $U S V^T$, ([batch,] output, input)
-    - `imbalance`: $\pm 2g$, the multiple of the identity, for two layers only; 0 is a balanced network
+    - `product`: initial product $U S V^T$, ([batch,] output, input)
+    - `imbalance`: factor $\pm 2g$ of the identity, for two layers only; 0 gives a balanced network
     - `depth`: number of layers $L$
     - `width`: hidden width, at least the rank; min(output, input) by default
 

@@ -81,11 +81,11 @@ def orthogonal_layers(
     - `out_dim`: number of outputs $k$
     - `width`: hidden width, one number or `depth - 1` of them
     - `depth`: number of layers $L$
-    - `scales`: singular value of each layer, one number or one for each
+    - `scales`: singular value of each layer, one number for all layers or one for each
     - `key`: an integer seed or a JAX key; directions are uniform
 
-    **Returns** `Weights`. With hidden layers of one width, at least in_dim + out_dim, they reduce exactly to that width
-    at every depth.
+    **Returns** `Weights`. If all hidden layers have the same width, and it is at least in_dim + out_dim, they reduce
+    exactly to width in_dim + out_dim at every depth.
 
     **Reference:** Saxe et al. 2014, section 3.
 

@@ -17,15 +17,16 @@ def asymptotic_spectrum(
     r"""Return the singular modes of $Y = A^* + E$ for a low-rank signal and independent noise, in the limit of large
     dimensions.
 
-    It needs no matrix, so a million inputs are no problem. For a given matrix, use `task_spectrum`.
+    It needs no matrix, so a million inputs cost no more than ten. For a given matrix, use `task_spectrum`.
 
-    In units of `noise_std` times the root of the larger side, with $b$ the smaller side over the larger one, a strength
-    $x > b^{1/4}$ of the truth gives an outlier
+    Strengths are in units of `noise_std` times the square root of the larger dimension, and $b$ is the smaller
+    dimension divided by the larger one. A signal of strength $x > b^{1/4}$ gives an outlier
 
     $$ y = \sqrt{(x + 1/x)(x + b/x)}, \qquad (u^\top A^* v)^2 = x^2\,
        \Big(1 - \frac{b\,(1 + x^2)}{x^2 (x^2 + b)}\Big)\Big(1 - \frac{b + x^2}{x^2 (x^2 + 1)}\Big); $$
 
-    below it, and for what an outlier leaves, the truth is spread over the bulk, $s^2 = 1 + b + 2\sqrt b \cos\varphi$:
+    A weaker signal, and the part of a stronger one that is not in its outlier, is spread over the bulk,
+    $s^2 = 1 + b + 2\sqrt b \cos\varphi$:
 
     $$ \sum_i f(s_i)\, u_i^\top A^* v_i = \frac2\pi \int_0^\pi f(s)\,
        \frac{\kappa \sqrt b\, \sin^2\varphi}{s\,(1 + \kappa^2 - 2\kappa\cos\varphi)}\, d\varphi,
@@ -33,20 +34,20 @@ def asymptotic_spectrum(
 
     **Arguments:**
 
-    - `strengths`: the singular values of $A^*$, (rank,)
-    - `dim`: $d$, or (outputs, inputs)
+    - `strengths`: singular values of the signal $A^*$, (rank,)
+    - `dim`: dimension $d$ of a square matrix, or the pair (outputs, inputs)
     - `noise_std`: standard deviation of the entries of $E$
-    - `points`: number of nodes of the bulk; every node represents a number of modes, its multiplicity
+    - `points`: number of nodes for the bulk; each node stands for several modes (its multiplicity)
 
-    **Returns** a `TaskSpectrum` (`.values`, `.overlaps`, `.multiplicities`), which `predicted_diagram` takes for a
-    problem.
+    **Returns** a `TaskSpectrum` (`.values`, `.overlaps`, `.multiplicities`), which `predicted_diagram` accepts in place
+    of a problem.
 
     The bulk is scaled by $1 + O(1/d)$ so that the mean of $|Y|_F^2$ is exact.
 
-    **Valid when** the rank is small compared with the dimensions. Outliers fluctuate by about `noise_std`, the bulk's
-    edge by $d^{-2/3}$ of itself.
+    **Valid when** the rank is small compared with the dimensions. In a finite matrix, outliers fluctuate by about
+    `noise_std`, and the edge of the bulk by a fraction $d^{-2/3}$.
 
-    **Reference:** Benaych-Georges and Nadakuditi 2012 for outliers and overlaps; the bulk's share is ours.
+    **Reference:** Benaych-Georges and Nadakuditi 2012 for outliers and overlaps; the part in the bulk is our own.
 
     **Example:**
 

@@ -92,7 +92,7 @@ def lazy_descent(
 
 @representable
 def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
-    """Return the squared error of the mean product on the lazy way to $A^* + E$, a floor for the mean test error.
+    """Return the squared error of the mean product during lazy training, a lower bound for the mean test error.
 
     If the minimum test loss is near this floor, a smaller initialization may help.
 
@@ -102,12 +102,12 @@ def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -
 
     - `truth`: $A^*$, (output, input)
     - `noise`: $E$, (output, input)
-    - `remaining`: the fraction $q^n$ of the way that is left, (state,)
+    - `remaining`: fraction $q^n$ of the target that is not yet learned, (state,)
 
     **Returns** $|E[A] - A^*|_F^2$, (state,).
 
-    **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$: the same on average over $E$, another number
-    for one $E$.
+    **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$. This makes no difference on average over
+    $E$, but it does for a single $E$.
 
     **Example:**
 

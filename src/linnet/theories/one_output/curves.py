@@ -142,16 +142,16 @@ class ErrorOverTime:
 def error_over_time(problem: Problem, threshold: float, times: ArrayLike | None = None) -> ErrorOverTime:
     """Compute training loss, test loss and the best stopping time of a network with one output, from one SVD.
 
-    One SVD replaces training, so you can vary noise, covariance and initialization quickly. For several outputs, use
+    One SVD replaces training, so it is fast to vary noise, covariance and initialization. For several outputs, use
     `theories.lazy_active.integrate`.
 
     **Arguments:**
 
     - `problem`: learning problem with one output; the test error needs its `truth`
-    - `threshold`: $g$ of `product_over_time`
-    - `times`: canonical, (time,); by default 400 that cover the whole run on a logarithmic scale
+    - `threshold`: threshold $g$, as in `product_over_time`
+    - `times`: canonical times, (time,); by default 400 times that cover the whole run on a logarithmic scale
 
-    **Returns** a `ErrorOverTime`.
+    **Returns** an `ErrorOverTime`.
 
     **Example:**
 

@@ -41,8 +41,8 @@ def asymptotic(
 
     For a given data set, use `error_over_time`.
 
-    The flow of `error_over_time` is a spectral filter of the sample covariance, and its time scale depends on the data
-    only through $c^T h(S)\, c$. The time scale and both errors are therefore integrals of one or two resolvents.
+    In a rescaled time, the flow of `error_over_time` is a spectral filter of the sample covariance. The rescaled time
+    depends on the data only through $c^T h(S)\, c$, so it and both errors are integrals of one or two resolvents.
 
     **Arguments:**
 

@@ -145,10 +145,9 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 
 @representable
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""Return the predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of
-    `alpha`.
+    r"""Return the product that belongs to `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$.
 
-    With weights at hand, `weights.product` is the same.
+    This is the inverse of the function `alpha`. If you have the weights, use `weights.product`.
 
     **Arguments:**
 
@@ -211,9 +210,9 @@ def alpha_velocity(
 
 
 def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""Return the times at which modes jump as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+    r"""Return the times at which modes rise in the limit $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
 
-    At finite $\gamma$ the half-way times are `half_times`.
+    For a finite $\gamma$, use `half_times`.
 
     **Arguments:**
 
@@ -241,12 +240,12 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
 
 @representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""Return the time at which each mode has half of its final value, exactly, for whitened data.
+    r"""Return the exact time at which each mode reaches half of its final value, for whitened data.
 
-    As $\gamma \to 0$ they approach `activation_times`.
+    In the limit $\gamma \to 0$, use the simpler `activation_times`.
 
-    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
-    plus $\ln(2s)/(2s)$.
+    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ the time approaches
+    `activation_times` plus $\ln(2s)/(2s)$.
 
     **Arguments:**
 

@@ -45,7 +45,7 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
 
 @representable
 def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
-    r"""Return the distance of two layers from stationarity of (3.1), the largest of four norms.
+    r"""Return how far two layers are from a stationary point of (3.1), as the largest of four norms.
 
     For a certificate of the global minimum, use `duality_gap`.
 
