@@ -98,7 +98,7 @@ def _refuse_text(frame: pd.DataFrame, names: list[str], drop_too: Callable[[list
         return
     if len(frame) == 0:
         raise ValueError("a table must have at least 2 rows to learn from: got 0.")
-    examples = [f"{n!r} ({frame.iloc[0, names.index(n)]!r})" for n in wrong]
+    examples = [f"{n!r} ({_example(frame.iloc[:, names.index(n)])})" for n in wrong]
     if target:
         hold = "hold" if len(wrong) > 1 else "holds"
         raise ValueError(
@@ -106,6 +106,20 @@ def _refuse_text(frame: pd.DataFrame, names: list[str], drop_too: Callable[[list
             "(`target`, --target), or make a column of 0 and 1 for each class (`pandas.get_dummies`)."
         )
     raise ValueError(_text_in_inputs_error(frame, names, wrong, examples, drop_too))
+
+
+def _example(column: pd.Series) -> str:
+    """Return the first entry that does not read as a number, or the first of all, at most 40 characters of it."""
+    texts = (entry for entry in column if isinstance(entry, str) and not _reads_as_number(entry))
+    entry = next(texts, column.iloc[0])
+    return repr(f"{entry[:39]}…" if isinstance(entry, str) and len(entry) > 40 else entry)
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def _text_in_inputs_error(
@@ -118,7 +132,7 @@ def _text_in_inputs_error(
     more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _reason_to_drop(frame.iloc[:, i], n))}
     held = f"columns {list_names(examples)} hold text or dates"
     if len(wrong) == 1:
-        held = f"column {wrong[0]!r} holds text or dates ({frame.iloc[0, names.index(wrong[0])]!r})"
+        held = f"column {wrong[0]!r} holds text or dates ({_example(frame.iloc[:, names.index(wrong[0])])})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     them = "it" if len(wrong) == 1 else "them"
     return f"{held}: turn {them} into numbers, or leave {them} out ({drop_too([*wrong, *more])}){also}."
