@@ -66,11 +66,11 @@ def test_commas_before_three_digits_are_not_guessed(tmp_path, text):
     assert 1.234 in np.abs(read(path).inputs)
 
 
-def test_the_curve_of_scales_is_the_one_the_page_shows():
-    import docs.draw_start_scale as page
-
-    X, y = page.along_a_spike()
-    curve = page.curves()["a target along a spike, in noise"]
+def test_standardizing_columns_hides_a_strong_direction():
+    """Standardized, a spike along which the target lies is divided by its own strength."""
+    problem = ln.problems.spiked_covariance(100, spike=20.0, alignment=1.0, samples=200, noise_std=21**0.5, key=0)
+    X, y = problem.inputs, problem.outputs
+    curve = threshold_curve(ln.forecasts.all_folds(X, y, preprocess="center"))
     assert curve.mean[[0, -1]] == pytest.approx([0.518, 0.521], abs=6e-4)
     standardized = threshold_curve(ln.forecasts.all_folds(X, y))
     assert standardized.mean.min() == pytest.approx(0.7166, abs=6e-4)
