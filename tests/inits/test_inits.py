@@ -132,10 +132,3 @@ def test_signed_has_the_paper_scaling():
 def test_nonsense_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_a_key_without_its_name_is_refused_with_what_to_write():
-    with pytest.raises(
-        TypeError, match=r"by keyword, `key` too: got 7 without a name\. Write gaussian\(key=7, \.\.\.\)"
-    ):
-        ln.inits.gaussian(7, width=4, stds=1.0, **SHAPE)

@@ -120,7 +120,7 @@ def test_a_worker_with_other_code_is_refused(make, monkeypatch):
     monkeypatch.setattr(_task, "_code_here", lambda *_: {"linnet": "another"})
     with (
         ThreadPoolExecutor(1) as pool,
-        pytest.raises(sweeps.SweepError, match=r"the code of a worker on .* is not that"),
+        pytest.raises(sweeps.SweepError, match=r"the code of a worker on .* differs from the code of this process"),
     ):
         sweeps.run(make(), executor=pool)
 

@@ -245,7 +245,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
     from linnet_papers.huang.images import _packaged as packaged
 
     monkeypatch.setattr(packaged, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linear-networks\[pictures\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*: pip install 'foolbox'"):
         packaged._package_folder("pictures", "foolbox")
 
 

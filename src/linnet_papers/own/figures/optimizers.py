@@ -15,7 +15,6 @@ from linnet_papers.reproduction.datasets import Dataset, labeled
 from linnet_papers.tu import plane
 
 UPDATES = ("gradient descent", "spectral descent", "Muon as it is used")
-_SPECTRAL = ln.trainers.updates.SpectralDescent()
 COVERED = 0.03  # uncertainty of a formula that is compared with training
 NEAR = below(0.05, "the formula's own uncertainty of 3%, and one initialization for each network")
 
@@ -35,8 +34,9 @@ class Optimizers(Settings):
 def compute(settings: Optimizers, panels: tuple[str, ...]) -> Dataset:
     dim = settings.dim
     task = ln.problems.low_rank_plus_noise(dim, rank=settings.rank, key=settings.seed)
-    predicted = [_predicted(task, settings, update) for update in (None, _SPECTRAL)]
-    nearby = [_predicted(task, settings, update, settings.networks) for update in (None, _SPECTRAL)]
+    updates = (None, ln.trainers.updates.SpectralDescent())
+    predicted = [_predicted(task, settings, update) for update in updates]
+    nearby = [_predicted(task, settings, update, settings.networks) for update in updates]
     few = plane.grid(settings.networks)
     cells = [(power, variance) for power in few["gamma_width"] for variance in few["gamma_variance"]]
     trained = np.array([_trained(task, settings, *cell) for cell in cells])
