@@ -203,10 +203,9 @@ def whole_steps(name: str, value: object, *, most: int = 10**15) -> np.ndarray:
 def whole_numbers(name: str, value: object) -> np.ndarray:
     """Whole numbers as integers, such as positions: one axis."""
     numbers = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
-    if (numbers != np.rint(numbers)).any() or (np.abs(numbers) >= 2**62).any():
-        raise ValueError(
-            f"`{name}` must be whole numbers: got {numbers[(numbers != np.rint(numbers)) | (numbers >= 2**62)][:1]}."
-        )
+    wrong = (numbers != np.rint(numbers)) | (np.abs(numbers) >= 2**62)
+    if wrong.any():
+        raise ValueError(f"`{name}` must be whole numbers of less than 19 digits: got {numbers[wrong][0]:g}.")
     return numbers.astype(np.int64)
 
 

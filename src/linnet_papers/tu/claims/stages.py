@@ -10,7 +10,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import lazy_active
 from linnet_papers.reproduction import Range, Rows, Trial, claim
-from linnet_papers.reproduction.fits import exponent, highest, joint_limit, lowest
+from linnet_papers.reproduction.fits import exponent, highest, largest_t_by_chance, lowest
 from linnet_papers.reproduction.rows import Estimate, above, at_most, below, corrected, fact, printed, within
 from linnet_papers.tu import misprints
 from linnet_papers.tu.grids import timeline
@@ -35,7 +35,7 @@ def alignment_rows(trial: Trial, claimed: dict[str, Callable[[float], float]]) -
             chance[name] = found[name].errors_above(-power(width))
     means = {moment: np.mean(own) for moment, own in excess.items()}
     yield printed("power of $d$ with which $x$ changes, less the claimed one, mean of the places", means, EXCESS)
-    largest = round(joint_limit(len(chance), int(x.sizes["dim"] * x.sizes["seed"]) - 1), 1)
+    largest = round(largest_t_by_chance(len(chance), int(x.sizes["dim"] * x.sizes["seed"]) - 1), 1)
     by_chance = below(largest, "Student's t: what falls as claimed exceeds it at one of the places once in a hundred")
     yield printed("the same at each place, in standard errors", chance, by_chance)
     yield fact("power of $d$ with which $x$ changes", found)
@@ -203,7 +203,7 @@ def final_alignment(trial: Trial) -> Rows:
     claimed = {rf"$\Delta = {gap:g}$": misprints.final_alignment(gap) for gap in (0.6, 1.0, 2.0)}
     ends = timeline.stages(trial).defect.sel(moment=timeline.END)
     trained = {f"${place}$": exponent_in_dim(ends.sel(place=place)) for place in timeline.PLACES}
-    chance = round(joint_limit(len(trained), int(ends.sizes["dim"] * ends.sizes["seed"]) - 1), 1)
+    chance = round(largest_t_by_chance(len(trained), int(ends.sizes["dim"] * ends.sizes["seed"]) - 1), 1)
     scatter = "twice the scatter of the matrices; or Student's t of a fit to few networks, passed once in a hundred"
     yield printed(
         r"$\max(1, 2 \Delta)$, against minus the power of $d$ of $x$ of $A^* + E$", claimed, within(*FIT, of=-rate)

@@ -8,7 +8,7 @@ from linnet._randomness import generator
 from linnet.theories import spiked
 from linnet_papers.reproduction import Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import DataArray, Dataset
-from linnet_papers.reproduction.fits import joint_limit
+from linnet_papers.reproduction.fits import largest_t_by_chance
 from linnet_papers.reproduction.rows import Estimate, above, below, corrected, fact, printed, summary
 from linnet_papers.watanabe.grids import errors as grid
 from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, PLANE
@@ -52,7 +52,7 @@ def min_norm_errors(trial: Trial, place: int, ratio: float, spike: float, alignm
 def generalization_error(trial: Trial) -> Rows:
     points = grid.errors(trial)
     right, wrong = (t_statistics(points, points[law]) for law in ("right", "printed"))
-    limit = joint_limit(right.size, points.sizes["seed"])
+    limit = largest_t_by_chance(right.size, points.sizes["seed"])
     there = points.sel(ratio=2.0, spike=20.0, alignment=0.5).mean("seed", skipna=False) / 6  # over 1 + rho A^2
     at = {"networks": there.error, r"$\rho$": there.right, r"$\kappa$": there.printed}
     scores = {}
@@ -64,7 +64,7 @@ def generalization_error(trial: Trial) -> Rows:
     yield printed(r"$\lvert t \rvert$ with the $\kappa$ of our copy", wrong.values, below(limit, JOINT))
     yield corrected(r"$\lvert t \rvert$ with $\rho$", right.values, below(limit, JOINT))
     spread = JOINT.replace("$3/d$", "$6/n$, by which the spread of the drawn spike raises the mean")
-    drawn = below(joint_limit(len(scores), 30), spread)
+    drawn = below(largest_t_by_chance(len(scores), 30), spread)
     yield corrected(r"$\lvert t \rvert$ of minimum-norm solutions with $\rho$, over the region", scores, drawn)
     yield fact(r"normalized error at $\rho = 20$, $A = 0.5$, $d/n = 2$", {name: one.item() for name, one in at.items()})
 
@@ -82,7 +82,7 @@ def isotropic(trial: Trial) -> Rows:
     chosen = t.values[:, ((t.spike == 0) | (t.alignment == 0)).values]  # no spike, or one orthogonal to the target
     ratios = np.array([1.5, 7.0])
     laws = np.array([spiked.generalization_error(rho, A, ratios) for rho, A in ((0, 0.1), (0, 0.9), (50, 0))])
-    limit = joint_limit(chosen.size, points.sizes["seed"])
+    limit = largest_t_by_chance(chosen.size, points.sizes["seed"])
     yield printed(
         r"$\lvert t \rvert$ of networks without a spike, or with an orthogonal one", chosen, below(limit, JOINT)
     )
@@ -115,7 +115,7 @@ def normalized_error(trial: Trial) -> Rows:
         spread = np.sqrt(variances + variances.shift({axis: 1}))
         rise = (means - before - FINITE_SIZE / points.dim * before) / spread
         rises.append(rise.isel({axis: slice(1, None)}).values.ravel())  # the first point has none before it
-    limit = joint_limit(sum(map(len, rises)), 2 * shares.sizes["seed"] - 1)
+    limit = largest_t_by_chance(sum(map(len, rises)), 2 * shares.sizes["seed"] - 1)
     trained = means.sel(ratio=2.0, alignment=0.5)
     form = r"$(1 - 1/g)[1 - A^2 (1 + \rho)/(1 + \rho A^2) (1 - (1 + \rho/g)^{-2})]$"
     yield printed(f"distance of the law from {form}", np.abs(law - monotone_form(rho, A, gamma)).max(), IDENTITY)

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.theories import ridge
 from linnet_papers.reproduction import Estimate, Rows, Trial, above, below, claim, fact, printed, within
-from linnet_papers.reproduction.fits import exponent, highest, joint_limit, slopes
+from linnet_papers.reproduction.fits import exponent, highest, largest_t_by_chance, slopes
 from linnet_papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
 from linnet_papers.watanabe.training.few_samples import FewSamples
 from linnet_papers.watanabe.training.samples import spiked_inputs, target
@@ -112,7 +112,7 @@ def ridge_risk(trial: Trial) -> Rows:
             mean = Estimate.of_mean(risks)
             t = max(abs(mean.value - wanted) - FINITE_SIZE / dim * wanted, 0) / mean.error
             scored[f"{name}, ridge {strength:g}"] = t
-    limit = below(joint_limit(len(scored), trials), JOINT)
+    limit = below(largest_t_by_chance(len(scored), trials), JOINT)
     yield printed(r"$\lvert t \rvert$ of the mean risk beyond the allowance", scored, limit)
 
 

@@ -12,7 +12,7 @@ from linnet import style
 from linnet_papers.reproduction import Figure, Rows, Settings, above, below, fact, printed
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.drawing import panel_axes
-from linnet_papers.reproduction.fits import joint_limit
+from linnet_papers.reproduction.fits import largest_t_by_chance
 from linnet_papers.watanabe import misprints
 from linnet_papers.watanabe.figures.fig3 import VARIED, panel_title
 from linnet_papers.watanabe.training.few_samples import FewSamples, error_cells
@@ -140,7 +140,7 @@ def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float,
     (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
     trials = errors.shape[-1]
     t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
-    return float(np.abs(t).max()), joint_limit(t.size, trials), float((t**2).mean())
+    return float(np.abs(t).max()), largest_t_by_chance(t.size, trials), float((t**2).mean())
 
 
 def plot(ds: Dataset) -> style.Picture:
