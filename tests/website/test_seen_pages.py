@@ -54,6 +54,17 @@ CUT = "[...document.querySelectorAll('pre > code')].some(code => code.scrollWidt
 LONGEST = 40_000  # pixels of a page at 1280: reading on takes longer than searching
 
 
+def width_once_drawn(page: Any, width: int) -> int:
+    """Return how wide a page is, as soon as it fits: the live pages draw their pictures anew for another width."""
+    found = 0
+    for _ in range(200):
+        found = int(page.evaluate("document.documentElement.scrollWidth"))
+        if found <= width:
+            break
+        page.wait_for_timeout(30)
+    return found
+
+
 def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Path) -> None:
     page = browser.new_page()
     wrong, said, asked = list[str](), list[str](), list[str]()
