@@ -78,7 +78,7 @@ def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Pat
         for width, scheme in ((390, "dark"), (1280, "light")):
             page.set_viewport_size({"width": width, "height": 844})
             page.emulate_media(color_scheme=scheme)
-            found = page.evaluate("document.documentElement.scrollWidth")
+            found = width_once_drawn(page, width)
             wrong += [f"{name} is {found} wide at {width}"] if found > width else []
         wrong += [f"{name} cuts its code at 1280"] if page.evaluate(CUT) else []
         height = page.evaluate("document.documentElement.scrollHeight")
