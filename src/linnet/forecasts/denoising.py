@@ -36,7 +36,7 @@ class DenoisingPath:
 
     **Attributes:**
 
-    - `thresholds`: $g$, (threshold,)
+    - `thresholds`: thresholds $g$, (threshold,)
     - `times`: (threshold, time); at each a singular value `cuts[j]` is half learned
     - `risks`: (threshold, time); `cuts`: (time,)
 

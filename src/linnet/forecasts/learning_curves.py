@@ -32,7 +32,7 @@ class LearningCurve:
     - `standard_error`: standard error of the measured error, (size,)
     - `predicted`: error predicted by the theory of ridge regression from the spectrum of the table, (size,); NaN if it
       cannot be predicted
-    - `ridge`: $\lambda$
+    - `ridge`: ridge penalty $\lambda$
 
     **Example:**
 
@@ -82,11 +82,11 @@ def learning_curve(
 
     - `X`: (sample, input)
     - `Y`: (sample, output) or (sample,)
-    - `ridge`: $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$
+    - `ridge`: ridge penalty $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$
     - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `sizes`: numbers of rows, by default eight up to four fifths of the table
     - `repeats`: random parts for each size
-    - `key`: the seed
+    - `key`: seed
 
     **Returns** a `LearningCurve`.
 

@@ -30,7 +30,7 @@ class NoiseTail:
 
     - `noise_std`: standard deviation of the noise in an entry; only an upper limit if `found` is False
     - `standard_error`: standard error of `noise_std`
-    - `removed`: the number of singular values above the tail
+    - `removed`: number of singular values above the tail
     - `misfit`: distance of the tail from the distribution of noise, relative to the distance that 95 of 100 noise
       matrices stay below
     - `found`: whether it is noise

@@ -26,7 +26,7 @@ class Settings:
     - `folds`: number of folds of the cross-validation
     - `seeds`: number of random initializations in each fold
     - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
-    - `key`: the seed of splits and starts
+    - `key`: seed of splits and starts
     - `max_steps`: the maximum number of steps where `steps` is None
 
     **Example:**

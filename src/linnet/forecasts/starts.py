@@ -54,10 +54,10 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
     **Arguments:**
 
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`, which are taken as they are
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h$
-    - `key`: the seed
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: width $h$
+    - `key`: seed
     - `scale`: multiplies both layers
 
     **Returns** `Weights`.

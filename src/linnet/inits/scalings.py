@@ -59,8 +59,8 @@ def scaling(
     - `in_dim`: inputs
     - `out_dim`: outputs
     - `width`: width of the hidden layers, one number or `depth - 1` of them
-    - `depth`: the number of layers $L$
-    - `output_factor`: $\alpha$
+    - `depth`: number of layers $L$
+    - `output_factor`: factor $\alpha$ of the output
 
     **Returns** a `Scaling`.
 

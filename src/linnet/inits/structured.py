@@ -27,9 +27,9 @@ def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key)
     **Arguments:**
 
     - `key`: an integer seed or a JAX key; directions are uniform
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h \ge d$
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: width $h \ge d$
     - `scale`: $\gamma$
 
     **Returns** `Weights`.
@@ -125,10 +125,10 @@ def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$
-    - `width`: $m$
-    - `first_std`: $\sigma_0$
-    - `magnitude`: $v_0$
+    - `in_dim`: number of inputs $d$
+    - `width`: width $m$
+    - `first_std`: standard deviation $\sigma_0$ of the first layer
+    - `magnitude`: scale $v_0$ of the second layer
 
     **Returns** `Weights` with one output.
 

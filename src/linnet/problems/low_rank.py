@@ -32,13 +32,13 @@ def low_rank_plus_noise(
 
     **Arguments:**
 
-    - `dim`: $d$, the inputs and, unless `out_dim` says otherwise, the outputs
-    - `rank`: $K$
-    - `out_dim`: $k$
+    - `dim`: dimension $d$, the inputs and, unless `out_dim` says otherwise, the outputs
+    - `rank`: rank $K$
+    - `out_dim`: number of outputs $k$
     - `noise_std`: standard deviation of the entries of $E$
     - `key`: an integer seed or a JAX key
-    - `spectrum`: $(a_1, \dots, a_K)$: the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k outputs),
-      with random singular vectors
+    - `spectrum`: values $(a_1, \dots, a_K)$: the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k
+      outputs), with random singular vectors
 
     **Returns** a `Problem` with whitened inputs whose `.truth` is $A^*$. The paper's errors are $2/d^2$ times its
     losses.

@@ -32,12 +32,12 @@ def spectrum(
 
     **Arguments:**
 
-    - `eigenvalues`: $l_i \ge 0$, (input,)
-    - `overlaps`: $(\beta\cdot u_i)^2$, (input,), or (output, input)
+    - `eigenvalues`: eigenvalues $l_i \ge 0$, (input,)
+    - `overlaps`: overlaps $(\beta\cdot u_i)^2$, (input,), or (output, input)
     - `out_dim`: number of outputs, if overlaps have shape (input,); all outputs have these overlaps, with signs drawn
       from the `key`
-    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
-      without it the problem has the population's moments
+    - `samples`: number of samples $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test
+      covariance; without it the problem has the population's moments
     - `noise_std`: standard deviation of independent noise on each label; the population's moments hold it as the loss
       that is always left, half its variance per output
     - `key`: an integer seed or a JAX key
@@ -106,10 +106,10 @@ def many_spikes(
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `spikes`: $\rho_j > -1$, (spike,)
-    - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
-    - `variance`: $\sigma^2$
+    - `dim`: dimension $d$
+    - `spikes`: strengths $\rho_j > -1$ of the spikes, (spike,)
+    - `alignments`: alignments $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
+    - `variance`: variance $\sigma^2$
     - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
@@ -166,9 +166,9 @@ def power_law(
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `decay`: $\alpha \ge 0$
-    - `target_decay`: $b \ge 0$
+    - `dim`: dimension $d$
+    - `decay`: exponent $\alpha \ge 0$ of the eigenvalues
+    - `target_decay`: exponent $b \ge 0$ of the target
     - `out_dim`: number of outputs, each with separate signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label

@@ -31,13 +31,13 @@ def spiked_covariance(
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `spike`: $\rho > -1$
-    - `alignment`: $A \in [0, 1]$
-    - `variance`: $\sigma^2$
+    - `dim`: dimension $d$
+    - `spike`: strength $\rho > -1$ of the spike
+    - `alignment`: alignment $A \in [0, 1]$
+    - `variance`: variance $\sigma^2$
     - `out_dim`: number of targets; their signs along both axes are random
-    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
-      without it the problem has the population's moments
+    - `samples`: number of samples $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test
+      covariance; without it the problem has the population's moments
     - `noise_std`: standard deviation of noise on the labels
     - `key`: an integer seed or a JAX key
 

@@ -27,9 +27,9 @@ class Regression:
 
     - `inputs`: (sample, input)
     - `outputs`: (sample,), or (sample, output)
-    - `teacher`: $\beta$, (input,), or (output, input)
+    - `teacher`: coefficients $\beta$, (input,), or (output, input)
     - `eigenvalues`: eigenvalues of $\Sigma = E[x x^T]$, (input,)
-    - `signal`: $\sqrt{\beta^T \Sigma \beta}$
+    - `signal`: strength of the signal $\sqrt{\beta^T \Sigma \beta}$
     - `noise_variance`: variance of $\epsilon$
 
     **Example:**
@@ -98,9 +98,9 @@ def subgaussian_regression(
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
-    - `teacher`: $\beta$, (input,), or (output, input) for many outputs
+    - `samples`: number of samples $n$
+    - `covariance`: covariance $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
+    - `teacher`: coefficients $\beta$, (input,), or (output, input) for many outputs
     - `noise_variance`: variance of the Gaussian noise on the labels
     - `entries`: distribution of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
 
@@ -154,8 +154,8 @@ def gaussian_teacher(
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `dim`: $d$
+    - `samples`: number of samples $n$
+    - `dim`: dimension $d$
     - `out_dim`: number of outputs
     - `noise_variance`: variance of the noise on the labels
     - `signal`: the (Frobenius) norm to which the teacher is rescaled

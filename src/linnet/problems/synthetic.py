@@ -18,9 +18,9 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `in_dim`: $d$
-    - `out_dim`: $k$
+    - `samples`: number of samples $n$
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
 
     **Returns** a `Problem` made from data, with the truth.
 
@@ -48,8 +48,8 @@ def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$, and the number of samples
-    - `out_dim`: $k$
+    - `in_dim`: number of inputs $d$, and the number of samples
+    - `out_dim`: number of outputs $k$
 
     **Returns** a `Problem` made from data, with the truth.
 
@@ -75,10 +75,10 @@ def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `in_dim`: $d$
+    - `samples`: number of samples $n$
+    - `in_dim`: number of inputs $d$
     - `neurons`: number of neurons of the teacher
-    - `out_dim`: $k$
+    - `out_dim`: number of outputs $k$
 
     **Returns** a `Problem` made from data; a linear network cannot fit it.
 

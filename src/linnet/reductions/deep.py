@@ -56,9 +56,9 @@ class DeepReduction(Reduction):
 
     - `full_problem`, `full_weights`: problem and weights before the reduction
     - `weights`: the reduced `Weights`
-    - `basis`: $V$, (input, r); None for a plain one
-    - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
-    - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
+    - `basis`: basis $V$, (input, r); None for a plain one
+    - `frame`: frame $Q_1$, (hidden, q); None where no layer was reduced
+    - `frames`: frames $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
     - `order`: the longest word kept; None where no layer was reduced, or words were kept by their weight
     - `exact`: whether the spaces are invariant, so that the dynamics are exactly the full network's
     - `estimates`: estimators of the error, one for each network of a batch

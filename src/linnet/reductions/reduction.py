@@ -50,8 +50,8 @@ class Reduction:
     - `full_problem`: problem as it was given
     - `full_weights`: weights as they were given
     - `weights`: reduced weights, $w_1$ (q, r) and $w_2$ (k, q)
-    - `basis`: $V$, (input, r); None if inputs were not reduced
-    - `frame`: $Q$, (hidden, q); None if the width was not reduced
+    - `basis`: basis $V$, (input, r); None if inputs were not reduced
+    - `frame`: frame $Q$, (hidden, q); None if the width was not reduced
 
     **Example:**
 

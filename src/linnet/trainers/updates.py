@@ -189,7 +189,7 @@ class Muon(_ByLayer):
 
     **Arguments:**
 
-    - `momentum`: $\mu$
+    - `momentum`: momentum $\mu$
     - `nesterov`: whether the step looks ahead as in the formula; if False it is NS($B_l$)
     - `newton_schulz_steps`: number of iterations, whose results have singular values between about 0.7 and 1.2;
       None for the exact polar factor, with the cutoff of `SpectralDescent`

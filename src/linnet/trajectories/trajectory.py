@@ -28,7 +28,8 @@ class Trajectory:
 
     **Attributes:**
 
-    - `times`: canonical times, (time,), or (time, batch) if the learning rate differs within the batch
+    - `times`: times (learning rate times number of steps), (time,), or (time, batch) if the learning rate differs
+      within the batch
     - `steps`: numbers of the saved steps, (time,); None for a flow
     - `loss`: training loss, (time, [batch])
     - `status`: why and when the run ended; a network of a batch that stops before the others keeps its last state

@@ -57,8 +57,8 @@ def gaussian_diagram(
 
     - `problems`: learning problems of one shape with whitened inputs and a `truth` (`Problem.from_target`)
     - `keys`: integer seeds or JAX keys, one for each run
-    - `widths`: $w$ of each run, at any size
-    - `variances`: $\sigma^2$ of each run, or one for all
+    - `widths`: widths $w$ of each run, at any size
+    - `variances`: variances $\sigma^2$ of each run, or one for all
     - `learning_rates`: learning rate of each run, or one for all runs, which may be a `Schedule` or a function of the
       step. It is the same for both layers, because the self-consistent dynamics require this; for different rates use
       `layer_rates` of `gradient_descent`
