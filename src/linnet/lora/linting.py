@@ -147,7 +147,8 @@ def _lint_initialization(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "initialization",
             "note",
-            "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is "
+            "orthogonal initializations A on half of the rank's directions and B on the other half: the product "
+            "is zero, B is "
             "not, and the imbalance has both signs.",
             a.rank / 2,
             "peft's init_lora_weights",

@@ -19,7 +19,7 @@ NEURONS = ("sign", "start", "overlaps")  # what a cell keeps of every neuron
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Train at four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
+    """Train at four signals and two margins of the initialization, 4 draws of each; in quick mode 2, of smaller
     networks."""
     axes = {"signal": settings.SIGNALS, "margin": settings.MARGINS}
     seeds = 2 if trial.quick else 4
@@ -85,7 +85,7 @@ def rows(trial: Trial) -> Rows:
 
 TABLE = Table(
     name="region",
-    title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the start",
+    title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the initialization",
     sweep=sweep,
     read=read,
     columns={

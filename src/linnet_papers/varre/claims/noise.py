@@ -155,7 +155,7 @@ def typical_commutator(trial: Trial) -> Rows:
 
 @without_drift(
     "proposition-4.1c-rate",
-    says="The mean size of the commutator decays as $e^{-t}$ from any start.",
+    says="The mean size of the commutator decays as $e^{-t}$ from any initialization.",
     tried=TILTED,
     expected=Verdict.REFUTED,
 )
@@ -173,7 +173,7 @@ def size_rate(trial: Trial) -> Rows:
 
 @without_drift(
     "signed-commutator",
-    says="The mean of the commutator itself, with its signs, is that of the start times $e^{-t}$.",
+    says="The mean of the commutator itself, with its signs, is that of the initialization times $e^{-t}$.",
     tried=f"{TILTED}, at $t = 1$",
 )
 def signed_commutator(trial: Trial) -> Rows:
