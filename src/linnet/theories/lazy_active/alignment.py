@@ -56,13 +56,20 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
 
 @representable
 def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
-    r"""Return the bound of Lemma A.4 on `alignment_defect`, by the distance of a product $X$ from a reference
-    $\hat\Sigma$.
+    r"""Return a bound on `alignment_defect` by the distance of a product $X$ from a reference $\hat\Sigma$.
 
     Measure `alignment_defect` itself if both matrices are known.
 
-    $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
+    $$ x \le 4 K \frac{|X - \hat\Sigma|}{s_K} + \frac{4 m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
+
+    with $m$ blocks $k$ of equal singular values. Without the 4 it fails: for $\hat\Sigma = \mathrm{diag}(1, t)$
+    and a product whose two values cross half-way, $x$ tends to 4 times the printed bound as $t$ tends to 1.
+
+    **Why.** $\sum_k s_k\,\mathrm{tr}(I - U_{kk} V_{kk}^\top)$ is at most
+    $\langle X - \hat\Sigma, U V^\top - P Q^\top\rangle \le 2 K |X - \hat\Sigma|$, with $P$ and $Q$ the vectors of
+    $\hat\Sigma$, plus $s_1/2$ times the squares of the leading columns of $U$ and $V$ off their blocks. Either are, by
+    Theorem A.3, at most $m$ brackets squared times $|X - \hat\Sigma|^2$; $x$ has these squares once, the traces twice.
 
     **Arguments:**
 
@@ -72,7 +79,8 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
 
     **Returns** the right side of the inequality, a number.
 
-    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
+    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4,
+    corrected.
 
     **Example:**
 
@@ -97,7 +105,7 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     distance = np.linalg.norm(matrix - known, 2)
     sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
     reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
-    return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
+    return float(4 * (size * distance + split.sum() * signal[0] * (reach * distance) ** 2) / signal[-1])
 
 
 def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
