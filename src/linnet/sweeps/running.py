@@ -73,7 +73,7 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
 
     **Arguments:**
 
-    - `store`: the folder
+    - `store`: folder
     - `options`: options of `xarray.open_dataset`; `chunks={}` makes one Dask array for each block, for stores larger
       than memory
 
@@ -105,7 +105,7 @@ def status(store: str | Path) -> Status:
 
     **Arguments:**
 
-    - `store`: the folder
+    - `store`: folder
 
     **Returns** a `Status`, which prints as a line.
 

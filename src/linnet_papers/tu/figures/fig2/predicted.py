@@ -86,15 +86,16 @@ def difference_panel(axis: style.Axes, data: Dataset) -> None:
     sizes = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
     exponents = data["gamma_variance"], data["gamma_width"]
-    cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
+    cell_map(axis, *exponents, values.values, bar={"extend": "both", "label": "percent"}, **around_zero(reach))
     hatch_uncovered(axis, data)
     _hatch_cells(axis, data, values.isnull(), "...")
-    label_plane(axis, *exponents, "h  Predicted / trained - 1, percent")
+    label_plane(axis, *exponents, "h  Formula / training - 1")
 
 
 def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) -> None:
-    """Name the axes of a map over variances and widths, and end them at its outermost cells."""
-    axis.set(title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+    """Name the axes of a map over variances and widths, in symbols but for the large panels a to d."""
+    variance, width = ("variance exponent ", "width exponent ") if title[0] in "abcd" else ("", "")
+    axis.set(title=title, xlabel=f"{variance}γ(σ²)", ylabel=f"{width}γ(w)")
     axis.set(xlim=across.values[[0, -1]], ylim=up.values[[0, -1]])
 
 
