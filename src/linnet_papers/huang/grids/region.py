@@ -56,12 +56,12 @@ def _read_corner(networks: Dataset) -> Numbers:
         # how many come to t1, the share of the loss there, by which factor an alignment or a magnitude is off its order
         "reached": np.isfinite(shares).sum(),
         "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
-        "worst": networks["worst"].values.max(),
+        "worst": _known(networks, "worst", np.max),
         "first_output": networks["first_output"].values.max(),
         # of those that come to t1: the largest gap between the layers in stage 2, the least cosines and growth after
         "gap": _known(networks, "gap", np.max),
         **{name: _known(networks, name, np.min) for name in (*KERNEL_AFTER, "output_first")},
-        # mean rho^2 at the end over where it would end from a small start; how many signs are as the start says
+        # mean rho^2 at the end over where it would end from a small initialization; how many signs are as the start says
         "end": (networks["mean_square"].values / [t.limit for t in theories]).min(),
         "determined": determined(theories, signs, start, overlaps),
     }

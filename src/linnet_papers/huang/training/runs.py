@@ -110,7 +110,7 @@ class FeatureRun:
     @property
     def relative_first_output(self) -> float:
         """The largest |f(x_i)| of the initialization over the least |y_i|."""
-        return float(np.abs(self.outputs[0]).max() / np.abs(self.data.outputs).min())
+        return relative_output(self.data, self.outputs[0])
 
     def kernel_after(self, time: float) -> Block:
         """Return what the kernel does after that time: its least cosine to the target-aligned one, the growth of its
@@ -209,15 +209,24 @@ def train(
 
 def descend(data: ln.problems.Regression, key: Key, scales: Scales, **options: Any) -> ln.Trajectory:
     """Return the descent from the signed start of these scales; `options` are those of `gradient_descent`."""
-    start = ln.inits.signed(
+    problem, start = ln.Problem.from_data(data.inputs, data.outputs), signed_start(data, key, scales)
+    return ln.gradient_descent(problem, start, learning_rate=scales["learning_rate"], **options)
+
+
+def relative_output(data: ln.problems.Regression, outputs: np.ndarray) -> float:
+    """Return the largest |f(x_i)| over the least |y_i|."""
+    return float(np.abs(outputs).max() / np.abs(data.outputs).min())
+
+
+def signed_start(data: ln.problems.Regression, key: Key, scales: Scales) -> ln.Weights:
+    """Return the signed start of these scales."""
+    return ln.inits.signed(
         key=[*words(key), 1],  # below that of the data: the start must not repeat their numbers
         in_dim=data.in_dim,
         width=scales["width"],
         first_std=scales["first_std"],
         magnitude=scales["magnitude"],
     )
-    problem = ln.Problem.from_data(data.inputs, data.outputs)
-    return ln.gradient_descent(problem, start, learning_rate=scales["learning_rate"], **options)
 
 
 def theory_inputs(run: FeatureRun, modes: int = settings.SAMPLES) -> Block:
