@@ -61,7 +61,7 @@ def _read_corner(networks: Dataset) -> Numbers:
         # of those that come to t1: the largest gap between the layers in stage 2, the least cosines and growth after
         "gap": _known(networks, "gap", np.max),
         **{name: _known(networks, name, np.min) for name in (*KERNEL_AFTER, "output_first")},
-        # mean rho^2 at the end over where it would end from a small initialization; how many signs are as the start says
+        # mean rho^2 at the end over where it would end from a small start; how many signs are as the start says
         "end": (networks["mean_square"].values / [t.limit for t in theories]).min(),
         "determined": determined(theories, signs, start, overlaps),
     }

@@ -150,7 +150,7 @@ def _drawn(
 
 
 def first_outputs(trial: Trial) -> dict[str, float]:
-    """Return the largest |f(x_i)| of the initialization over the least |y_i|, the median of draws, over the region of the claim,
+    """Return the largest |f(x_i)| of the start over the least |y_i|, the median of draws, over the region of the claim,
     by its setting."""
 
     def median(second_layer: float, first_layer: float, noise: float, samples: float) -> float:

@@ -17,7 +17,7 @@ from linnet_papers.reproduction.cells import Block, cell_by_cell
 
 @cell_by_cell
 def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int) -> Block:
-    """Train a network inside the printed assumption at a given v_0/(sigma_0 sqrt(log m)) and margin of the initialization;
+    """Train a network inside the printed assumption at a given v_0/(sigma_0 sqrt(log m)) and margin of the start;
     return what Lemmas 5.2 and 5.3 speak of.
 
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
