@@ -177,9 +177,8 @@ def _print_equivalent(
 def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> None:
     """Print what an adapter of another rank can share with this one, and with which alpha."""
     terminal.echo(
-        f"r {plain.rank} -> {rank}: no learning rates make the two train identically, because they are "
-        f"different models. "
-        "At the same rates and peft's default initialization, these values of alpha keep one quantity the same:"
+        f"r {plain.rank} -> {rank}: no learning rates make the two train identically, because they are different "
+        "models. At the same rates and peft's default initialization, these values of alpha keep one quantity the same:"
     )
     by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "time_per_step", "adam")}
     words = {

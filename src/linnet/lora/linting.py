@@ -228,9 +228,8 @@ def _lint_adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             name.lower(),
             "note",
-            f"{name} does not conserve the imbalance, so the initialization does not determine whether this "
-            f"adapter learns "
-            "lazily or actively: measure it during the run with ln.torch.PairMonitor.",
+            f"{name} does not conserve the imbalance, so the initialization does not determine whether this adapter "
+            "learns lazily or actively: measure it during the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )

@@ -87,9 +87,8 @@ def _refuse_tied(model: nn.Module, trained: dict[int, str]) -> None:
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and "weight" not in module._parameters:
             raise ValueError(
-                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is "
-                f"computed from "
-                "other parameters (weight_norm, spectral_norm, orthogonal, prune)."
+                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is computed "
+                "from other parameters (weight_norm, spectral_norm, orthogonal, prune)."
             )
 
 
