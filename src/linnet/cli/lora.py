@@ -79,7 +79,7 @@ def lora(
     if alpha is not None and not (0 < alpha < math.inf):
         raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
     if before is not None or after is not None:
-        _print_equivalent(before, after, optimizer, weight_decay, max_grad_norm)
+        _print_equivalent_rates(before, after, optimizer, weight_decay, max_grad_norm)
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
@@ -133,7 +133,7 @@ def _print_findings(adapters: dict[str, Adapter], findings: list[Finding]) -> No
         terminal.echo_row([finding.severity], [7], text, _COLORS[finding.severity])
 
 
-def _print_equivalent(
+def _print_equivalent_rates(
     before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None
 ) -> None:
     """Print what a change of alpha or r (--from, --to) does to the rates; of alpha, the optimizer's groups as code."""

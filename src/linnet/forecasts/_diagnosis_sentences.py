@@ -47,7 +47,7 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def sentences(diagnosis: Diagnosis) -> list[str]:
+def diagnosis_sentences(diagnosis: Diagnosis) -> list[str]:
     """Return all sentences below the verdict, without the rows of tables."""
     return [sentence for section in sections(diagnosis) for sentence in section.sentences]
 

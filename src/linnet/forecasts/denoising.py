@@ -237,7 +237,7 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
             noise_std_error=model.tail.standard_error,
             noise_misfit=model.tail.misfit,
         )
-    scales = model.scales
+    scales = model.entry_noise
     result = _apply_best_filter(model.data / scales, model.tail.noise_std)
     result = replace(
         result,
