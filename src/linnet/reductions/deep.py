@@ -270,7 +270,7 @@ class _Bases:
         return True
 
     def _share_by_length(self) -> float | None:
-        """Return the likely fraction of all units that words by their length fill; None where those by weight are fewer.
+        """Return the likely fraction of all units that words by their length fill; None if those by weight are fewer.
 
         At depth 3, with similar numbers of inputs and outputs, words by their length are found five to ten times faster
         than words by weight, and the spaces are no larger. From depth 4 on words branch, and where one side has many
