@@ -57,37 +57,6 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
     return (np.sqrt(lengths)[:, None] * values * modes.cross) @ modes.basis.T
 
 
-@representable
-def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs'
-    covariance.
-
-    Compare it with the filter $1/(l_i + \lambda)$ of ridge regression.
-
-    $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
-
-    **Arguments:**
-
-    - `problem`: with one output
-    - `threshold`: $g$ of `product_over_time`
-    - `times`: canonical, (time,)
-
-    **Returns** $F_t(l_i)$, (time, mode), in the order of the covariance's eigenvalues from the largest; it tends to
-    $1/l_i$, the minimum-norm solution.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> import linnet as ln
-        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.residual_filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
-        [[0.243, 0.447], [0.25, 1.0]]
-    """
-    modes = _modes(problem)
-    values, lengths = modes.filtered(threshold, times)
-    return np.sqrt(lengths)[:, None] * values
-
-
 @dataclass(frozen=True)
 class ErrorOverTime:
     """Training and test error over time.
