@@ -101,7 +101,7 @@ def scaled(example: Example) -> Iterator[Outcome]:
 def _held(example: Example, law: Law, unit: float, plain: dict[str, Any], wanted: Any) -> Outcome:
     changed = {name: unit**power * np.asarray(plain[name], dtype=float) for name, power in law.arguments.items()}
     changed = {name: value if value.ndim else float(value) for name, value in changed.items()}
-    outcome = Outcome(f"{example.name}#{example.number}(in units of {unit:.0e}: {law.arguments})", "returned", 0.0)
+    outcome = Outcome(f"{example.label()}(in units of {unit:.0e}: {law.arguments})", "returned")
     got, error, _ = _watched(target(example), {**plain, **changed}, LIMIT)
     if error is not None:
         outcome.ended, outcome.broken["breaks under scaling"] = "refused", f"refused: {error}"[:200]

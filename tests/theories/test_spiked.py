@@ -38,7 +38,6 @@ def test_constants_are_those_of_the_matrices(model):
 
 @pytest.mark.parametrize(("spike", "alignment"), [(0.0, 0.5), (20.0, 0.0), (20.0, 1.0), (-0.5, 0.0)])
 def test_parallel_cases_have_no_second_phase(spike, alignment):
-    sigma, _, _, beta = written_out(spike, alignment, 1.5)
     theory = TwoPhase(spike, alignment, 1.5)
     assert not theory.has_second_phase
     assert_allclose(theory.basis @ theory.basis.T, np.eye(2), atol=1e-14)

@@ -36,9 +36,10 @@ class DenoisingPath:
 
     **Attributes:**
 
-    - `thresholds`: $g$, (threshold,)
-    - `times`: (threshold, time); at each a singular value `cuts[j]` is half learned
-    - `risks`: (threshold, time); `cuts`: (time,)
+    - `thresholds`: thresholds $g$, (threshold,)
+    - `cuts`: singular values that are half learned at each time, (time,)
+    - `times`: times at which the singular value `cuts[j]` is half learned, (threshold, time)
+    - `risks`: estimated squared errors, (threshold, time)
 
     **Example:**
 
@@ -62,8 +63,7 @@ class Denoised:
     **Attributes:**
 
     - `matrix`: estimate of the signal, with the shape of the data
-    - `threshold`, `time`: threshold of the network whose product is `matrix`, and the canonical time at which its
-      training stops
+    - `threshold`, `time`: threshold of the network whose product is `matrix`, and the time at which its training stops
     - `risk`: estimated squared error $|\hat A - A^*|_F^2$; `risk_of_data`: the same for the data before denoising, $mn$
       times the noise variance
     - `rank`: number of singular values of which more than half is kept; `effective_rank`: sum of the fractions kept
@@ -100,7 +100,7 @@ class Denoised:
 
     @property
     def risk_of_data(self) -> float:
-        """The squared error of the data themselves, expected from the noise."""
+        """Expected squared error of the data before denoising."""
         return self.matrix.size * self.noise_std**2
 
     @property
@@ -165,8 +165,8 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     columns differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`);
     outliers are replaced by smaller values (`clipped`). Each is done only if it leaves clearly fewer signals. If no
     tail follows the distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is
-    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not
-    follow it, as for correlated noise, all of them count as noise, with a warning.
+    returned as it is, with a `noise_std_error` as large as `noise_std`. For correlated noise, the singular values below
+    a wide gap do not follow the distribution of noise. All of them then count as noise, with a warning.
 
     **Missing entries** are filled with the estimate, repeatedly until it settles (soft-impute with this filter). The
     noise is estimated from the observed entries, assuming one variance.

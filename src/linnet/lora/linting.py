@@ -25,7 +25,7 @@ class Finding:
     - `rule`: the rule that found it
     - `severity`: `"error"`, `"warning"` or `"note"`
     - `sentence`: text of the finding
-    - `number`: the number that it rests on
+    - `number`: measured number on which the finding is based
     - `reference`: source of the derivation
     - `where`: the adapters it is about
 

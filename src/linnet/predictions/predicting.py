@@ -42,7 +42,7 @@ def predict(
 
     - `problem`: learning problem with a squared loss
     - `weights`: weights at time 0; a leading axis is a batch of networks
-    - `times`: canonical times, increasing, (time,); with an `update`, learning rate times number of steps
+    - `times`: times (learning rate times number of steps), increasing, (time,)
     - `weight_decay`: coefficient $\lambda$ for all layers, as in `ln.gradient_flow`
     - `update`: optimizer, for two layers: `trainers.updates.SpectralDescent()` or `Muon(...)`; gradient flow by default
     - `learning_rate`: step size of the `update`, as in `ln.gradient_descent`; required with an update and only then

@@ -140,7 +140,7 @@ class Prediction:
 
     **Attributes:**
 
-    - `times`: canonical times, (time,)
+    - `times`: times (learning rate times number of steps), (time,)
     - `products`: products $W_L \cdots W_1$, (time, [batch,] output, input)
     - `formula`: the `Formula` that was chosen: name, reference, function
     - `assumptions`: assumptions of the formula, each an `Assumption` with the requirement and the value found

@@ -1,4 +1,4 @@
-"""Spectral bias of training from the orthogonal start (Varre et al. 2023): modes over time, mirror flows, the
+"""Spectral bias of training from the orthogonal initialization (Varre et al. 2023): modes over time, mirror flows, the
 variational problem.
 
 The noise process of the same paper is in `linnet.theories.noise_process`.

@@ -10,26 +10,25 @@ from linnet._arguments import real_array, representable, symmetric
 
 @representable
 def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
-    r"""Return the rate at which the predictor of a network with one output approaches its target in the end.
+    r"""Return the rate at which a network with one output approaches its target late in training.
 
-    It holds for a small initialization.
+    It holds for a small initialization and any covariance. For one spike, `TwoPhase.late_rate` is explicit.
 
     $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
 
-    in canonical time, over the directions that the target has: the predictor q obeys
-    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
+    over the eigenvectors of the covariance on which the target has a part. The predictor q follows
+    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and the matrix is that of this equation at $q = \beta$.
 
     **Arguments:**
 
-    - `covariance`: $\Sigma$, (input, input), positive semi-definite
-    - `target`: $\beta$, (input,) or (1, input)
+    - `covariance`: covariance $\Sigma$, (input, input), positive semi-definite
+    - `target`: target $\beta$, (input,) or (1, input)
 
-    **Returns** the rate: errors fall as $e^{-rt}$, the loss as $e^{-2rt}$.
+    **Returns** the rate r: errors fall as $e^{-rt}$ and the loss as $e^{-2rt}$.
 
-    **Valid when** the initialization is small, so that directions of eigenvectors without a part in the target never
-    grow.
+    **Valid when** the initialization is small, so that eigenvectors without a part in the target never grow.
 
-    **Reference:** our own, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
+    **Reference:** own result, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
 
     **Example:**
 

@@ -293,7 +293,7 @@ def growth_direction(problem: ln.Problem, weights: ln.Weights) -> tuple[np.ndarr
 def phase_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int, scale: float) -> Block:
     """Networks of one spike and alignment: both components along the flow.
 
-    `u0` is the start's own part along the direction that grows; the paper's times take s for it.
+    `u0` is the initialization's own part along the direction that grows; the paper's times take s for it.
     """
     spike, alignment = one_of_each(points, "spike", "alignment")
     weights = ln.Weights.stack([gaussian_start(seed, dim, width, scale) for seed in seeds.tolist()])
