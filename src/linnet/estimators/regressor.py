@@ -50,7 +50,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     - `learning_rate`: "stable" is a quarter of the largest at which training does not diverge, or a number;
     - `preprocess`: "standardize", "center" or "whiten", done to the columns before training and undone in `coef_`;
     - `fit_intercept`: whether there is an intercept;
-    - `cv`: the number of folds, or a splitter of scikit-learn, or pairs of training and held-out rows;
+    - `cv`: number of folds, or a splitter of scikit-learn, or pairs of training and held-out rows;
     - `max_steps`: maximum number of steps if `steps` is "cv"; a warning is issued if the error still falls there;
     - `random_state`: seed of the initialization and of the folds; None draws one.
 

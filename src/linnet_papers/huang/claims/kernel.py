@@ -40,7 +40,7 @@ def turning(trial: Trial) -> Rows:
     yield corrected(
         "factor by which 1 - cosine to the target-aligned kernel falls until $t_1$", found["nearer"], turned
     )
-    yield fact("power of the start's scale with which the norm grows", power)
+    yield fact("power of the initialization's scale with which the norm grows", power)
 
 
 def _until_first_time(run: FeatureRun) -> dict[str, float]:
@@ -123,7 +123,10 @@ def _distance_to_end(network: starts.Network) -> float:
 ANOTHER_KERNEL = at_least(
     0.1, r"a kernel that differs from every multiple of $X X^\top$ by a tenth of itself is another"
 )
-_NEAR = 0.01, r"the start's own part outside the span of the inputs, $\sigma_0 v$ against $\lvert \beta \rvert$"
+_NEAR = (
+    0.01,
+    r"the initialization's own part outside the span of the inputs, $\sigma_0 v$ against $\lvert \beta \rvert$",
+)
 
 
 @claim(

@@ -155,7 +155,7 @@ def stage_rows(ds: Dataset) -> Rows:
     yield fact("fraction left there of what can be lost", ds.attrs["left"])
     if not panels.is_relu(ds):
         yield fact(f"{median} at the end of training by the closed form", ds.attrs["end_ratio"])
-    states = {"at the start": 0, "at $t_1$": first, "after the drop": dropped, "at the end": -1}
+    states = {"at initialization": 0, "at $t_1$": first, "after the drop": dropped, "at the end": -1}
     yield fact("kernel cosine to the target-aligned kernel", {words: cosine[at] for words, at in states.items()})
 
 

@@ -19,7 +19,7 @@ SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
+    """Train over five laws of the data and two sizes of the initialization, 5 draws of each; in quick mode 3, of
     smaller networks."""
     axes = {"law": LAWS, "smaller": SMALLER}
     seeds = 3 if trial.quick else 5
@@ -28,7 +28,7 @@ def cells(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def rows(trial: Trial) -> dict[str, list[Any]]:
-    """Return what was measured by its name, an entry for each law, size of the start and draw."""
+    """Return what was measured by its name, an entry for each law, size of the initialization and draw."""
     return by_name(_row(cell) for cell in cells_of(cells(trial), "law", "smaller", "seed"))
 
 

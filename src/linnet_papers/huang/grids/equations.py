@@ -94,7 +94,7 @@ EQUATIONS = {
     ),
     "(11) printed": Equation("t1", lambda n, rho, t: misprints.scalar(n.stages, rho, t)),
     "(11) corrected": Equation("t1", lambda n, rho, t: n.stages.one_variable(rho, t)),
-    "(11) corrected, from the start": Equation("first state", lambda n, rho, t: n.stages.one_variable(rho, t)),
+    "(11) corrected, from the initialization": Equation("first state", lambda n, rho, t: n.stages.one_variable(rho, t)),
 }
 
 

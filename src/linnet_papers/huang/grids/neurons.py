@@ -56,7 +56,7 @@ def where_well_inside(values: dict[str, float]) -> dict[str, float]:
 
 # Of the draws the least: what a kernel of zero would need, the cosine to the target-aligned kernel, growth of the norm
 # and the share of states with it after t1, cosine of X'X W v to X'y at t1. The most: Lemma 5.3's constants with the
-# smallest neuron, the largest and the mean, |X'X W v|, and the outputs of the start.
+# smallest neuron, the largest and the mean, |X'X W v|, and the outputs of the initialization.
 LEAST = ("kernel_none", "kernel_cosine", "kernel_growth", "kernel_rising", "output_first")
 MOST = ("kernel_smallest", "kernel_largest", "kernel_mean", "pull", "first_output")
 

@@ -20,7 +20,7 @@ NEURONS = ("sign", "start", "overlaps")  # what a cell keeps of every neuron
 
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train at four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
+    """Train at four signals and two margins of the initialization, 4 draws of each; in quick mode 2, of smaller
     networks."""
     axes = {"signal": settings.SIGNALS, "margin": settings.MARGINS}
     seeds = 2 if trial.quick else 4
@@ -49,7 +49,7 @@ def _read_corner(networks: Dataset) -> Numbers:
         "crossover_off": np.abs(settled - predicted).max(),
         # the share of the loss left at t1, by which factor an alignment or a magnitude is off its order there
         "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
-        "worst": networks["worst"].values.max(),
+        "worst": _known(networks, "worst", np.max),
         "first_output": networks["first_output"].values.max(),
         # of those that come to t1: the largest gap between the layers in stage 2, the least cosines and growth after
         "gap": _known(networks, "gap", np.max),

@@ -1,4 +1,4 @@
-"""Where training ends: Theorem 3.1 and Corollary 3.1, from orthogonal starts and from Gaussian ones."""
+"""Where training ends: Theorem 3.1 and Corollary 3.1, from orthogonal initializations and from Gaussian ones."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def _jacobian(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, widt
     "lemma-C.4-potential",
     says="If the imbalance is diagonal but no multiple of the identity, there is no potential for the first layer.",
     assumes="an invertible first layer",
-    tried=r"Jacobians at five points, $3 \times 3$, with the imbalance on either side",
+    tried=r"Jacobians at five points, $3 \times 3$ with singular values from 1 to 3, the imbalance on either side",
 )
 def potential(trial: Trial) -> Rows:
     """Jacobians of Z - Z^-T D and Z - D Z^-T, which are symmetric exactly if these are gradients."""
@@ -189,7 +189,10 @@ def potential(trial: Trial) -> Rows:
 
     isotropic, others = [], []
     for _ in range(5):
-        point = random.standard_normal((3, 3)) + 2 * np.eye(3)
+        left, right = np.linalg.qr(random.standard_normal((2, 3, 3)))[0]
+        point = (
+            left * random.uniform(1.0, 3.0, 3) @ right
+        )  # differences of an inverse need one that is well conditioned
         other = np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])
         isotropic += asymmetries(point, 0.6 * np.eye(3))
         others += asymmetries(point, other)

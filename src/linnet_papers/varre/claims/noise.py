@@ -105,10 +105,10 @@ def commutator(trial: Trial) -> Rows:
     from linnet.theories import noise_process as theory
 
     rates = growth.rates(trial)
-    moments = (3.0, 6.0, 12.0)
+    moments = (3.0, 12.0)
     areas, entries = (_means_by_dim(trial, name, 3.0) for name in ("area", "entry"))
     late = noise_process.weighted_areas(
-        trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=4000 if trial.quick else 20_000
+        trial.seed, times=moments, step=0.02 if trial.quick else 0.01, paths=8000 if trial.quick else 40_000
     )
     claimed = misprints.commutator_mean(0.0, 3.0)
     limit = theory.commutator_mean_limit()
@@ -127,7 +127,6 @@ def commutator(trial: Trial) -> Rows:
         {f"$t = {at:g}$": mean for at, mean in zip(moments, late, strict=True)},
         NEAR_LIMIT(of=limit),
     )
-    yield refutes("mean size at $d = 2$ and $t = 3$, compared with that limit", areas["$d = 2$"], NEAR_LIMIT(of=limit))
     yield fact("mean size at $t = 3$", areas)
     yield fact("mean size of one entry at $t = 3$", entries)
     yield fact("median size at $t = 6$", {name: one[1] for name, one in _median_areas(trial).items()})
@@ -149,7 +148,7 @@ def typical_commutator(trial: Trial) -> Rows:
 
 @without_drift(
     "proposition-4.1c-rate",
-    says="The mean size of the commutator decays as $e^{-t}$ from any start.",
+    says="The mean size of the commutator decays as $e^{-t}$ from any initialization.",
     tried=TILTED,
     expected=Verdict.REFUTED,
 )
@@ -167,7 +166,7 @@ def size_rate(trial: Trial) -> Rows:
 
 @without_drift(
     "signed-commutator",
-    says="The mean of the commutator itself, with its signs, is that of the start times $e^{-t}$.",
+    says="The mean of the commutator itself, with its signs, is that of the initialization times $e^{-t}$.",
     tried=f"{TILTED}, at $t = 1$",
 )
 def signed_commutator(trial: Trial) -> Rows:

@@ -1,4 +1,4 @@
-"""What the scale of the start decides about the end: norms, rank and alignment, from vanishing to large."""
+"""What the scale of the initialization decides about the end: norms, rank and alignment, from vanishing to large."""
 
 from __future__ import annotations
 

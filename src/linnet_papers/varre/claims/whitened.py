@@ -173,7 +173,7 @@ def _half_time(s: float, gamma: float) -> float:
 
 
 def _mode_flow(s: float, gamma: float, end: float) -> OdeSolution:
-    """Integrate both layers of a mode of size s by SciPy, from the orthogonal start: dw1/dt = w2 (s - w1 w2),
+    """Integrate both layers of a mode of size s by SciPy, from the orthogonal initialization: dw1/dt = w2 (s - w1 w2),
     dw2/dt = w1 (s - w1 w2); the solution is a function of time."""
     from scipy.integrate import solve_ivp
 

@@ -167,22 +167,24 @@ def mean_logs_by_steps(seed: int, *, first_step: float, times: tuple[float, ...]
 
 
 def log_norms_with_drift(
-    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int
+    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], times: tuple[float, ...], paths: int
 ) -> np.ndarray:
     """Return ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which
-    the noise is of unit variance, for each delta^2 (strength, path); infinity is no drift.
+    the noise is of unit variance, for each delta^2 (strength, time, path); infinity is no drift.
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """
     d = problem.in_dim
     step = 0.01
+    saved = [round(time / step) for time in times]
     logs = []
     for strength in strengths:
         random = np.random.default_rng([seed, 45])
         first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
-        for _ in range(round(time / step)):
+        for taken in range(1, max(saved) + 1):
             increment = np.sqrt(step) * random.standard_normal((paths, 1, d))
             increment = increment + step / strength * (problem.cross - a @ first @ problem.cov)
             first, a = first + np.swapaxes(a, 1, 2) @ increment, a + increment @ np.swapaxes(first, 1, 2)
-        logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
-    return np.array(logs)
+            if taken in saved:
+                logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
+    return np.reshape(logs, (len(strengths), len(times), paths))
