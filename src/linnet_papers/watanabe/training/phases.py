@@ -120,14 +120,14 @@ class Networks:
         return self.second[..., None] * self.second[..., None, :] - self.first @ self.first.swapaxes(-1, -2)
 
     @property
-    def deviations(self) -> tuple[np.ndarray, np.ndarray]:
+    def orthogonal_parts(self) -> tuple[np.ndarray, np.ndarray]:
         r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and the $w_i$ (time, seed, hidden, input)."""
         return self.orthogonal_part(self.second), self.orthogonal_part(self.first)
 
     @property
     def energy(self) -> np.ndarray:
         """E of (46), of the deviations of a, w1 and w2 (time, seed)."""
-        second, first = self.deviations
+        second, first = self.orthogonal_parts
         return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
     @property
