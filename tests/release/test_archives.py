@@ -19,7 +19,14 @@ import linnet
 pytestmark = pytest.mark.release
 GENERATED = {"PKG-INFO", "setup.cfg"}
 # A part of the tests that reads the package, the pages, the examples and the README.
-THINNED = ["test_house.py", "test_ground.py", "inits", "reductions", "problems/test_problem.py", "papers/commands/test_docs.py"]
+THINNED = [
+    "test_house.py",
+    "test_ground.py",
+    "inits",
+    "reductions",
+    "problems/test_problem.py",
+    "papers/commands/test_docs.py",
+]
 
 
 def tree(folder: Path) -> set[str]:
