@@ -86,9 +86,10 @@ def _integrate(S: np.ndarray, log_threshold: float, times: np.ndarray, decay: fl
         good = error <= 1
         kept, end = active[good], begin[good] + length[good]
         inside = (times[:, None] > begin[good]) & (times[:, None] <= end)
-        for row, column in zip(*np.nonzero(inside), strict=True):
-            share = (times[row] - begin[good][column]) / length[good][column]
-            found[row, kept[column]] = _interpolate(path[good][column], share, points)
+        if inside.any():
+            rows, columns = np.nonzero(inside)
+            shares = (times[rows] - begin[good][columns]) / length[good][columns]
+            found[rows, kept[columns]] = _interpolate(path[good][columns], shares, points)
         x[kept], now[kept] = path[good][:, -1], end
         with np.errstate(divide="ignore"):
             factor = SAFETY * np.maximum(error, 1e-30) ** (-1 / STAGES)
@@ -151,10 +152,10 @@ def _collocation() -> Collocation:
     return Collocation(points[1:], 0.5 * integrals @ np.linalg.inv(values), last, barycentric)
 
 
-def _interpolate(path: np.ndarray, share: float, points: Collocation) -> float:
-    """Return the polynomial through the initialization and the points of a step, at a fraction of the step."""
-    away = share - np.append(0.0, points.points)
-    if (away == 0).any():
-        return float(path[np.argmin(np.abs(away))])
-    weights = points.barycentric / away
-    return float(weights @ path / weights.sum())
+def _interpolate(paths: np.ndarray, shares: np.ndarray, points: Collocation) -> np.ndarray:
+    """Return the polynomial through the initialization and the points of a step, (step, point), at a fraction of each
+    step."""
+    away = shares[:, None] - np.append(0.0, points.points)
+    met = away == 0
+    weights = np.where(met.any(axis=1, keepdims=True), met, points.barycentric / np.where(met, 1.0, away))
+    return (weights * paths).sum(axis=1) / weights.sum(axis=1)
