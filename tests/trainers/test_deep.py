@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linnet as ln
-from deep_reference import descend
 from linnet._randomness import jax_key
 from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
 from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers._start import coordinates_of_run
+from reference import descend
 
 TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)

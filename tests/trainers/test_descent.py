@@ -33,7 +33,7 @@ def test_every_form_of_a_problem_descends_as_the_definition(make, reduce):
     }[make]()
     first, second = random_layers(0, 6, 3, 40)
     got = ln.gradient_descent(problem, ln.Weights(first, second), learning_rate=0.05, steps=25, reduce=reduce)
-    a, b = descent(cov, cross, first, second, rate=0.05, steps=25)
+    *_, (a, b) = descent((first, second), cov, cross, 0.05, 25)
     assert normwise(got.weights.first[-1], a) < 1e-12 and normwise(got.weights.second[-1], b) < 1e-12
     assert got.loss[-1] == pytest.approx(problem.loss(b @ a), rel=1e-12)
 

@@ -19,7 +19,7 @@ def test_flow_agrees_with_an_independent_solver(scale, reduce):
     problem, weights = small(scale)
     times = np.linspace(0.0, 12.0, 25)
     run = ln.gradient_flow(problem, weights, times=times, reduce=reduce)
-    first, second = flow(problem.cov, problem.cross, weights.first, weights.second, times)
+    first, second = flow(problem.cov, problem.cross, weights.layers, times)
     assert normwise(run.products, second @ first) < 1e-8
     assert normwise(run.weights.first, first) < 1e-8
     assert np.abs(run.loss - problem.loss(second @ first)).max() < 1e-8
@@ -81,7 +81,7 @@ def test_a_member_of_a_batch_does_not_depend_on_the_others():
     times = [4.0, 12.0]
     beside = [ln.gradient_flow(problem, ln.Weights.stack([tiny, mate]), times=times) for mate in (large, other)]
     assert (beside[0].products[:, 0] == beside[1].products[:, 0]).all()
-    first, second = flow(problem.cov, problem.cross, tiny.first, tiny.second, times)
+    first, second = flow(problem.cov, problem.cross, tiny.layers, times)
     assert normwise(beside[0].products[:, 0], second @ first) < 1e-8
     assert beside[0].attributes["atol"][0] < 1e-4 * beside[0].attributes["atol"][1]
 

@@ -10,6 +10,7 @@ from scipy.integrate import trapezoid
 import linnet as ln
 from linnet.theories import noise_process
 from linnet.trainers.sde import decreasing, noise_sde, step_sizes
+from reference import descent
 
 
 def identity_start(d):
@@ -114,9 +115,7 @@ def test_no_noise_is_descent():
     problem = ln.Problem.from_data(x, x @ truth.T)
     first, second = 0.5 * rng.standard_normal((6, 3)), 0.5 * rng.standard_normal((1, 6))
     run = noise_sde(problem, ln.Weights(first, second), times=[0.0, 2.0], step=0.01, key=0, paths=2, noise_std=0.0)
-    for _ in range(200):
-        r = problem.cross - second @ first @ problem.cov
-        first, second = first + 0.01 * second.T @ r, second + 0.01 * r @ first.T
+    *_, (first, second) = descent((first, second), problem.cov, problem.cross, 0.01, 200)
     assert_allclose(run.weights.first[-1, 1], first, atol=1e-10)
     assert_allclose(run.loss[-1], problem.loss(second @ first), rtol=1e-9)
 
