@@ -29,7 +29,8 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
         key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], stds=stds
     )
     rate = cell["learning_rate"]
-    for steps, state in enumerate(descent(start.layers, problem.cov, problem.cross, rate, cell["steps"])):  # noqa: B007 used below
+    states = descent(start.layers, problem.cov, problem.cross, rate, cell["steps"])
+    for steps, state in enumerate(states):  # noqa: B007 it is used below
         product = reached(state)[-1]
         if problem.loss(product) <= cell.get("stop", 0.0):
             break

@@ -137,27 +137,6 @@ def test_the_first_of_several_rules_gives_the_reason():
         ln.gradient_descent(plain, weights, learning_rate=0.05, steps=5, stop=rule)
 
 
-def test_a_stall_can_wait_for_the_loss_to_have_fallen_and_a_rise_for_a_step():
-    """Both rules written out over losses made up for them."""
-    losses, tests = np.array([5.0, 5.0, 4.0, 3.9, 3.0, 2.99, 2.99]), np.array([1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 5.0])
-
-    def stops(rule):
-        state = rule.start()
-        for step, (loss, test) in enumerate(zip(losses, tests, strict=True)):
-            state, code = rule.update(state, step, np.float64(loss), np.float64(test))
-            if code:
-                return step
-        return None
-
-    assert stops(stopping.Stalled(absolute=0.2)) == 1 and stops(stopping.Stalled(absolute=0.2, fallen=1.05)) == 3
-    assert (
-        stops(stopping.Stalled(absolute=0.2, fallen=1.5)) == 5
-        and stops(stopping.Stalled(absolute=0.2, fallen=3.0)) is None
-    )
-    assert stops(stopping.Stalled(0.004)) == 1 and stops(stopping.Stalled(0.004, fallen=0.1)) == 5
-    assert stops(stopping.TestLossRising(2)) == 2 and stops(stopping.TestLossRising(2, after=3)) == 6
-
-
 def test_members_of_a_batch_stop_on_their_own():
     problem, _ = small()
     starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=3)

@@ -64,16 +64,6 @@ def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():
     assert run.loss[-1] < 1e-12
 
 
-def test_batches_are_their_members():
-    problem, _ = small()
-    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=2)
-    together = ln.gradient_flow(problem, starts, times=[1.0, 4.0])
-    assert together.products.shape == (2, 2, 3, 6)
-    for i in range(2):
-        alone = ln.gradient_flow(problem, starts[i], times=[1.0, 4.0])
-        assert normwise(together.products[:, i], alone.products) < 1e-9
-
-
 def test_a_member_of_a_batch_does_not_depend_on_the_others():
     """Each has the tolerance of its own scale: a tiny start beside a large one is followed as exactly as alone."""
     problem, _ = small()

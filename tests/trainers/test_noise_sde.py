@@ -74,17 +74,6 @@ def test_strong_order_one_half_and_no_better():
     assert 0.35 < order < 0.7
 
 
-def test_weak_order_one():
-    # the mean square of Euler's recursion is exact, so the bias needs no sampling
-    exact = noise_process.second_moments(2.0, 0.0, [1.0], in_dim=2)[0][0]
-    biases = []
-    for step in (0.1, 0.05, 0.025):
-        sizes, _ = step_sizes([0.0, 1.0], step)
-        biases.append(exact - noise_process.euler_second_moments(2.0, 0.0, sizes, in_dim=2)[0][-1])
-    assert 1.7 < biases[0] / biases[1] < 2.1
-    assert 1.8 < biases[1] / biases[2] < 2.1
-
-
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_log_scale_drifts_by_d_minus_2(d):
     start = ln.Weights(np.eye(d), np.full((1, d), 0.7))

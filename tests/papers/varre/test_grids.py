@@ -82,11 +82,6 @@ def test_a_flow_that_keeps_its_loss_is_an_error(monkeypatch):
         flows.flow_to_end("regression", [0, 1], 0.5)
 
 
-def test_lifted_states_begin_and_end_with_the_flow():
-    assert flows.LIFTED == (0, 33, 66, 99)
-    assert flows.LIFTED[-1] == STATES - 1
-
-
 def test_one_output_moves_alone():
     results = flow_grids.one_output_cells(QUICK)
     assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
@@ -283,7 +278,3 @@ def test_growth_of_lengths_is_that_of_long_paths():
 def test_paths_come_in_whole_batches():
     with pytest.raises(ValueError, match="`paths` must be a multiple of `batch` = 6: got 10"):
         noise_process.path_statistics(2, False, 0, paths=10, step=0.05, batch=6)
-
-
-def test_paths_are_read_by_their_kind():
-    assert {path.cross.shape[0] for path in flow_grids.one_output(QUICK)} == {1}
