@@ -70,10 +70,17 @@ def descent(
 
 
 def descend(
-    layers: Sequence[np.ndarray], target: np.ndarray, rate: float, steps: int, *, every: int = 1, **options: Any
+    layers: Sequence[np.ndarray],
+    target: np.ndarray,
+    rate: float,
+    steps: int,
+    *,
+    cov: np.ndarray | None = None,
+    every: int = 1,
+    **options: Any,
 ) -> np.ndarray:
-    """Products of descent on |target - A|^2/2, every so many steps."""
-    states = descent(layers, None, target, rate, steps, **options)
+    """Products of descent on |target - A|^2/2, or on the moments `cov` and `target`, every so many steps."""
+    states = descent(layers, cov, target, rate, steps, **options)
     return np.stack([reached(state)[-1] for step, state in enumerate(states) if step % every == 0])
 
 
