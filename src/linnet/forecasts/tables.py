@@ -47,8 +47,8 @@ class DataTable:
 
     **Attributes:**
 
-    - `inputs`: (sample, input)
-    - `outputs`: (sample, output)
+    - `inputs`: values of the inputs, (sample, input)
+    - `outputs`: values of the targets, (sample, output)
     - `input_names`: names of the input columns
     - `output_names`: names of the targets
     - `notes`: remarks on unusual columns and on changes to the table
@@ -92,10 +92,10 @@ def read(
       recognized and reported in the notes. An NPZ file may hold arrays `X` and `Y`; otherwise its only array is read
       like an NPY file
     - `target`: columns to predict, by name or number counted from 0; by default the last
-    - `drop`: columns to leave out, before anything is asked of them: text and dates too
+    - `drop`: columns to leave out, such as text and dates
     - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
     - `rows`: number of rows to draw at random
-    - `key`: seed of that choice
+    - `key`: seed for drawing rows
 
     **Returns** a `DataTable`.
 
@@ -184,8 +184,8 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "err
 
     **Arguments:**
 
-    - `X`: (sample, input)
-    - `Y`: (sample, output) or (sample,)
+    - `X`: inputs, (sample, input)
+    - `Y`: targets, (sample, output) or (sample,)
     - `drop`: columns to leave out
     - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
@@ -257,9 +257,8 @@ def read_frame(place: Path) -> pd.DataFrame:
         if ragged:
             expected, line, fields = ragged.groups()
             raise ValueError(
-                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have "
-                f"one field for each name. "
-                "Correct the line, or put text that holds the separator into quotes."
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have one field "
+                "for each name. Correct the line, or put text that holds the separator into quotes."
             ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 

@@ -1,4 +1,4 @@
-"""What a run is: its times, the states kept, the losses, and how it ended."""
+"""Result of a training run: times, saved states, losses, and how the run ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A run, saved at some of its steps.
+    """Result of a training run: losses and networks at the saved steps.
 
     Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept
     in the reduced coordinates in which they were computed and lifted to the full network on demand.

@@ -196,7 +196,7 @@ MUTATIONS = {
     "eq10": Mutation("eq10", plane_without_mean),
     "eq11": OfTheory("eq11", limit_doubled),
     "two-stages": Mutation("two-stages", history_changed(alignments)),
-    "small-output": Mutation("small-output", outputs_scaled(1e5)),
+    "small-output": Mutation("small-output", scaled(starts, "relative_output", 1e5)),
     "dichotomy": Mutation("dichotomy", history_changed(alignments)),
     "dichotomy-lazy": Mutation("dichotomy", history_changed(larger_alignments)),
     "two-stages-first": Mutation("two-stages", layer_scaled(30.0)),

@@ -324,7 +324,7 @@ MUTATIONS = {
     "drift-bounds": Mutation("drift-bounds", always(label_noise.networks, "sizes_under_noise", drift=False)),
     "large-noise": Mutation(
         "large-noise",
-        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[[0, 1, 1][: len(found)]]),
+        result(label_noise.noise_process, "log_norms_with_drift", lambda found: found[[0, 1, 1, 1][: len(found)]]),
     ),
     "large-noise-late": Mutation(  # a drift that stays small at late times, too
         "large-noise",

@@ -64,8 +64,16 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
 
     It shows how a small distance forces alignment. If both matrices are known, compute `alignment_defect` itself.
 
-    $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
+    $$ x \le 4 K \frac{|X - \hat\Sigma|}{s_K} + \frac{4 m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
+
+    with $m$ blocks $k$ of equal singular values. Without the 4 it fails: for $\hat\Sigma = \mathrm{diag}(1, t)$
+    and a product whose two values cross half-way, $x$ tends to 4 times the printed bound as $t$ tends to 1.
+
+    **Why.** $\sum_k s_k\,\mathrm{tr}(I - U_{kk} V_{kk}^\top)$ is at most
+    $\langle X - \hat\Sigma, U V^\top - P Q^\top\rangle \le 2 K |X - \hat\Sigma|$, with $P$ and $Q$ the vectors of
+    $\hat\Sigma$, plus $s_1/2$ times the squares of the leading columns of $U$ and $V$ off their blocks. Either are, by
+    Theorem A.3, at most $m$ brackets squared times $|X - \hat\Sigma|^2$; $x$ has these squares once, the traces twice.
 
     **Arguments:**
 
@@ -75,7 +83,8 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
 
     **Returns** the right side of the inequality, a number.
 
-    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
+    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4,
+    corrected.
 
     **Example:**
 
@@ -100,7 +109,7 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     distance = np.linalg.norm(matrix - known, 2)
     sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
     reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
-    return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
+    return float(4 * (size * distance + split.sum() * signal[0] * (reach * distance) ** 2) / signal[-1])
 
 
 def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.huang import settings
-from linnet_papers.huang.training.runs import FeatureRun, Scales, train
+from linnet_papers.huang.training.runs import FeatureRun, Scales, relative_output, signed_start, train
 from linnet_papers.reproduction import Range, Trial
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ IF_ALIKE = (
     r"it holds for every neuron where $v_0 \ge 3 \sigma_0 \sqrt{\log m}$, $v_0^2 \gamma \le 0.1$ and $\gamma^{3/2}/"
     r"\mathrm{tr} \ge 40$"
 )
+FIRST_OUTPUTS = 7  # draws of a start whose output is read: at a corner one in fifty has a label near zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +94,22 @@ def network(
 
     **Arguments:**
 
-    - `strength`: of the data, gamma^(3/2)/tr, where rho^2 ends from a small start
+    - `strength`: of the data, gamma^(3/2)/tr, where rho^2 ends from a small initialization
     - `start`, `ratio`: (v_0^2 + sigma_0^2) gamma and v_0/(sigma_0 sqrt(log m)); or
     - `second_layer`, `first_layer`: v_0^2 and sigma_0^2 over sqrt(gamma)/tr, the square of v at the end
     - `noise`: variance of the labels' noise over condition (5)'s limit, 8n|beta|^2
     - `samples`: number n of samples
     """
-    width = 128 if trial.quick else settings.WIDTH
+    width = _width(trial)
     if start:
         other = ratio**2 * np.log(width)
         second_layer, first_layer = (start / strength * share / (1 + other) for share in (other, 1.0))
     return _trained(trial.quick, trial.seed, width, strength, second_layer, first_layer, noise, int(samples))
+
+
+def _width(trial: Trial) -> int:
+    """Return the width m of all networks."""
+    return 128 if trial.quick else settings.WIDTH
 
 
 @lru_cache(maxsize=256)
@@ -112,6 +118,15 @@ def _trained(
 ) -> Network:
     """Train one network, once in a process."""
     key = [seed, samples, round(1e6 * noise), 7]
+    data, scales = _drawn(quick, key, width, strength, second, first, noise, samples)
+    steps = int((np.arcsinh(1 / np.sqrt(second + first)) + 14.0) / GROWTH)
+    return Network(train(data, key, steps=steps, save_every=max(1, steps // 120), **scales))
+
+
+def _drawn(
+    quick: bool, key: list[int], width: int, strength: float, second: float, first: float, noise: float, samples: int
+) -> tuple[ln.problems.Regression, Scales]:
+    """Return data of that strength, and the scales of a start and a step in units of them."""
     dim = 2000 if quick else settings.DIM
     drawn = ln.problems.gaussian_teacher(
         key=key, samples=samples, dim=dim, signal=1.0, noise_variance=8 * samples * noise
@@ -126,14 +141,28 @@ def _trained(
         noise_variance=scale**2 * drawn.noise_variance,
     )
     root = scale * feature  # sqrt(gamma)
-    scales: Scales = {
+    return data, {
         "width": width,
         "learning_rate": GROWTH * samples / root,
         "first_std": float(np.sqrt(first * root / data.trace)),
         "magnitude": float(np.sqrt(second * root / data.trace)),
     }
-    steps = int((np.arcsinh(1 / np.sqrt(second + first)) + 14.0) / GROWTH)
-    return Network(train(data, key, steps=steps, save_every=max(1, steps // 120), **scales))
+
+
+def first_outputs(trial: Trial) -> dict[str, float]:
+    """Return the largest |f(x_i)| of the start over the least |y_i|, the median of draws, over the region of the claim,
+    by its setting."""
+
+    def median(second_layer: float, first_layer: float, noise: float, samples: float) -> float:
+        """Return that of one setting."""
+        number, found = int(samples), []
+        for draw in range(FIRST_OUTPUTS):
+            key = [trial.seed, number, round(1e6 * noise), 8, draw]
+            data, scales = _drawn(trial.quick, key, _width(trial), 1.0, second_layer, first_layer, noise, number)
+            found.append(relative_output(data, data.inputs @ signed_start(data, key, scales).product[0]))
+        return float(np.median(found))
+
+    return {label: median(**setting) for label, setting in trial.region(DRAWS).items()}
 
 
 def over_region_networks(trial: Trial) -> dict[str, Network]:

@@ -62,7 +62,6 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         "output_start": output_cosine(run, run.outputs[1]),
         "output_first": output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T]),
         "first_steps": first / run.scales["learning_rate"],
-        "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
         **theory_inputs(run),
     }
@@ -92,14 +91,14 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     whether it has two stages.
 
     What is read at t1 and after is NaN where the median |rho_r| never reaches 1: `first_share`, what is left of the
-    loss; the largest `gap` between the layers in stage 2; what the kernel does; the cosine `output_first` of X'X W v to
-    X'y. `worst` is the factor by which an alignment or a magnitude is off its order at t1.
+    loss; `worst`, the factor by which an alignment or a magnitude is off its order; the largest `gap` between the
+    layers in stage 2; what the kernel does; the cosine `output_first` of X'X W v to X'y.
     """
     run = train_inside(key, dim=dim, width=width, signal=signal, margin=margin)
     history = run.history
     first = run.history.alignment_time()
     printed = misprints.assumption(run.data, epsilon=settings.EPSILON, **run.scales)
-    worst, share, gap, after, aligned = np.inf, np.nan, np.nan, dict.fromkeys(KERNEL_AFTER, np.nan), np.nan
+    worst, share, gap, after, aligned = np.nan, np.nan, np.nan, dict.fromkeys(KERNEL_AFTER, np.nan), np.nan
     if first == first:
         at = run.history_at(first)
         later = history[(history.times > first) & (run.loss_share > STAGE_2_LEFT)]
