@@ -230,7 +230,7 @@ NOT_LEARNED = above(0.02, "a mode that never aligns is off by its own strength")
     where="arXiv 2606.30509, figure 4 and its published code",
     says="With the steps 0.0001, 1, 1/2, 1/4, ... spectral descent learns a target of 25 modes in 16 iterations, from "
     "orthogonal layers of scale 0.0001.",
-    assumes="a first step of the size of the initialization",
+    assumes="a first step that equals the scale of the initialization to 2%",
     tried=r"targets of strengths $5/(4 + i)$ as published; other sizes and scales, with a first step of the same "
     "scale, and with one ten times as large",
     region={

@@ -276,7 +276,7 @@ EXPLODES = above(0, "a positive rate is what makes mean squares explode, as (a) 
 
 @claim(
     "any-diagonal",
-    says="The results extend to noise of unequal scales, any diagonal matrix $D$ for the identity.",
+    says="The results extend to noise of unequal scales, any invertible diagonal matrix $D$ for the identity.",
     assumes=r"no drift; (a), (b) for $d \ge 3$, and the signed form of (c)",
     tried=f"{OF_SHAPES}; signed commutators by Euler-Maruyama to $t = 1/2$ for "
     r"$D = \mathrm{diag}(1.5, 1.2, 1, 0.6, 0.4)$",
@@ -304,7 +304,7 @@ def any_diagonal(trial: Trial) -> Rows:
     )
     yield printed(r"rate of the mean squares, $\sqrt{\mathrm{tr} D^4}$", np.linalg.eigvalsh(matrix).max(), EXPLODES)
     yield printed(
-        r"rate of $\ln \lvert w \rvert$ over the largest $D^2$, for $d \ge 3$",
+        r"growth of $\ln \lvert D^{-1} w \rvert$ from $t = 4$ to 24, over time and the largest $D^2$, for $d \ge 3$",
         {name: Estimate.of_mean(growth) for name, growth in lengths.items()},
         GROWS,
     )
