@@ -68,3 +68,12 @@ def flow(
 def normwise(value: np.ndarray, wanted: np.ndarray) -> float:
     """The largest distance between two arrays, relative to the norm of the wanted one."""
     return float(np.linalg.norm(np.asarray(value) - wanted) / max(float(np.linalg.norm(wanted)), 1e-300))
+
+
+def adapted_basis(covariance: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The directions v1, along covariance @ target, and v2, across it in the plane of both: those of two phases."""
+    sigma, beta = np.asarray(covariance), np.asarray(target).ravel()
+    v1 = sigma @ beta / np.linalg.norm(sigma @ beta)
+    rest = beta - v1 * (v1 @ beta)
+    v2 = rest / np.linalg.norm(rest)
+    return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])

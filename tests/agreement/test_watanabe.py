@@ -5,8 +5,8 @@ import pytest
 
 import linnet as ln
 from linnet.theories.aligned_flow import aligned_flow, growth_direction
-from linnet.theories.spiked import TwoPhase, adapted_basis
-from reference import flow
+from linnet.theories.spiked import TwoPhase
+from reference import adapted_basis, flow
 
 D, M, S = 30, 50, 1e-5
 TIMES = np.linspace(0.0, 8.0, 33)

@@ -67,7 +67,6 @@ LAWS: dict[str, list[Law]] = {
     "theories.spectral_bias.final_singular_values": [Law({"values": 2, "gamma": 2, "second_gamma": 2}, (1, 1), SMALL)],
     "theories.spectral_bias.half_times": [Law({"values": 1, "gamma": 1}, (-1,))],
     "theories.spectral_bias.loss_rate": [Law({"cov": 1}, (1,)), Law({"gamma": 1}, (1,))],
-    "theories.spiked.adapted_basis": [Law({"covariance": 1}, (0,)), Law({"target": 1}, (0,))],
     "theories.spiked.generalization_error": [Law({"variance": 1}, (0,))],
     "theories.aligned_flow.integrate": [Law({"cov": 1, "cross": 1, "times": -1}, (0,))],
     "theories.ridge.risk": [

@@ -10,7 +10,8 @@ from linnet.problems.problem import Problem
 from linnet.problems.spectra import power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
 from linnet.theories.aligned_flow import aligned_flow, growth_direction
-from linnet.theories.spiked import TwoPhase, adapted_basis
+from linnet.theories.spiked import TwoPhase
+from reference import adapted_basis
 
 TIMES = np.linspace(0.0, 12.0, 25)
 

@@ -1,4 +1,4 @@
-"""When to stop, by cross-validation: all folds from all starts trained in one batch."""
+"""When to stop, by cross-validation: all folds from all initializations trained in one batch."""
 
 from __future__ import annotations
 

@@ -70,10 +70,7 @@ class Denoised:
     - `noise_std`, `noise_std_error`: standard deviation of the noise, and its standard error (0 if it was given)
     - `values`, `filtered`: singular values of the data and of the estimate
     - `path`: a `DenoisingPath` with all filters that were compared
-    - `noise_misfit`: distance between the smallest singular values and the distribution of noise; 5% of noise matrices
-      exceed 1, and 0 means not tested
     - `row_stds`, `column_stds`: noise of rows and of columns if they differ; the noise of an entry is their product
-    - `observed`: fraction of entries that were not missing
     - `clipped`: fraction of entries that were outliers and were replaced by smaller values
 
     **Example:**
@@ -97,10 +94,8 @@ class Denoised:
     values: Float[np.ndarray, " mode"]
     filtered: Float[np.ndarray, " mode"]
     path: DenoisingPath
-    noise_misfit: float = 0.0
     row_stds: Float[np.ndarray, " output"] | None = None
     column_stds: Float[np.ndarray, " input"] | None = None
-    observed: float = 1.0
     clipped: float = 0.0
 
     @property
@@ -235,15 +230,13 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
             risk=data.size * model.tail.noise_std**2,
             noise_std=model.tail.noise_std,
             noise_std_error=model.tail.standard_error,
-            noise_misfit=model.tail.misfit,
         )
-    scales = model.scales
+    scales = model.entry_noise
     result = _apply_best_filter(model.data / scales, model.tail.noise_std)
     result = replace(
         result,
         matrix=result.matrix * scales,
         noise_std_error=model.tail.standard_error,
-        noise_misfit=model.tail.misfit,
         clipped=model.clipped,
     )
     if model.rows is None:
@@ -257,7 +250,6 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
         raise ValueError(
             "`Y` must have an entry in every row and every column: leave out those that are missing whole."
         )
-    share = float(seen.mean())
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
     noise = noise_std
@@ -286,7 +278,7 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
             break
     # the noise of as many entries as were seen, less what the rank takes
     error = 0.0 if noise_std is not None or noise is None else noise / np.sqrt(2 * (seen.sum() - freedom))
-    return replace(result, noise_std=float(noise or 0.0), noise_std_error=float(error), observed=share)
+    return replace(result, noise_std=float(noise or 0.0), noise_std_error=float(error))
 
 
 def _largest_value_of_masked_noise(seen: np.ndarray) -> float:

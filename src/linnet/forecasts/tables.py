@@ -257,9 +257,8 @@ def read_frame(place: Path) -> pd.DataFrame:
         if ragged:
             expected, line, fields = ragged.groups()
             raise ValueError(
-                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have "
-                f"one field for each name. "
-                "Correct the line, or put text that holds the separator into quotes."
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have one field "
+                "for each name. Correct the line, or put text that holds the separator into quotes."
             ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 

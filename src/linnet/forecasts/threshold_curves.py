@@ -78,7 +78,7 @@ class ThresholdCurve:
 
 
 def start_threshold(weights: Weights) -> float:
-    """Return the threshold of the start of a network with one output, from the squared norms of its layers."""
+    """Return the threshold of the initialization of a network with one output, from the squared norms of its layers."""
     return float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
 
 

@@ -1,4 +1,4 @@
-"""Gaussian starts drawn inside compiled code, on the device that trains them: the distribution of
+"""Gaussian initializations drawn inside compiled code, on the device that trains them: the distribution of
 `reduced_gaussian`."""
 
 from __future__ import annotations

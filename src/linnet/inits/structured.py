@@ -46,7 +46,8 @@ def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key)
     scale = non_negative("scale", scale)
     if h < d:
         raise ValueError(
-            f"`width` must be at least the input dimension for an orthogonal start: got width {h} for {d} inputs. "
+            f"`width` must be at least the input dimension for an orthogonal initialization: got width {h} for "
+            f"{d} inputs. "
             f"Use `inits.gaussian`, or a width of {d} or more."
         )
     check_fits(

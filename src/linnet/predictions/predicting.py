@@ -12,7 +12,7 @@ from linnet._arguments import non_negative, of_kind, positive, times_array
 from linnet.inits.weights import Weights, check_weights
 from linnet.predictions import _deep, _two_layers, _updates
 from linnet.predictions._task import Task
-from linnet.predictions.prediction import Answer, Assumption, Formula, NoFormulaError, Prediction
+from linnet.predictions.prediction import Answer, Assumption, Formula, NoFormulaError, Prediction, UnmetError
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
@@ -133,6 +133,8 @@ def _answers(row: Formula, tasks: Sequence[Task]) -> list[Answer]:
         with np.errstate(over="ignore"):  # of numbers that are refused later, or only printed
             try:
                 answers.append(row.solve(task))
+            except UnmetError as unmet:
+                answers.append(Answer(unmet.args))
             except ArithmeticError as error:  # another formula may do
                 answers.append(Answer((Assumption("numbers", "that can be computed", str(error), False),)))
         if answers[-1].products is None:

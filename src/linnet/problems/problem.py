@@ -113,8 +113,7 @@ class Problem:
         if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
             raise ValueError(
                 f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
-                f"{np.shape(Y)}. "
-                "Samples are rows: X is (n, d), Y is (n, k) or (n,)."
+                f"{np.shape(Y)}. Samples are rows: X is (n, d), Y is (n, k) or (n,)."
             )
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
         return cls(

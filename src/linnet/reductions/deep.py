@@ -231,7 +231,10 @@ class _Bases:
         if paths is None or self.trials[0].path.run is not None:
             kept = self._by_length(rtol)
         else:
-            kept = self._is_worth_trials(paths) and (self._by_length_for(paths, rtol) or self._by_weight(rtol, paths))
+            share = self._share_by_length()
+            few = share is None or share <= MAX_KEPT_SHARE
+            kept = few and self._is_worth_trials(paths)
+            kept = kept and ((share is not None and self._by_length_for(paths, rtol)) or self._by_weight(rtol, paths))
         if not kept:
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
@@ -253,12 +256,10 @@ class _Bases:
         return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
 
     def _by_length_for(self, paths: Sequence[StepSizes], rtol: float) -> bool:
-        """As many words by their length as plain descents need; False if words by their weight are likely to be fewer.
+        """As many words by their length as plain descents need; False if the network should be kept as it is.
 
         What is tried are small steps, and the known ones that these do not stand for.
         """
-        if not self._length_is_enough():
-            return False
         known, small = _known_and_small(paths)
         self.trials = [TrialDescent(self.problem, path) for path in small[:1]]
         for trial in self.trials:  # the steps are chosen here
@@ -271,19 +272,19 @@ class _Bases:
         self.error *= OTHER_STEPS_FACTOR
         return True
 
-    def _length_is_enough(self) -> bool:
-        """Whether words by their length are likely to be few: at depth 3, with similar numbers of inputs and outputs.
+    def _share_by_length(self) -> float | None:
+        """Return the likely fraction of all units that words by their length fill; None if those by weight are fewer.
 
-        They are found five to ten times faster there than words by weight, and the spaces are no larger. From depth 4
-        on words branch, and where one side has many more dimensions than the other, most of its words are not used.
+        At depth 3, with similar numbers of inputs and outputs, words by their length are found five to ten times faster
+        than words by weight, and the spaces are no larger. From depth 4 on words branch, and where one side has many
+        more dimensions than the other, most of its words are not used.
         """
         words = self.words
         sides = words.layers[0].shape[1], words.layers[-1].shape[0]
         if len(words.layers) != 3 or max(sides) > MAX_UNEVENNESS * min(sides):
-            return False
-        *_, before, now = (sum(widths) for widths in words.history)
-        likely = now + (LIKELY_LETTERS - words.order) * (now - before)
-        return likely <= MAX_KEPT_SHARE * sum(words.widths)
+            return None
+        before, now = (sum(widths) for widths in (words.history[max(-2, -len(words.history))], words.history[-1]))
+        return (now + (LIKELY_LETTERS - words.order) * (now - before)) / sum(words.widths)
 
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs for what drives the descent; False where these are too many."""

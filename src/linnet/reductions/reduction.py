@@ -180,8 +180,7 @@ class Reduction:
         if whole.shape[-2:] != (k, r) or layer.shape[-2:] != (k, q):
             raise ValueError(
                 f"`product` must be (..., {k}, {r}) and `second` (..., {k}, {q}), as of the reduced weights: got "
-                "shapes "
-                f"{whole.shape} and {layer.shape}."
+                f"shapes {whole.shape} and {layer.shape}."
             )
         share = real_array("rest", rest)
         broadcast(product=whole[..., 0, 0], second=layer[..., 0, 0], rest=share)

@@ -37,7 +37,7 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     It is for scripts that call functions with sweeps inside. Otherwise give `run` a `store`.
 
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
-    one starts anew, next to the old one. Cells that failed are tried again.
+    one initializations anew, next to the old one. Cells that failed are tried again.
 
     **Arguments:**
 

@@ -95,7 +95,7 @@ MUTATIONS = {
         result(deep, "deep_diagram", lambda told: replace(told, min_test_loss=told.min_test_loss * 2 / told.depth)),
     ),
     "flow-ridge": Mutation("flow-ridge", argument(one_output, "asymptotic", "times", times(10))),
-    "one-equation-riccati": Mutation("one-equation", argument(lazy_active, "balanced_solution", 1, times(2))),
+    "one-equation-riccati": Mutation("one-equation", argument(lazy_active, "balanced_solution", "first", times(2))),
     "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7)), quick=True),
     "flattest-order": Mutation("flattest", argument(label_noise, "decay_rates", "order", times(0.5)), quick=True),
     "label-noise-corners": Mutation("label-noise-corners", scaled(label_noise, "decay_rates", 1.2)),

@@ -208,7 +208,7 @@ def test_other_files_in_the_folder_of_a_data_set_are_other_work(tmp_path: Path) 
     (folder / "train").write_bytes(b"one")
 
     def key() -> str:
-        return FigureRequest.from_figure(figure, quick=True, data="fashion-mnist", data_dir=str(folder)).key
+        return FigureRequest.from_figure(figure, quick=True, data="cifar10", data_dir=str(folder)).key
 
     before = key()
     assert key() == before

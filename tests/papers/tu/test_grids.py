@@ -67,7 +67,7 @@ def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.Monke
         active_region.errors(QUICK)
 
 
-# The border of the lazy region
+# The boundary of the lazy region
 
 
 def test_the_preference_is_that_of_plain_descent() -> None:

@@ -74,8 +74,7 @@ def balanced_modes(
         elif first > _MAX_START_OVER_TARGET * top:
             raise ValueError(
                 f"`initial_values` must be at most {_MAX_START_OVER_TARGET:g} times its entry of `values`: got "
-                f"{first:g} for "
-                f"{top:g}. A target of 0 is that limit, and has a closed form."
+                f"{first:g} for {top:g}. A target of 0 is that limit, and has a closed form."
             )
         else:
             out[:, mode] = top * _shares_from_below(first / top, top**p * clock, L)

@@ -138,5 +138,4 @@ def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.n
     if not ((left >= 0) & (left <= 1)).all():
         raise ValueError("`share` must be from 0 to 1: it is what is left of the loss.")
     v, left = np.broadcast_arrays(*arguments.broadcast(initial_ratio=v, share=left))
-    with np.errstate(over="ignore"):
-        return np.tanh(np.arcsinh(2 * (1 - np.sqrt(left)) / v) / 2)
+    return np.tanh(np.arcsinh(2 * (1 - np.sqrt(left)) / v) / 2)

@@ -134,8 +134,7 @@ class Stages:
         if not (np.isfinite(rho).all() and np.isfinite(v).all()):
             raise ValueError(
                 f"`steps` must end before the linear stage overflows, which by {t.max():g} it has, from these "
-                "`overlaps` "
-                f"and `magnitudes`: it grows by {a:.3g} of itself a step. `two_variable` saturates."
+                f"`overlaps` and `magnitudes`: it grows by {a:.3g} of itself a step. `two_variable` saturates."
             )
         return rho, v
 
@@ -295,10 +294,9 @@ class Stages:
         remaining, end = np.sqrt(share), np.sqrt(self.limit)
         if initial_alignment >= end * np.sqrt(1 - remaining):
             raise ValueError(
-                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has "
-                f"fallen to a fraction of "
-                f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got "
-                f"{initial_alignment:g}."
+                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a "
+                f"fraction of {share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: "
+                f"got {initial_alignment:g}."
             )
         low, high = self.proxy([initial_alignment]), np.sqrt(self.limit * (1 - remaining) / remaining)
         return float(np.log(high / low)) / self.rate

@@ -13,7 +13,7 @@ from linnet.problems.problem import Problem
 
 # Relative size of the rounding errors that a determined answer may carry.
 _TOLERANCE = 1e-6
-# Singular values below this fraction of the largest one are taken for zero when a balanced start is factored.
+# Singular values below this fraction of the largest one are taken for zero when a balanced initialization is factored.
 _RANK = 1e-13
 # The largest growth exponent over which the un-normalized formula keeps its digits.
 _SPAN = 8.0

@@ -177,7 +177,7 @@ def predicted_diagram(
 
         return deep_diagram(spectrum, sizes, units, depth=layers, limit=limit)
     if draws == 1:
-        raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
+        raise ValueError("`draws` must be 0 or at least 2: one initialization has no standard error.")
     distinct, back = np.unique(units, return_inverse=True)
     shape = (distinct.size, sizes.size)
     thresholds = (distinct[:, None] * sizes).ravel()

@@ -96,7 +96,6 @@ def predicted_run(
         runs, modes = starts.run(size, clock)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]
         values = modes.mean(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
+    rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
     refuse_infinite(g, parts[0], rank, values, parts[1] if spectrum.has_truth else 0.0)
     return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)

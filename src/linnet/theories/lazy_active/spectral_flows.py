@@ -119,9 +119,8 @@ def clock_of(times: object) -> np.ndarray:
     if (clock[1:] <= clock[:-1]).any():
         at = int(np.argmax(clock[1:] <= clock[:-1]))
         raise ValueError(
-            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the "
-            f"previous entry, "
-            f"{clock[at]}."
+            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the previous "
+            f"entry, {clock[at]}."
         )
     return clock
 

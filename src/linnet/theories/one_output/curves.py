@@ -57,37 +57,6 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
     return (np.sqrt(lengths)[:, None] * values * modes.cross) @ modes.basis.T
 
 
-@representable
-def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the spectral filter of training: how much of each eigenvector of the covariance is learned over time.
-
-    The learned coefficients are $b(t) = F_t(S)\, c$. Compare $F_t(l_i)$ with $1/(l_i + \lambda)$, the filter of ridge
-    regression. For the coefficients themselves, use `product_over_time`.
-
-    $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
-
-    **Arguments:**
-
-    - `problem`: learning problem with one output
-    - `threshold`: threshold $g$ of `product_over_time`
-    - `times`: times (learning rate times number of steps), (time,)
-
-    **Returns** $F_t(l_i)$ for the non-zero eigenvalues $l_i$, largest first, (time, mode). It tends to $1/l_i$, the
-    filter of the minimum-norm solution.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> import linnet as ln
-        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.residual_filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
-        [[0.243, 0.447], [0.25, 1.0]]
-    """
-    modes = _modes(problem)
-    values, lengths = modes.filtered(threshold, times)
-    return np.sqrt(lengths)[:, None] * values
-
-
 @dataclass(frozen=True)
 class ErrorOverTime:
     """Result of `error_over_time`: training and test loss over time.

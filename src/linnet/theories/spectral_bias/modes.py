@@ -276,38 +276,6 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
 
 @representable
-def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the singular values over time in the limit of small initializations, where each mode jumps at once.
-
-    A mode is 0 before its activation time, $s$ after it, and $s/(1+2s)$ exactly at it. At finite $\gamma$, use
-    `singular_values`.
-
-    **Arguments:**
-
-    - `values`: singular values $s$ of the target, (mode,)
-    - `gamma`: scale $\gamma$ of the initialization
-    - `times`: times (learning rate times number of steps), (time,)
-
-    **Returns** the singular values, (time, mode).
-
-    **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
-
-    **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
-    equality.
-
-    **Example:**
-
-        >>> from linnet.theories.spectral_bias import jump_process
-        >>> jump_process([2.0, 1.0], 1e-6, [3.0, 5.0, 8.0]).tolist()  # they jump at 3.45 and 6.91
-        [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]]
-    """
-    s, gamma = _check_scales(values, gamma)
-    at = activation_times(s, gamma)
-    times = times_array("times", times)[:, None]
-    return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
-
-
-@representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
     r"""Return a rate at which the loss is guaranteed to decay from the orthogonal initialization.
 

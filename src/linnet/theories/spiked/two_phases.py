@@ -221,8 +221,7 @@ class TwoPhase:
         """
         times, u0 = times_array("times", times), positive("u0", u0)
         plateau = self.correlation / self.lambda1
-        with np.errstate(divide="ignore"):  # log(0) = -inf at t = 0 is what logaddexp wants
-            grown = np.log(-np.expm1(-2 * self.correlation * times))
+        grown = np.log(-np.expm1(-2 * self.correlation * times))
         behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
@@ -244,8 +243,7 @@ class TwoPhase:
         share = u / self.plateau
         # artanh(x) - x without its cancellation for small x
         small = share**3 * (1 / 3 + share**2 * (1 / 5 + share**2 / 7))
-        with np.errstate(divide="ignore"):
-            full = np.arctanh(share) - share
+        full = np.arctanh(share) - share
         return self.nu / self.lambda1 * self.plateau * np.where(share < 1e-2, small, full)
 
     @representable

@@ -94,7 +94,7 @@ def _largest_overlaps(feature: np.ndarray, width: int, key: Key) -> tuple[float,
 
 @claim(
     "lemmaA2",
-    says=r"The squared norm of each neuron at the start is within a half of $\sigma_0^2 d$, with probability "
+    says=r"The squared norm of each neuron at initialization is within a half of $\sigma_0^2 d$, with probability "
     r"$1 - \delta$.",
     assumes=r"$d = \Omega(\log(4m/\delta))$",
     tried=r"$m = 16, 128, 1024$, $d$ doubled from 16 to 512, 200 starts of each (quick: 60), $\delta = 0.1$",

@@ -1,4 +1,4 @@
-"""What text and proofs take for granted of the sizes at the start and at t1, and of the end of the growth."""
+"""What text and proofs take for granted of the sizes at initialization and at t1, and of the end of the growth."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def sizes_until_first_time(trial: Trial) -> Rows:
         return np.abs(history.magnitudes[at]).max() * np.sqrt(history.gamma)
 
     kept = at_most(
-        1.2, r"with an overlap $c_r$ it is $\sqrt{1 + 2 c_r + v_0^2 \gamma}$ there: 1.18 from the largest start"
+        1.2,
+        r"with an overlap $c_r$ it is $\sqrt{1 + 2 c_r + v_0^2 \gamma}$ there: 1.18 from the largest initialization",
     )
     sizes = starts.over_region(trial, largest_magnitude)
     yield printed(

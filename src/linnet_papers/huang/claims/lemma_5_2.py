@@ -14,7 +14,7 @@ from linnet_papers.reproduction.fits import exponent, highest, lowest
 from linnet_papers.reproduction.rows import Estimate, Verdict, at_least, at_most, below, corrected, fact, printed
 
 SPREAD = at_most(10.0, "of order 1 for every neuron: none ten times above or below the median one")
-EVERY = at_least(1.0, "the lemma speaks of $t_1$ for every start that is admitted")
+EVERY = at_least(1.0, "the lemma speaks of $t_1$ for every initialization that is admitted")
 SIGNALS = (1.0, 1.5, 2.0, 3.0)
 
 
@@ -71,7 +71,10 @@ def _label_power(data: Regression) -> float:
     expected=Verdict.REFUTED,
 )
 def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Rows:
-    starts = {"admissible start": _kernel_constants(trial, 1.0), "1/1000 of it": _kernel_constants(trial, 1e-3)}
+    starts = {
+        "admissible initialization": _kernel_constants(trial, 1.0),
+        "1/1000 of it": _kernel_constants(trial, 1e-3),
+    }
     means = {name: np.exp(np.log(each["constants"]).mean(axis=1)) for name, each in starts.items()}  # by signal
     powers = {name: Estimate(*exponent(SIGNALS, starts[name]["constants"])) for name in starts}
     absolute = below(
@@ -81,15 +84,18 @@ def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Rows:
     )
     least = lowest(power.value for power in powers.values())
     yield printed(
-        r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the start where it is least", least, absolute
+        r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the initialization where it is "
+        r"least",
+        least,
+        absolute,
     )
     yield fact("that power, with its standard error", powers)
     for name, each in means.items():
         constants = {f"{signal:g}": constant for signal, constant in zip(SIGNALS, each, strict=True)}
         yield fact(rf"$C$ needed at the best time, by $\lvert \beta \rvert$, {name}", constants)
-    relative = starts["admissible start"]["relative"]
-    yield fact("distance relative to the kernel, admissible start", [relative.min(), relative.max()])
-    laws = relative / starts["admissible start"]["law"]
+    relative = starts["admissible initialization"]["relative"]
+    yield fact("distance relative to the kernel, admissible initialization", [relative.min(), relative.max()])
+    laws = relative / starts["admissible initialization"]["law"]
     yield fact(r"that distance over $v_0^2 \gamma$", [laws.min(), laws.max()])
 
 

@@ -57,7 +57,7 @@ def _settled_ratio(network: starts.Network) -> float:
 
 @claim(
     "small-output",
-    says=r"$f(x_i) \ll y_i$ for all $i$ at the start: guaranteed under Assumption 4.1.",
+    says=r"$f(x_i) \ll y_i$ for all $i$ at initialization: guaranteed under Assumption 4.1.",
     assumes=settings.ASSUMED,
     tried=f"{settings.OVER_SIGNALS}; and {settings.OVER_RATIOS}; {starts.OVER_SETTLED}",
     correction=r"it is where $v_0^2$ and $\sigma_0^2$ are also well below $\sqrt{\gamma}/\mathrm{tr}$, but for draws "
@@ -68,7 +68,7 @@ def small_output(trial: Trial) -> Rows:
     rows, ratios = region.rows(trial), neurons.rows(trial)["first_output"]
     yield _inside(rows)
     at_unit_signal = {"any ratio": highest(ratios.values())}
-    output = r"largest $\lvert f(x_i) \rvert$ of the start over the smallest $\lvert y_i \rvert$"
+    output = r"largest $\lvert f(x_i) \rvert$ of the initialization over the smallest $\lvert y_i \rvert$"
     yield printed(output, rows["first_output"] | at_unit_signal, NEGLIGIBLE)
     small = starts.first_outputs(trial)
     yield corrected(f"{output}, median of {starts.FIRST_OUTPUTS} draws, over the region", small, NEGLIGIBLE)
@@ -81,7 +81,7 @@ RICH = at_least(0.9, "feature learning: nine tenths of the ratio 1 of layers tha
 @claim(
     "dichotomy",
     says="Large alignments with small magnitudes are feature learning, small ones with large magnitudes lazy training: "
-    "the start's scale decides which.",
+    "the initialization's scale decides which.",
     assumes="none stated",
     tried=r"unit signal, $n = 10$, $d = 2000$, $m = 256$, $\sigma_0 = 10^{-8}$, $v_0$ from $10^{-3}$ to 100 times the "
     "final magnitude; read when half the loss is gone",
@@ -89,8 +89,8 @@ RICH = at_least(0.9, "feature learning: nine tenths of the ratio 1 of layers tha
 def dichotomy(trial: Trial) -> Rows:
     half = _states_at_half_loss(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
     ratios = half["ratios"]
-    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the largest start", ratios[100.0], LAZY)
-    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the smallest start", ratios[1e-3], RICH)
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the largest initialization", ratios[100.0], LAZY)
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the smallest initialization", ratios[1e-3], RICH)
     yield fact(r"$\rho/(v \sqrt{\gamma})$ by $v_0$ in units of the final magnitude", ratios)
     yield fact(r"relative change of $\lvert v \rvert$ by then", half["moved"])
 

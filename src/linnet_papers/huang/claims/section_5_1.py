@@ -57,7 +57,8 @@ def limit(trial: Trial) -> Rows:
 @claim(
     "exact-end",
     where="ours, for the limit below Eq. (11)",
-    says=r"From a small start training ends, for any $K = X X^\top$, at $v^2 = \sqrt{y^\top K^{-1} y}$, $\rho/v = "
+    says=r"From a small initialization training ends, for any $K = X X^\top$, at $v^2 = \sqrt{y^\top K^{-1} y}$, "
+    r"$\rho/v = "
     r"\lvert y \rvert^2/\sqrt{y^\top K^{-1} y}$, mean $\rho^2 = \lvert y \rvert^4/\sqrt{y^\top K^{-1} y}$ and the "
     r"kernel $v^2 (K + y y^\top/(y^\top K^{-1} y))$.",
     assumes=r"$v_0$ and $\sigma_0$ small against the end",
@@ -138,7 +139,7 @@ def difference(trial: Trial) -> Rows:
     decayed = at_most(
         0.05, r"the part of the difference that decays, $e^{-2 t_1}$, is a few percent of the overlap at these scales"
     )
-    grown = f"fraction of neurons whose difference is larger at $t_1$ than at the start, by {settings.RATIO}"
+    grown = f"fraction of neurons whose difference is larger at $t_1$ than at initialization, by {settings.RATIO}"
     yield printed(grown, rows["grown"], FEW)
     end = r"relative distance of the median difference at $t_1$ from $-\langle w_r(0), X^\top y \rangle$"
     yield corrected(f"{end}, over the region", starts.over_region(trial, distance), decayed)

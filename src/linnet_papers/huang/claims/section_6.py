@@ -162,7 +162,9 @@ def relu(trial: Trial) -> Rows:
     yield from _convergence(trial, "t1", "half", relu=True)
     runs = train_on_pictures(trial, relu=True)
     cosines = {words: run.history.kernel_cosine for words, run in runs.items()}
-    yield fact("cosine to the target-aligned kernel at the random start", {w: c[0] for w, c in cosines.items()})
+    yield fact(
+        "cosine to the target-aligned kernel at the random initialization", {w: c[0] for w, c in cosines.items()}
+    )
     yield fact("cosine to the target-aligned kernel at the last state", {w: c[-1] for w, c in cosines.items()})
     grams = {words: _gram_cosine(run) for words, run in runs.items()}
     yield fact(r"cosine of $X X^\top$ alone to the target-aligned kernel", grams)

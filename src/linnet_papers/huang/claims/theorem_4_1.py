@@ -193,7 +193,7 @@ def _share_that_learns(
 
 
 def _last_loss(data: Regression, key: list[int], width: int, rate: float, steps: int) -> float:
-    """Return the loss after descent from the admissible start; NaN or large where descent diverges."""
+    """Return the loss after descent from the admissible initialization; NaN or large where descent diverges."""
     scales = scales_inside(data, width=width)
     scales["learning_rate"] = rate
     return float(descend(data, key, scales, steps=steps, save_every=steps, keep="losses", throw=False).loss[-1])

@@ -94,7 +94,7 @@ def network(
 
     **Arguments:**
 
-    - `strength`: of the data, gamma^(3/2)/tr, where rho^2 ends from a small start
+    - `strength`: of the data, gamma^(3/2)/tr, where rho^2 ends from a small initialization
     - `start`, `ratio`: (v_0^2 + sigma_0^2) gamma and v_0/(sigma_0 sqrt(log m)); or
     - `second_layer`, `first_layer`: v_0^2 and sigma_0^2 over sqrt(gamma)/tr, the square of v at the end
     - `noise`: variance of the labels' noise over condition (5)'s limit, 8n|beta|^2

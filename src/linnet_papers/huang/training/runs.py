@@ -109,7 +109,7 @@ class FeatureRun:
 
     @property
     def relative_first_output(self) -> float:
-        """The largest |f(x_i)| of the start over the least |y_i|."""
+        """The largest |f(x_i)| of the initialization over the least |y_i|."""
         return relative_output(self.data, self.outputs[0])
 
     def kernel_after(self, time: float) -> Block:
@@ -153,7 +153,7 @@ def train_section_six(
 def scales_inside(
     data: ln.problems.Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
 ) -> Scales:
-    """Return scales of the start and a step inside Assumption 4.1, as printed.
+    """Return scales of the initialization and a step inside Assumption 4.1, as printed.
 
     `margin` says how far inside the conditions on the start are met, 1 at their limit; the step keeps its own.
     `ratio` is v_0/(sigma_0 sqrt(log m)): v_0 alone moves, down from the admissible one, so that every condition of the

@@ -19,7 +19,7 @@ WIDTH = 40
 
 
 def _start(inputs: int, outputs: int, depth: int, coupling: float, key: Sequence[int]) -> Sequence[np.ndarray]:
-    """Return the layers of a Gaussian start, (out, in) each; the coupling is sqrt(w) sigma."""
+    """Return the layers of a Gaussian initialization, (out, in) each; the coupling is sqrt(w) sigma."""
     sizes = {"in_dim": inputs, "out_dim": outputs, "width": WIDTH, "depth": depth}
     return ln.inits.gaussian(**sizes, stds=coupling * WIDTH**-0.5, key=list(key)).layers
 

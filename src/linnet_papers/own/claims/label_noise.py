@@ -26,7 +26,7 @@ class Corner(NamedTuple):
     learning_rate: float = RATE
     noise_std: float = DELTA
     width: int = 8
-    scale: float = 1.0  # of the start
+    scale: float = 1.0  # of the initialization
     fitted: bool = False  # start at the flattest interpolator: weak directions take long to fit and to balance
 
 
@@ -43,7 +43,7 @@ CORNERS = (
     Corner("large noise", values=(2.8,), noise_std=2.0),
     Corner("long steps", values=(2.8,), learning_rate=0.12, noise_std=0.3),
 )
-BORDER = Corner("noise at the border", eigenvalues=(1.0,) * 4, values=(2.8,), noise_std=5.6)
+BORDER = Corner("noise at the boundary", eigenvalues=(1.0,) * 4, values=(2.8,), noise_std=5.6)
 
 MEAN = within(
     0.05,

@@ -91,7 +91,7 @@ NOT_ACTIVE = above(2, "an active region halves the error at least")
 @claim(
     "muon-no-active-region",
     where="ours, for the plane of Tu et al. under Muon",
-    says="At width $d$ and above no initialization is active under spectral descent or Muon: the least test error is "
+    says="At width $d$ and above no initialization is active under spectral descent or Muon: the minimum test error is "
     "that of clipping, whatever the variance.",
     assumes="whitened inputs, an initial product small against the noise",
     tried=f"{TRAINED}; Muon with momentum 0.95, Nesterov, five iterations and its shape factors",
@@ -103,7 +103,7 @@ def no_active_region(trial: Trial) -> Rows:
     clipped = 2 * ln.theories.spectral_descent.minimum(problem, 0.0).test_loss / dim**2
 
     def errors(threshold: float, units_per_input: float) -> dict[str, float]:
-        """Return the least test errors per entry of the trained networks, over that of clipping."""
+        """Return the minimum test errors per entry of the trained networks, over that of clipping."""
         start, steps = _start(trial, threshold, units_per_input), STEPS[trial.quick]
         runs = {
             "spectral": training.spectral_run(start, problem, steps)[1],
@@ -118,14 +118,14 @@ def no_active_region(trial: Trial) -> Rows:
         """Return one of the errors by the setting."""
         return {label: one[name] for label, one in found.items()}
 
-    least = "least test error over time"
+    least = "minimum test error over time"
     yield printed(f"{least} of spectral descent, over that of clipping at its best level", of("spectral"), AS_CLIPPED)
     yield printed(f"{least} of Muon as it is used, over that of clipping", of("muon"), AS_USED)
     against = {label: one["spectral"] / one["descent"] for label, one in found.items()}
     yield printed(
-        f"{least} of spectral descent, over that of gradient descent from the same start", against, NOT_ACTIVE
+        f"{least} of spectral descent, over that of gradient descent from the same initialization", against, NOT_ACTIVE
     )
-    yield fact("least test error per entry of clipping", clipped)
+    yield fact("minimum test error per entry of clipping", clipped)
 
 
 REGULARIZES = below(0.6, "as many units as the truth has modes leave no room for noise but along them")
@@ -136,7 +136,7 @@ WIDER = above(0, "one width at which a wider network is better would refute it")
     "muon-narrow",
     where="ours, for the plane of Tu et al. under Muon",
     says="Below width $d$ the width regularizes spectral descent, at any variance: the fewer units, down to the rank "
-    "of the truth, the smaller the least test error.",
+    "of the truth, the smaller the minimum test error.",
     assumes="whitened inputs",
     tried=f"{TRAINED}; widths of 1, 2, 4 and 8 times the rank, the mean of three draws",
     region={"threshold": Range(0.001, 0.1, log=True)},
@@ -149,7 +149,7 @@ def narrow(trial: Trial) -> Rows:
     rates = np.full(steps, 1.5 * np.sqrt(np.linalg.norm(target, 2)) / steps)
 
     def errors(threshold: float) -> list[float]:
-        """Return the least test error of each width, over that of clipping at its best level."""
+        """Return the minimum test error of each width, over that of clipping at its best level."""
         found = []
         for width in (rank, 2 * rank, 4 * rank, 8 * rank):
             starts = [training.wide_start([trial.seed, 62, draw], dim, dim, width, threshold) for draw in range(3)]
@@ -159,7 +159,7 @@ def narrow(trial: Trial) -> Rows:
 
     found = {label: errors(**setting) for label, setting in trial.region(1).items()}
     narrowest = {label: one[0] for label, one in found.items()}
-    yield printed("least test error at the width of the rank, over that of clipping", narrowest, REGULARIZES)
+    yield printed("minimum test error at the width of the rank, over that of clipping", narrowest, REGULARIZES)
     steps_up = {label: float(np.diff(one).min()) for label, one in found.items()}
     yield printed("smallest increase of it from one width to twice that", steps_up, WIDER)
 

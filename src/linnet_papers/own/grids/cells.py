@@ -43,7 +43,7 @@ class Compared:
     - `bars`: relative, of both sides together: the bar that is told with the prediction, and the standard error of the
       trained mean. No bar of the stable rank is told; that of the trained side stands alone
     - `covered`: whether the prediction says that the cell is one it is made for
-    - `told`: the relative bar that is told of the least test error
+    - `told`: the relative bar that is told of the minimum test error
     - `number`: initializations of the trained mean
     - `ended`: whether all trained runs of the cell ended by themselves, before the most steps that are taken
     """
@@ -61,7 +61,7 @@ class Compared:
         return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
 
     def beyond(self, bars: float | np.ndarray) -> int:
-        """Return how many covered cells have a least test error that is off by more than so many bars and `WRONG`."""
+        """Return how many covered cells have a minimum test error that is off by more than so many bars and `WRONG`."""
         off = np.abs(self.off["min_test_loss"])
         return int(((off > bars * self.bars["min_test_loss"]) & (off > WRONG) & self.covered).sum())
 
@@ -72,7 +72,7 @@ class Compared:
         return stdtrit(self.number - 1.0, 1 - chance / (2 * self.number.size))
 
     def likeliest_bar_factor(self) -> float:
-        """Return by which of the `FACTORS` the bars that are told of the least test error make what was seen most
+        """Return by which of the `FACTORS` the bars that are told of the minimum test error make what was seen most
         likely.
 
         Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.

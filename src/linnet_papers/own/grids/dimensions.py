@@ -15,7 +15,7 @@ AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
 @trained
 def networks(trial: Trial) -> ln.sweeps.Sweep:
-    """Train wide cells on both sides of the lazy border, at several dimensions."""
+    """Train wide cells on both sides of the lazy boundary, at several dimensions."""
     dims, replicates = ([16, 32, 64], 5) if trial.quick else ([25, 50, 100, 200, 400], 2)
     axes = {
         "dim": dims,

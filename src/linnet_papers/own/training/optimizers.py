@@ -91,7 +91,7 @@ def spectrum(rank: int) -> np.ndarray:
 def descend(
     start: Layers, target: np.ndarray, direction: Direction, rates: Sequence[float] | np.ndarray, *, save_every: int = 1
 ) -> list[Layers]:
-    """Return the layers at the start and after every `save_every` steps of these rates."""
+    """Return the layers at initialization and after every `save_every` steps of these rates."""
     layers = start
     saved = [layers]
     for number, rate in enumerate(rates, start=1):
@@ -141,7 +141,7 @@ def descent_run(start: Layers, problem: ln.Problem, threshold: float) -> list[La
 
 
 def minimum_error(problem: ln.Problem, states: list[Layers]) -> float:
-    """Return the least test error per entry over the states, |A - A*|^2 over the number of entries."""
+    """Return the minimum test error per entry over the states, |A - A*|^2 over the number of entries."""
     truth = np.asarray(problem.truth)
     return float(min(((second @ first - truth) ** 2).mean() for first, second in states))
 

@@ -247,10 +247,12 @@ def kept_for_a_short_time(trial: Trial) -> Rows:
             ratios[name] = (found[:, 2] / found[:, 1]).max()
             gaps[name] = ((found[:, 0] - found[:, 1]) / found[:, 0]).min() / 0.2
     yield printed(r"largest $s_{K + 1}/s_K$ up to $\tau$", ratios, WIDER)
-    yield printed(r"least gap $(s_1 - s_2)/s_1$ up to $\tau$ over that at the start", gaps, HALVED)
+    yield printed(r"least gap $(s_1 - s_2)/s_1$ up to $\tau$ over that at initialization", gaps, HALVED)
 
 
-DIAGONAL = below(3.0, "an $O(.)$: twice $2 c$, what the noise has learned at $d = 1$, and the start's own edge of 2")
+DIAGONAL = below(
+    3.0, "an $O(.)$: twice $2 c$, what the noise has learned at $d = 1$, and the initialization's own edge of 2"
+)
 FALLS = below(0.0, "the power that the lemma names")
 
 

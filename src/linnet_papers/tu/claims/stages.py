@@ -166,7 +166,7 @@ def alignment_stage(trial: Trial) -> Rows:
                 taken.append(times[np.argmax(aligned)] / bound if aligned.any() else np.inf)
                 starts.append(x[0] / rank)
             shares[rf"$a = {spectrum}$, $d = {dim}$, $\Delta = {1 - power:g}$"] = highest(taken)
-    yield printed("least $x$ at the start over $K$", lowest(starts), TURNED)
+    yield printed("least $x$ at initialization over $K$", lowest(starts), TURNED)
     yield printed("time until $x$ is within a tenth of its end, over the bound", shares, BOUND)
 
 

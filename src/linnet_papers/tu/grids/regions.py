@@ -14,7 +14,7 @@ RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
 DEPTHS = (-2.8, -2.4, -2.0, -1.6, -1.2)
 POWERS = (1.3, 1.8, 2.3, 2.8)
-LAZY = ((-1.35, 2.6), (-1.25, 2.45), (-1.2, 2.35), (-1.3, 2.35), (-1.7, 2.8))  # the last two at the border
+LAZY = ((-1.35, 2.6), (-1.25, 2.45), (-1.2, 2.35), (-1.3, 2.35), (-1.7, 2.8))  # the last two at the boundary
 GROUPS = ("lazy", "depths", "narrow", "wide", "powers")
 
 

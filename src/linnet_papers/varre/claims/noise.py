@@ -14,23 +14,22 @@ from linnet_papers.reproduction.rows import Estimate, Verdict, above, below, fac
 from linnet_papers.varre import misprints
 from linnet_papers.varre.grids import growth, noise
 from linnet_papers.varre.settings import (
-    AT,
     CLEARLY,
     DIMS,
     ERRORS,
     EULER,
     EULER_STEPS,
     FEW_ERRORS,
+    MOMENTS,
     NOISE,
     NOISE_ALONE,
     NOT_CLEARLY,
     SCHEME,
-    TIMES,
 )
 from linnet_papers.varre.training import noise_process, volumes
 
 without_drift = partial(claim, assumes="no drift")
-SEVERAL = {f"$d = {dim}$": dim for dim in DIMS if dim > 1}  # one input has no commutator
+SEVERAL = {f"$d = {dim}$": dim for dim in DIMS}
 TRIED = f"{NOISE_ALONE}, $d = {', '.join(map(str, SEVERAL.values()))}$"
 TILTED = TRIED.replace("$a = 0$", "$a$ of unit length")
 GROWS = above(0, "a positive rate makes every mean power diverge", errors=ERRORS)
@@ -49,8 +48,7 @@ def moments(trial: Trial) -> Rows:
     from linnet.trainers.sde import step_sizes
 
     _, step = NOISE[trial.quick]
-    sizes, ends = step_sizes(TIMES, step)
-    end = ends[AT[0]]
+    sizes, (end, *_) = step_sizes(MOMENTS, step)
     rows = noise.paths(trial)
 
     def compare_moments(dim: int) -> dict[str, float]:
@@ -68,12 +66,11 @@ def moments(trial: Trial) -> Rows:
         }
 
     found = by_name({name: compare_moments(dim) for name, dim in SEVERAL.items()})
+    by_step = below(EULER_STEPS * step, EULER)
     yield printed(
         "distance of the sampled mean squares from Euler's own, in standard errors", found["away"], FEW_ERRORS
     )
-    yield printed(
-        "relative distance of Euler's own from the exact ones", found["bias"], below(EULER_STEPS * step, EULER)
-    )
+    yield printed("relative distance of Euler's own from the exact ones", found["bias"], by_step)
     yield fact("sampled mean square over the exact one at $t = 6$", found["late"])
     yield fact("fraction of the mean square that one path in 1000 carries at $t = 6$", found["heavy"])
 
@@ -144,17 +141,14 @@ def commutator(trial: Trial) -> Rows:
 )
 def typical_commutator(trial: Trial) -> Rows:
     medians = _median_areas(trial)["$d = 2$"]
-    yield printed(
-        "median size of $[w_1, a]$ at $t = 6$ over that at $t = 1$",
-        medians[1] / medians[0],
-        below(0.5, "a fall that is seen in most runs: the exponent of the area, -0.237, makes it 0.31"),
-    )
+    fallen = below(0.5, "a fall that is seen in most runs: the exponent of the area, -0.237, makes it 0.31")
+    yield printed("median size of $[w_1, a]$ at $t = 6$ over that at $t = 1$", medians[1] / medians[0], fallen)
     yield fact("median size of $[w_1, a]$ at $t = 1$ and 6", medians)
 
 
 @without_drift(
     "proposition-4.1c-rate",
-    says="The mean size of the commutator decays as $e^{-t}$ from any start.",
+    says="The mean size of the commutator decays as $e^{-t}$ from any initialization.",
     tried=TILTED,
     expected=Verdict.REFUTED,
 )
@@ -172,17 +166,14 @@ def size_rate(trial: Trial) -> Rows:
 
 @without_drift(
     "signed-commutator",
-    says="The mean of the commutator itself, with its signs, is that of the start times $e^{-t}$.",
+    says="The mean of the commutator itself, with its signs, is that of the initialization times $e^{-t}$.",
     tried=f"{TILTED}, at $t = 1$",
 )
 def signed_commutator(trial: Trial) -> Rows:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
     shares = _means_by_dim(trial, "signed", 1.0, "tilted")
-    yield printed(
-        "distance of the mean from $e^{-1}$ in standard errors",
-        {name: abs(share.errors_above(np.exp(-1.0))) for name, share in shares.items()},
-        FEW_ERRORS,
-    )
+    away = {name: abs(share.errors_above(np.exp(-1.0))) for name, share in shares.items()}
+    yield printed("distance of the mean from $e^{-1}$ in standard errors", away, FEW_ERRORS)
     yield fact("mean of $[w_1, a]$ along its start at $t = 1$, over its start", shares)
 
 
@@ -208,9 +199,8 @@ def increments(trial: Trial) -> Rows:
         away += [abs(Estimate.of_mean(moved).errors_above(step * drift)) for moved, drift in ((u, 3 * a**2), (v, 1.0))]
         noisy.append(np.abs(np.cov(u, v) / (4 * a**2 * step) - 1).max())
     yield printed("distance of the means of the increments from their drifts, in standard errors", away, FEW_ERRORS)
-    yield printed(
-        r"largest relative distance of a variance or covariance from $4 \lvert w \rvert^2 a^2$, by $a$", noisy, ONE_STEP
-    )
+    variance = r"largest relative distance of a variance or covariance from $4 \lvert w \rvert^2 a^2$, by $a$"
+    yield printed(variance, noisy, ONE_STEP)
 
 
 SHRUNK = below(1e-5, r"$\lvert w \rvert$ is $e^{-t/2} \cosh B$, with a median of about $e^{-20 + 4}$ at $t = 40$")
@@ -296,18 +286,16 @@ def any_diagonal(trial: Trial) -> Rows:
     decay = (1 - step * scales**2) ** steps  # of Euler's scheme, for e^(-D_i^2 t)
     away = [Estimate.of_mean(seen["first_square"]).errors_above(mean_square)]
     away += [Estimate.of_mean(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
-    lengths = {name: one["growth"][0] for name, one in _volume_growth_by_shape(trial).items() if len(SHAPES[name]) > 2}
-    yield printed(
-        "distance of mean squares and signed commutators from their equations, in standard errors",
-        np.abs(away),
-        FEW_ERRORS,
-    )
+    lengths = {
+        name: Estimate.of_mean(one["growth"][0])
+        for name, one in _volume_growth_by_shape(trial).items()
+        if len(SHAPES[name]) > 2
+    }
+    equations = "distance of mean squares and signed commutators from their equations, in standard errors"
+    yield printed(equations, np.abs(away), FEW_ERRORS)
     yield printed(r"rate of the mean squares, $\sqrt{\mathrm{tr} D^4}$", np.linalg.eigvalsh(matrix).max(), EXPLODES)
-    yield printed(
-        r"growth of $\ln \lvert D^{-1} w \rvert$ from $t = 4$ to 24, over time and the largest $D^2$, for $d \ge 3$",
-        {name: Estimate.of_mean(growth) for name, growth in lengths.items()},
-        GROWS,
-    )
+    growth_of = r"growth of $\ln \lvert D^{-1} w \rvert$ from $t = 4$ to 24, over time and the largest $D^2$"
+    yield printed(rf"{growth_of}, for $d \ge 3$", lengths, GROWS)
 
 
 @claim(

@@ -90,7 +90,7 @@ def rank_two(trial: Trial) -> Rows:
     region=SMALL_STARTS,
 )
 def directions(trial: Trial) -> Rows:
-    """Cosines of the students' units with the teacher's neurons, from the small and from the large start."""
+    """Cosines of the students' units with the teacher's neurons, from the small and from the large initialization."""
     students, learned = _students_that_learned(trial)
     cosines = students["directions"].transpose("start", "replicate", "neuron")
     small, large = (cosines.sel(start=start).values[learned] for start in ("small", "large"))

@@ -74,7 +74,7 @@ def _train_starts(settings: Fig1) -> Dataset:
             "values": (("start", "time", "mode"), one_seed, "singular values of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),
             "predicted": (of_runs, flows.predicted_values(gammas), "Corollary 3.1 at the effective γ"),
-            "gamma": ("start", gammas, "γ, effective for Gaussian starts"),
+            "gamma": ("start", gammas, "γ, effective for Gaussian initializations"),
             "solution_error": (("seed", "start"), error, "distance from the minimum-norm solution"),
         },
         {"time": ("time", times, "time t", "canonical"), "start": ("start", names, "start of the first layer")},
@@ -140,7 +140,7 @@ def _labeled(axes: Sequence[style.Axes]) -> dict[str, Any]:
 
 
 def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
-    """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
+    """Draw panel a: the singular values of each initialization, and where Corollary 3.1 has them end."""
     for number, (axis, name) in enumerate(zip(axes, ds["start"].values, strict=True), 1):
         flows = ds.sel(start=name)
         draw_singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
@@ -220,9 +220,11 @@ FIGURE = Figure(
     caption=(
         "a: the four largest singular values of the first layer during gradient flow on 5 Gaussian samples of 10 "
         "inputs and 3 outputs, width 200, as in the paper, from orthogonal starts of scale 1 and 0.0001 and from "
-        "Gaussian starts; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means an effective "
+        "Gaussian initializations; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means "
+        "an effective "
         "scale of 1 and a full rank; a standard deviation of 0.01 gives the low rank the text describes, so both are "
-        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large start: "
+        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large "
+        "initialization: "
         "5 orthogonal samples, one output, width 200 as in the paper; the scale 1, label noise of unit size and the "
         "step 0.02 are ours, as the paper does not print its own."
     ),

@@ -41,5 +41,5 @@ def ranks(students: Dataset, start: str) -> np.ndarray:
 
 
 def fitted_seeds(students: Dataset) -> np.ndarray:
-    """Return for each seed whether its students have learned their samples from every start (replicate,)."""
+    """Return for each seed whether its students have learned their samples from every initialization (replicate,)."""
     return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)

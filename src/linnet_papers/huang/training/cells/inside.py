@@ -62,7 +62,6 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         "output_start": output_cosine(run, run.outputs[1]),
         "output_first": output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T]),
         "first_steps": first / run.scales["learning_rate"],
-        "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
         **theory_inputs(run),
     }

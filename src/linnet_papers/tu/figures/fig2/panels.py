@@ -72,7 +72,7 @@ def _trained_panel(axis: style.Axes, data: Dataset, letter: str) -> None:
 
 
 def _predicted_error_panel(axis: style.Axes, data: Dataset) -> None:
-    """Draw panel g: the least test error by formula, in the colors of panel a."""
+    """Draw panel g: the minimum test error by formula, in the colors of panel a."""
     _plane_map(axis, data, data["predicted_test"], "g  Test error, formula", **_error_colors(data))
     predicted.hatch_uncovered(axis, data)
 
