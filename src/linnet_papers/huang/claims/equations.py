@@ -13,7 +13,7 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.grids import equations, starts
 from linnet_papers.huang.grids.equations import INSIDE, SECTION_SIX, SETTINGS
 from linnet_papers.huang.training import features
-from linnet_papers.huang.training.runs import train_section_six
+from linnet_papers.huang.training.runs import FeatureRun, train_section_six
 from linnet_papers.reproduction import Numbers, Range, Rows, Trial, below, claim, corrected, fact, printed
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import first_index, highest, lowest, relative_distance
@@ -133,18 +133,18 @@ def linear_stage(trial: Trial) -> Rows:
     least = min(highest(each) for each in wrong["first"].values())
     yield printed("relative distance of all alignments from (9), in the setting where it is least", least, OFF)
     yield from _corrected(right, "first")
-    yield corrected("the same over the region", starts.over_region(trial, _error_of_linear), OFF)
+    yield corrected("the same over the region", starts.read_over_region(trial, _error_of_linear), OFF)
     late = [share for setting in INSIDE for _, share in _where_5_percent_off(trial, setting, right)]
     early = [step for setting in SETTINGS for step, _ in _where_5_percent_off(trial, setting, wrong)]
     yield fact("fraction of the loss left where the corrected (9) is first 5% off, inside the assumption", late)
     yield fact("step by which (9) as printed is 5% off in every network", max(early))
 
 
-def _error_of_linear(network: starts.Network) -> float:
+def _error_of_linear(run: FeatureRun) -> float:
     """Return the largest relative distance of all alignments from (9), corrected, until t1."""
-    history, until = network.run.history, network.run.first_state_at_t1()
+    history, until = run.history, run.first_state_at_t1()
     assert history.steps is not None
-    predicted = network.run.stages.linear(history.overlaps, history.magnitudes[0], history.steps[:until])[0]
+    predicted = run.stages.linear(history.overlaps, history.magnitudes[0], history.steps[:until])[0]
     return equations.relative_errors(predicted, history.alignments[:until]).max()
 
 
@@ -209,16 +209,16 @@ def _second_stage(
     yield printed(f"{largest} as printed", _worst_inside(wrong["second"]), OFF)
     yield from _corrected(right, "second")
 
-    def error(network: starts.Network) -> float:
+    def error(run: FeatureRun) -> float:
         """Return the largest distance of all alignments from the corrected equation, from t1 to 1e-4 of the loss."""
-        run, begin = network.run, network.run.first_state_at_t1()
+        begin = run.first_state_at_t1()
         states = slice(begin, run.first_state_at_share(1e-4) + 1)
         rho, v = run.history.alignments[begin], run.history.magnitudes[begin]
         predicted = follow(run.stages, rho, v, run.steps[states] - run.steps[begin])
         off = equations.relative_errors(predicted, run.history.alignments[states]).max()
         return off / unit(run.scales, run.history.gamma)
 
-    yield corrected(over_the_region, starts.over_region(trial, error), limit)
+    yield corrected(over_the_region, starts.read_over_region(trial, error), limit)
     yield fact(f"that distance as printed, median of the draws, by {settings.RATIO}", _medians_inside(wrong["second"]))
     yield fact(f"{largest} as printed, in section 6", highest(wrong["second"][SECTION_SIX]))
 
