@@ -110,10 +110,6 @@ def test_the_command(tmp_path, capsys):
     assert "there is no" in err
 
 
-def test_linnet_has_it():
-    assert ln.lora.Adapter is Adapter
-
-
 def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     status, out, _ = called(
         capsys, "--from", "alpha=64,r=32,lr=1e-5", "--to", "alpha=32", "--optimizer", "adamw", "--weight-decay", 0.1
