@@ -182,10 +182,11 @@ SLACK = below(1e-12, "the inequality has no slack but rounding, in units of the 
     "lemma-C.6-rate",
     says=r"The squared norm of the residual decays at least at the rate $2 \gamma \lambda$, $\lambda$ "
     "the smallest eigenvalue: it never rises.",
-    assumes=START,
+    assumes=f"{START}, labels that can be fitted",
     tried=rf"{REGRESSION}; 12 seeds at $\gamma = 10^{{-4}}$ (6 if quick), a case built for it; the region by "
     "SciPy, with two inputs and outputs",
-    correction=r"the loss falls at least at that rate, $dL/dt \le -4 \gamma \lambda L$",
+    correction=r"the loss falls at least at that rate, $dL/dt \le -4 \gamma \lambda L$, with the smallest nonzero "
+    "eigenvalue",
     region={
         "scale": Range(1e-4, 10.0, log=True, paper=(1e-4, 1.0)),
         "condition": Range(1.0, 100.0, log=True),
