@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from linnet import style
 
 if TYPE_CHECKING:
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Picture
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
@@ -45,14 +44,14 @@ def save(picture: Picture, folder: Path) -> None:
 def _find_ticks_once(picture: Picture) -> None:
     """Keep the ticks of an axis until its limits or its place change; layout and drawing ask for them a dozen times."""
 
-    def remember(axis: Axis) -> None:
-        find: Any = getattr(axis, "_update_ticks")  # noqa: B009  (matplotlib's own; a version without it is told so)
+    def remember(axis: Any) -> None:
+        find = axis._update_ticks  # matplotlib's own: nothing public is asked by both layout and drawing
 
         @lru_cache(maxsize=1)
         def found(limits: tuple[float, ...], place: tuple[float, ...]) -> Any:
             return find()
 
-        setattr(axis, "_update_ticks", lambda: found(tuple(axis.get_view_interval()), axis.axes.bbox.bounds))
+        axis._update_ticks = lambda: found(tuple(axis.get_view_interval()), axis.axes.bbox.bounds)
 
     for axes in picture.axes:
         remember(axes.xaxis)
