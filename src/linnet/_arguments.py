@@ -209,6 +209,21 @@ def whole_numbers(name: str, value: object) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
+def none_negative(name: str, array: np.ndarray) -> np.ndarray:
+    """Return an array whose entries are checked to be zero or above."""
+    if (array < 0).any():
+        raise ValueError(f"`{name}` must not be negative: the smallest is {array.min():.6g}.")
+    return array
+
+
+def relative_tolerance(name: str, value: object) -> float:
+    """Return a tolerance that an integration in float64 can keep to."""
+    checked = number(name, value)
+    if not 1e-13 <= checked <= 1e-2:
+        raise ValueError(f"`{name}` must lie between 1e-13 and 1e-2: got {checked}.")
+    return checked
+
+
 def positive(name: str, value: object) -> float:
     """A finite number above zero."""
     checked = number(name, value)

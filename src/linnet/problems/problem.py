@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, real_array, representable
+from linnet._arguments import count, none_negative, real_array, representable
 from linnet.problems import _general_cost as general_cost
 from linnet.problems import factor as factors
 from linnet.problems._moments import checked_truth, covariance, moment_of
@@ -154,9 +154,9 @@ class Problem:
         checked = covariance("cov", cov, in_dim)
         if checked is None:
             raise ValueError("`cov` must be given: the (d, d) second moment of the inputs.")
-        power = None if output_power is None else real_array("output_power", output_power, ndim=(0, 1))
-        if power is not None and (power < 0).any():
-            raise ValueError(f"`output_power` must not be negative: got {output_power!r}.")
+        power = None
+        if output_power is not None:
+            power = none_negative("output_power", real_array("output_power", output_power, ndim=(0, 1)))
         return cls(
             in_dim=in_dim,
             out_dim=out_dim,

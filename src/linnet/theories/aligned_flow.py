@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import (
     OutOfRangeError,
-    number,
     of_kind,
     positive,
     real_array,
     refuse_infinite,
+    relative_tolerance,
     representable,
     symmetric,
     times_array,
@@ -154,8 +154,7 @@ def integrate(
         real_array("initial_product", initial_product, ndim=1),
     )
     times = times_array("times", times)
-    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
-        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    rtol = relative_tolerance("rtol", rtol)
     if not cross.shape == initial_product.shape == cov.shape[:1]:
         raise ValueError(
             f"`cov` must be (d, d), `cross` and `initial_product` (d,): got shapes {cov.shape}, {cross.shape} and "

@@ -498,6 +498,6 @@ def test_a_second_scale_of_zero_changes_no_bit():
 def test_a_negative_reference_is_refused():
     """The divergence from -2 was off by up to 10^112, without a word."""
     with pytest.raises(
-        ValueError, match="`reference` are singular values and must not be negative: the smallest is -2"
+        ValueError, match="`reference` must not be negative: the smallest is -2"
     ):
         sb.bregman([1.0], [-2.0], 1e6)

@@ -10,10 +10,11 @@ from linnet._arguments import (
     broadcast,
     count,
     non_negative,
-    number,
+    none_negative,
     of_kind,
     real_array,
     refuse_infinite,
+    relative_tolerance,
     representable,
     times_array,
 )
@@ -179,9 +180,7 @@ def balanced_products(
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    rtol = number("rtol", rtol)
-    if not 1e-13 <= rtol <= 1e-2:
-        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    rtol = relative_tolerance("rtol", rtol)
     asked = 0
 
     def velocity(time: float, state: np.ndarray) -> np.ndarray:
@@ -215,12 +214,8 @@ def balanced_products(
 
 def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Return singular values, their starts and the depth, checked."""
-    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
-    s0 = real_array("initial_values", initial_values, ndim=(0, 1))
-    if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
-    if (s0 < 0).any():
-        raise ValueError(f"`initial_values` must not be negative: the smallest is {s0.min():g}.")
+    S = none_negative("values", np.atleast_1d(real_array("values", values, ndim=(0, 1))))
+    s0 = none_negative("initial_values", real_array("initial_values", initial_values, ndim=(0, 1)))
     if s0.ndim == 1 and s0.size != S.size:
         broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import no_mask, non_negative, real_array, representable, shown
+from linnet._arguments import no_mask, non_negative, none_negative, real_array, representable, shown
 from linnet.theories.lazy_active._decaying_threshold import decaying_modes
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
@@ -96,10 +96,7 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
 
 def modes_of(values: object, name: str = "values") -> np.ndarray:
     """Singular values as an array: one axis, none negative."""
-    S = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
-    if (S < 0).any():
-        raise ValueError(f"`{name}` must be singular values, zero or above: the smallest is {S.min():.6g}.")
-    return S
+    return none_negative(name, np.atleast_1d(real_array(name, values, ndim=(0, 1))))
 
 
 def clock_of(times: object) -> np.ndarray:
