@@ -259,13 +259,13 @@ def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
     return int(value)
 
 
-def times_array(name: str, value: object) -> np.ndarray:
+def times_array(name: str, value: object, *, finite: bool = True) -> np.ndarray:
     """Times to report at: one axis, non-negative, strictly increasing."""
-    times = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
-    if times[0] < 0:
-        raise ValueError(f"`{name}` must not be negative: the first is {times[0]}.")
-    if (np.diff(times) <= 0).any():
-        at = int(np.argmax(np.diff(times) <= 0))
+    times = np.atleast_1d(real_array(name, value, ndim=(0, 1), finite=finite))
+    if np.isnan(times).any() or times[0] < 0:
+        raise ValueError(f"`{name}` must not be negative or NaN: the first is {times[0]}.")
+    if (times[1:] <= times[:-1]).any():
+        at = int(np.argmax(times[1:] <= times[:-1]))
         raise ValueError(
             f"`{name}` must be strictly increasing: entry {at + 1} ({times[at + 1]}) does not exceed entry {at} "
             f"({times[at]})."

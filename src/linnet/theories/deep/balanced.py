@@ -11,14 +11,13 @@ from linnet._arguments import (
     count,
     non_negative,
     none_negative,
-    of_kind,
     real_array,
     refuse_infinite,
     relative_tolerance,
     representable,
     times_array,
 )
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 
 _MAX_HALVINGS = 200
 MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
@@ -172,9 +171,7 @@ def balanced_products(
     """
     from scipy.integrate import solve_ivp
 
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    if problem.cost is not None or problem.batch is not None:
-        raise ValueError("`problem` must be a single one with a squared loss.")
+    problem = squared_loss(problem)
     initial, clock = real_array("initial_product", initial_product, ndim=2), times_array("times", times)
     L, decay = count("depth", depth, least=2, most=1000), non_negative("weight_decay", weight_decay)
     if initial.shape != (problem.out_dim, problem.in_dim):
