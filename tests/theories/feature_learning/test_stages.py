@@ -316,9 +316,7 @@ def test_times_that_do_not_exist_are_refused():
 
 def test_neurons_that_do_not_match_are_refused():
     stages = stages_for(*orthogonal_data(), 0.1, 0.1)
-    with pytest.raises(
-        ValueError, match=r"`overlaps`, `magnitudes` must have one entry for each neuron.*\(2,\), \(3,\)"
-    ):
+    with pytest.raises(ValueError, match=r"`overlaps`, `magnitudes` must have one shape.*\(2,\), \(3,\)"):
         stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.two_variable([1.0, 2.0], [1.0, 2.0, 3.0], [1])

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import (
+    broadcast,
     none_negative,
     partly_representable,
     positive,
@@ -295,9 +296,4 @@ def _check_has_axis(name: str, array: np.ndarray) -> None:
 def _check_match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
     """Refuse a reference whose shape does not match."""
     _check_has_axis(name, array)
-    try:
-        np.broadcast_shapes(array.shape, reference.shape)
-    except ValueError:
-        raise ValueError(
-            f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
-        ) from None
+    broadcast(**{name: array, "reference": reference})
