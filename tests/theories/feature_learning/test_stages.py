@@ -320,14 +320,14 @@ def test_neurons_that_do_not_match_are_refused():
         stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.two_variable([1.0, 2.0], [1.0, 2.0, 3.0], [1])
-    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="`alignments` must be an array of real numbers"):
         stages.network_kernel("a", [1.0], [1.0])
     with pytest.raises(ValueError, match="`square` must be an array of real numbers"):
         stages.kernel("a")
     assert stages.proxy(0.5) == stages.proxy([0.5])
-    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.network_kernel([1.0, 2.0], [1.0, 2.0], [1.0, 2.0, 3.0])
 
 
