@@ -380,7 +380,7 @@ def test_refusals():
         sb.final_singular_values([1.0], 0.0, 3)
     with pytest.raises(ValueError, match="`gamma` must be positive"):
         sb.potential([1.0], -1e-3)
-    with pytest.raises(ValueError, match="`values` are singular values"):
+    with pytest.raises(ValueError, match="`values` must not be negative"):
         sb.singular_values([-1.0], 0.1, [0.0, 1.0])
     with pytest.raises(ValueError, match="`dim` must be at least"):
         sb.final_singular_values([1.0, 2.0], 0.1, 1)
