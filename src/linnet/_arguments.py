@@ -98,16 +98,16 @@ def no_mask(name: str, value: object) -> None:
         )
 
 
-def symmetric(name: str, value: object) -> np.ndarray:
-    """A symmetric matrix (side, side); exactly so, where it was to rounding."""
-    matrix = real_array(name, value, ndim=2)
-    if matrix.shape[0] != matrix.shape[1]:
+def symmetric(name: str, value: object, *, ndim: int | tuple[int, ...] = 2) -> np.ndarray:
+    """A symmetric matrix (side, side), or a stack of them; exactly so, where it was to rounding."""
+    matrix = real_array(name, value, ndim=ndim)
+    if matrix.shape[-2] != matrix.shape[-1]:
         raise ValueError(f"`{name}` must be a square matrix: got shape {matrix.shape}.")
-    largest = float(np.abs(matrix).max())
-    apart = float(np.abs(matrix / 2 - matrix.T / 2).max())  # half of each: their difference may overflow
+    largest, transposed = float(np.abs(matrix).max()), np.swapaxes(matrix, -1, -2)
+    apart = float(np.abs(matrix / 2 - transposed / 2).max())  # half of each: their difference may overflow
     if apart > 1e-10 * largest / 2:
         raise ValueError(f"`{name}` must be symmetric: entries differ by up to {2 * apart:.3g}.")
-    return matrix / 2 + matrix.T / 2
+    return matrix / 2 + transposed / 2
 
 
 def layers(**arrays: object) -> tuple[np.ndarray, np.ndarray]:
