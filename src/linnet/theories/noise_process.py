@@ -233,8 +233,8 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
 
     **Why.** The areas $e = ([w_1, a], [w_2, a])$ and $c = [w_1, w_2] = \det W_1$ follow a closed equation. With
     $r = |e|$ the same Brownian motion drives both, $dc = r\,db$, $dr = (c^2/2r - r)\,dt + c\,db$. So c is a martingale,
-    and $x = |c|/r$ stays above 1 once it is above. Weighted by c, the stationary distribution of x is that of $x =
-    \sqrt{1 + z^2}/z$, where z > 0 has the density $z \sqrt{1+z^2}\, e^{-z^2/2}$. Hence $E\,r \to |c_0| \int z^2
+    and $x = |c|/r$ stays above 1 once it is above. Weighted by c, x is distributed in the stationary state as $\sqrt{1
+    + z^2}/z$, where z > 0 has a density proportional to $z \sqrt{1+z^2}\, e^{-z^2/2}$. Hence $E\,r \to |c_0| \int z^2
     e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$. The direction of e becomes uniform.
 
     **Arguments:**

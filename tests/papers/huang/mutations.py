@@ -253,9 +253,9 @@ MUTATIONS = {
         "lemma5.1", result(ln.problems, "subgaussian_regression", lambda data: replace(data, inputs=2 * data.inputs))
     ),
     "lemmaA1": Mutation("lemmaA1", layer_scaled(2.0)),
-    "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5), quick=True),
+    "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5)),
     "lemmaA3": OfTheory("lemmaA3", wrong(lemmas, "FORM", lambda right: (0.9, 1.1)), quick=True),
-    "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0), quick=True),
+    "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0)),
     "unit-variance": Mutation(
         "unit-variance",
         wrong(appendix_a, "generator", lambda right: lambda *arguments: UniformOfUnitVariance()),

@@ -20,9 +20,8 @@ from linnet_papers.reproduction import Rows, Settings, above, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, by_name, labeled, variable_attributes
 
 OPTIONS = {
-    "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
-    "fashion-mnist",
-    "data_dir": "the folder with a local copy of cifar10 or fashion-mnist",
+    "data": "the images: photographs or digits (both in scikit-learn), or cifar10",
+    "data_dir": "the folder with a local copy of cifar10",
 }
 
 

@@ -38,22 +38,17 @@ def _row(cell: Dataset) -> Numbers:
     row = scalars(cell)
     rate = theory.learning_rate
 
-    def stated(signal: float) -> tuple[float, float]:
-        """Return the printed t1 and t2 - t1 in steps, with that for |beta|."""
-        n, trace = theory.samples, row["trace"]
-        first = misprints.first_time(theory.magnitude, samples=n, signal=signal, trace=trace)
-        second = misprints.second_time(settings.EPSILON, samples=n, signal=signal, trace=trace)
-        return first / rate, second / rate
+    def over_stated_time(signal: float) -> float:
+        """Return the measured time over the printed t1 + t2, with that for |beta|."""
+        data = {"samples": theory.samples, "signal": signal, "trace": row["trace"]}
+        first = misprints.first_time(theory.magnitude, **data)
+        return row["steps"] / ((first + misprints.second_time(settings.EPSILON, **data)) / rate)
 
-    first, second = stated(row["signal"])
-    labels = stated(float(np.hypot(row["signal"], np.sqrt(row["noise_variance"]))))
     return {
         **row,
-        "stated_first": first,
-        "stated_second": second,
-        "constant": row["steps"] / (first + second),
+        "constant": over_stated_time(row["signal"]),
         # the same with |beta|^2 + sigma_y^2, the power of a label, where |beta|^2 is printed
-        "corrected": row["steps"] / sum(labels),
+        "corrected": over_stated_time(float(np.hypot(row["signal"], np.sqrt(row["noise_variance"])))),
         "last": row["last_loss"] / row["first_loss"],
         "first_off": theory.first_time() / rate / row["first_steps"] - 1,  # of `Stages.first_time` from the measured t1
     }

@@ -54,11 +54,8 @@ def decays(trial: Trial) -> Rows:
     yield printed("largest fraction of a small singular value left with label noise", left, LEFT)
     plain = lowest(networks["left"].min() for (delta, _), networks in rows.items() if delta == 0)
     yield printed("smallest fraction of a small singular value left without label noise", plain, KEPT)
-    yield printed(
-        r"late rate over $\eta \delta^2/2$, compared with the second-order formula (ours)",
-        numbers["rates"],
-        RATE(of=list(numbers["formula"].values())),
-    )
+    late = r"late rate over $\eta \delta^2/2$, compared with the second-order formula (ours)"
+    yield printed(late, numbers["rates"], RATE(of=list(numbers["formula"].values())))
     yield fact("late rate by the second-order formula", numbers["formula"])
     yield fact("data sets left out of it, too weak for either formula", sum(numbers["out"].values()))
 
@@ -80,11 +77,9 @@ DECAYED = below(
 )
 def any_start(trial: Trial) -> Rows:
     left = networks.late_shares_by_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
-    yield printed(
-        r"mean fraction of the small singular values left, where $e^{-1} = 0.37$ is predicted",
-        {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()},
-        DECAYED,
-    )
+    means = {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()}
+    fraction = r"mean fraction of the small singular values left, where $e^{-1} = 0.37$ is predicted"
+    yield printed(fraction, means, DECAYED)
     yield fact("largest fraction of a single value left", highest(shares.max() for shares in left.values()))
 
 
@@ -107,21 +102,12 @@ def drift_bounds(trial: Trial) -> Rows:
         for drift in (True, False)
     )
     with_drift, without = (np.median(sizes, axis=1) for sizes in (bound, alone))
-    yield printed(
-        r"mean growth of $\ln \lvert W_1 \rvert$ from $t = 100$ to 400 with the drift",
-        Estimate.of_mean(np.log(bound[-1] / bound[0])),
-        STILL,
-    )
-    yield printed(
-        r"largest $\lvert W_1 \rvert$ of all paths and times over that of the initialization",
-        bound.max() / np.sqrt(6.0),
-        BOUNDED,
-    )
-    yield printed(
-        r"growth of $\ln$ of the median $\lvert W_1 \rvert$ from $t = 100$ to 400 without the drift",
-        np.log(without[-1] / without[0]),
-        UNBOUNDED,
-    )
+    mean = r"mean growth of $\ln \lvert W_1 \rvert$ from $t = 100$ to 400 with the drift"
+    largest = r"largest $\lvert W_1 \rvert$ of all paths and times over that of the initialization"
+    median = r"growth of $\ln$ of the median $\lvert W_1 \rvert$ from $t = 100$ to 400 without the drift"
+    yield printed(mean, Estimate.of_mean(np.log(bound[-1] / bound[0])), STILL)
+    yield printed(largest, bound.max() / np.sqrt(6.0), BOUNDED)
+    yield printed(median, np.log(without[-1] / without[0]), UNBOUNDED)
     yield fact(r"median $\lvert W_1 \rvert$ at $t = 100$, 200 and 400 with the drift", with_drift)
     yield fact(r"median $\lvert W_1 \rvert$ at $t = 100$, 200 and 400 without the drift", without)
 
@@ -216,22 +202,15 @@ def equation(trial: Trial) -> Rows:
     weights = np.array([1.0, -6.0, 8.0]) / 3 + np.array([0.0, 1.0, -1.0]) / FINE
     extrapolated = float(weights @ [mean.value for mean in means]) - limit.value
     error = float(np.linalg.norm([*(weights * [mean.error for mean in means]), limit.error]))
-    yield printed(
-        r"difference of descent and equation at $\eta = 0.08$, in standard errors", abs(gaps[0].errors_above(0)), SEEN
-    )
-    yield printed(
-        r"that difference at $\eta = 0.02$ over the one at $\eta = 0.08$", abs(gaps[-1].value / gaps[0].value), VANISHES
-    )
+    seen, away = (abs(one.errors_above(0)) for one in (gaps[0], means[-1].minus(wrong)))
+    smaller = abs(gaps[-1].value / gaps[0].value)
+    by_step = {rf"$\eta = {rate:g}$": gap for rate, gap in zip(STEPS, gaps, strict=True)}
+    yield printed(r"difference of descent and equation at $\eta = 0.08$, in standard errors", seen, SEEN)
+    yield printed(r"that difference at $\eta = 0.02$ over the one at $\eta = 0.08$", smaller, VANISHES)
     yield printed(r"that difference extrapolated to $\eta = 0$, in standard errors", extrapolated / error, AT_ZERO)
-    yield printed(
-        r"distance from the equation with noise $\eta \delta$ in canonical time, in standard errors",
-        abs(means[-1].minus(wrong).errors_above(0)),
-        WRONG,
-    )
-    yield fact(
-        r"mean of $\ln$ of the small singular values at $t = 4$, descent minus equation",
-        {rf"$\eta = {rate:g}$": gap for rate, gap in zip(STEPS, gaps, strict=True)},
-    )
+    other = r"distance from the equation with noise $\eta \delta$ in canonical time, in standard errors"
+    yield printed(other, away, WRONG)
+    yield fact(r"mean of $\ln$ of the small singular values at $t = 4$, descent minus equation", by_step)
     yield fact(r"the same extrapolated to $\eta = 0$", Estimate(extrapolated, error))
 
 
@@ -249,7 +228,7 @@ GOES_ON = above(
     "small singular values decay.",
     assumes="large initialization, batches of one sample",
     tried=r"$d = 5$, $k = 1$, width 200, $\gamma = 1$, $\lvert \beta \rvert = 1$, 4 networks (10 in full mode): "
-    r"$n = 5$ as in the paper (labels can be fitted, as for every $d \ge n$) at the steps 0.02, 0.1 and 0.15 (0.2 is "
+    r"$n = 5$ as in the paper (labels can be fitted, as for every $d \ge n$) at the steps 0.02 and 0.15 (0.2 is "
     "unstable) to $t = 600$; $n = 20$ with noisy labels, which cannot be fitted; the region to $t = 160$",
     correction=r"where labels can be fitted, as for every $d \ge n$, the noise ends with the loss and what "
     "it does grows with the step; where they cannot it goes on",
@@ -257,34 +236,24 @@ GOES_ON = above(
 )
 def minibatch(trial: Trial) -> Rows:
     run = partial(networks.minibatch_run, trial.seed, networks=4 if trial.quick else 10)
-    paper = {rate: run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=600.0).left for rate in (0.02, 0.1, 0.15)}
+    paper = {rate: run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=600.0).left for rate in (NOISY_RATE, 0.15)}
     noisy = run(samples=4 * NOISY_INPUTS, noise=1.0, rate=NOISY_RATE, time=600.0).left
 
-    def late(rate: float, noise: float) -> tuple[float, float]:
+    def late(rate: float, noise: float) -> dict[str, float]:
         """Return the fraction that the second half of the time leaves where labels can be fitted, and where they cannot
         its decay over step, loss and time."""
         fitted = run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=160.0)
         not_fitted = run(samples=4 * NOISY_INPUTS, noise=noise, rate=rate, time=160.0)
         decay = -np.log(np.median(not_fitted.late)) / (rate * not_fitted.loss * 80.0)
-        return float(fitted.late.min()), float(decay)
+        return {"left": float(fitted.late.min()), "decay": float(decay)}
 
-    found = {label: late(**setting) for label, setting in trial.region(1).items()}
+    found = by_name({label: late(**setting) for label, setting in trial.region(1).items()})
     by_step = {rf"$\eta = {rate:g}$": np.median(left) for rate, left in paper.items()}
+    change = "change of that fraction in the paper's setting, from one step to the next larger one"
+    decays = r"rate of decay from $t = 80$ to 160 where they cannot, over $\eta$ and the loss"
     yield printed("median fraction left in the paper's setting", by_step, LEFT)
     yield both("median fraction left where labels cannot be fitted", np.median(noisy), LEFT)
-    yield corrected(
-        "change of that fraction in the paper's setting, from one step to the next larger one",
-        np.diff(list(by_step.values())),
-        GROWS_WITH_THE_STEP,
-    )
-    yield corrected(
-        "smallest fraction left from $t = 80$ to 160 where labels can be fitted",
-        {label: one[0] for label, one in found.items()},
-        ENDED,
-    )
-    yield corrected(
-        r"rate of decay from $t = 80$ to 160 where they cannot, over $\eta$ and the loss",
-        {label: one[1] for label, one in found.items()},
-        GOES_ON,
-    )
+    yield corrected(change, np.diff(list(by_step.values())), GROWS_WITH_THE_STEP)
+    yield corrected("smallest fraction left from $t = 80$ to 160 where labels can be fitted", found["left"], ENDED)
+    yield corrected(decays, found["decay"], GOES_ON)
     yield fact("largest fraction left where labels cannot be fitted", noisy.max())

@@ -101,8 +101,6 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
         "directions": (("neuron",), np.stack([_learned_cosines(key, run, i) for i, key in enumerate(keys)])),
         "plateau": np.array([at > 0 for at in plateaus]),
         "plateau_ratio": np.array(ratios),
-        "std": np.full(len(seeds), start["std"]),
-        "time": np.full(len(seeds), start["rate"] * start["steps"]),
     }
 
 

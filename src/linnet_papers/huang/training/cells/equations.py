@@ -79,5 +79,4 @@ def synthetic_cells(key: int) -> Block:
         "gram": (("sample", "other"), run.data.inputs @ run.data.inputs.T),
         "outputs": ("sample", run.data.outputs),
         **run.kernel_after(first),
-        "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
     }
