@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linnet.cli.main import main
+from command_line import called
 from linnet.lora import read
 from lora.test_reading import framed, packed
 
@@ -105,10 +105,8 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str
     def check(words: str) -> None:
         with pytest.raises(ValueError, match=words):
             read(tmp_path)
-        with pytest.raises(SystemExit, match="1"):
-            main(["lora", str(tmp_path)])
-        said = capsys.readouterr()
-        assert said.err.startswith("linnet: ") and said.err.count("\n") == 1 and not said.out, said
+        status, out, err = called(capsys, "lora", tmp_path)
+        assert status == 1 and err.startswith("linnet: ") and err.count("\n") == 1 and not out
 
     return check
 

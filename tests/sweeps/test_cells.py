@@ -104,16 +104,6 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
     assert (whole["loss"] <= 1.0).all()
 
 
-def test_workers_agree_with_this_process_to_rounding(make, start, tmp_path):
-    sweep = make(function="linnet.sweeps.cells:train", axes={"threshold": [0.01, 3.0]}, fixed=LOW_RANK, dtype="float64")
-    process = start(sweep, tmp_path / "store", workers=1)
-    assert process.communicate(timeout=120)[1] == ""  # not even a warning
-    here, there = sweeps.run(sweep), sweeps.open(tmp_path / "store")
-    for name in ("loss", "test_loss", "stable_rank"):
-        np.testing.assert_allclose(there[name], here[name], rtol=1e-10)
-    np.testing.assert_array_equal(there["steps"], here["steps"])
-
-
 def test_a_network_that_diverges_is_a_failed_cell(make):
     sweep = make(
         function="linnet.sweeps.cells:train", axes={"learning_rate": [0.01, 5.0]}, fixed=LOW_RANK, dtype="float64"

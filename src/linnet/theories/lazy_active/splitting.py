@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from linnet._arguments import count, non_negative
 from linnet.inits.weights import Weights, check_two_layers
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 from linnet.theories.lazy_active.spectral_flows import clock_of
 
 MOST_GROWTH = 6.0  # exponent of the fastest mode over one step: e^12 is what the root of a matrix can bear
@@ -279,12 +279,7 @@ def split_flow(
         count("steps", steps, most=_MOST_STEPS),
         non_negative("weight_decay", weight_decay),
     )
-    if (
-        not isinstance(problem, Problem)
-        or problem.batch is not None
-        or not problem.whitened
-        or problem.cost is not None
-    ):
+    if not squared_loss(problem).whitened:
         raise ValueError("`problem` must be a single one with whitened inputs: make it by `Problem.from_target`.")
     if not np.isfinite(clock[-1]):
         raise ValueError("`times` must be finite: a splitting takes steps.")
