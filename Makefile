@@ -68,12 +68,8 @@ test: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(FAST) --ignore tests/pytorch
 
 fuzz: $(READY)
-	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes $(PROCESSES)
-	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
-	$(SINGLE) $(BIN)/python tests/fuzz/found_before.py
-	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
-	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
-	$(SINGLE) $(BIN)/python tests/fuzz/kills.py
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal tests/fuzz/every_call.py
+	$(SINGLE) $(BIN)/python -m pytest tests/fuzz/every_end.py
 
 # `make PART=3/8 test-claims`: every eighth of them, from the fourth on.
 PART ?= 0/1

@@ -71,7 +71,7 @@ def main() -> None:
             )
 
     base = seconds(by_svd)
-    print(f"d = {d}, n = {n}, five scales of the start, 40 times each")
+    print(f"d = {d}, n = {n}, five scales of the initialization, 40 times each")
     for name, run in (("gradient flow", by_flow), ("gradient descent", by_descent), ("without data", without_data)):
         spent = seconds(run)
         print(f"{name:>18}: {spent:8.3f} s, {spent / base:7.1f} times one SVD ({base:.3f} s)")

@@ -52,7 +52,7 @@ def main() -> None:
                 xlim=variance[[0, -1]],
                 ylim=width[[0, -1]],
                 title=title,
-                xlabel=r"variance of the start, $\log_d \sigma^2$",
+                xlabel=r"variance of the initialization, $\log_d \sigma^2$",
             )
             for x, y, word, color in REGIONS:
                 axis.text(x, y, word, color=color, fontsize=9, fontweight="bold", ha="center")
@@ -61,7 +61,7 @@ def main() -> None:
             look = {"cmap": ListedColormap([(0.0, 0.0, 0.0, 0.0)]), "hatch": "////", "linewidth": 0}
             axes[0].pcolor(variance, width, wide_bars, shading="nearest", edgecolor=style.BLACK, **look)
         axes[0].set_ylabel(r"width, $\log_d w$")
-        bar = picture.colorbar(shades, ax=axes, label="least test error", extend="both", pad=0.01)
+        bar = picture.colorbar(shades, ax=axes, label="minimum test error", extend="both", pad=0.01)
         bar.set_ticks([0.03, 0.1, 0.3, 1.0], labels=["0.03", "0.1", "0.3", "1"])
         picture.savefig(HERE / "images" / "phase_diagram.png", dpi=200)
 

@@ -1,7 +1,7 @@
 """The moving picture of the README: a dot moves over a phase diagram; beside it, how the network at the dot learns.
 
-`python docs/draw_phases.py` writes docs/images/phases.gif. Everything is computed: colors and dashed lines by formula,
-circles and thick lines by training.
+`python docs/draw_phases.py` writes docs/images/phases.gif, and phases.png: one frame, for readers who prefer pictures
+that do not move. Everything is computed: colors and dashed lines by formula, circles and thick lines by training.
 """
 
 import io
@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parent / "images"
 DIM, NOISE_STD, SIGNALS = 30, 0.5, (40.0, 28.0, 20.0, 14.0)
 WIDTH = 10**4  # of the networks that the dot visits
 FRAMES, MILLISECONDS, PAUSE = 36, 90, 1300
+STILL = 12  # the frame of phases.png: signals are learned before noise
 SHOWN = 5  # the four signals, and the strongest mode of the noise
 COLORS = [style.BLUE, style.GREEN, style.ORANGE, style.PINK, style.GRAY]
 
@@ -58,6 +59,7 @@ def main() -> None:
     visited = 10.0 ** np.linspace(-6.6, -2, FRAMES)
     runs = [curves(problem, variance) for variance in visited]
     frames = [frame(diagram, trained, variance, run) for variance, run in zip(visited, runs, strict=True)]
+    frames[STILL].save(FOLDER / "phases.png", optimize=True)
     palette = frames[len(frames) // 2].quantize(255, method=Image.Quantize.MAXCOVERAGE)
     moving = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in [*frames, *frames[-2:0:-1]]]
     pauses = [PAUSE if at in (0, FRAMES - 1) else MILLISECONDS for at in range(len(moving))]

@@ -32,7 +32,7 @@ def main() -> None:
             axis.grid(False)
             axis.set(xlim=variance[[0, -1]], ylim=width[[0, -1]], title=f"d = {dim}", xlabel="variance exponent γ(σ²)")
         axes.flat[0].set_ylabel("width exponent γ(w)")
-        picture.colorbar(shades, ax=axes, label="least test error", extend="max")
+        picture.colorbar(shades, ax=axes, label="minimum test error", extend="max")
         picture.savefig(HERE / "images" / "trained_diagrams.png", dpi=110)
 
 

@@ -43,11 +43,6 @@ CASES = [
         "the set of photographs needs sklearn",
     ),
     (
-        "foolbox",
-        "from linnet_papers.huang import images; images.load_images('cifar10-sample')",
-        "the set of cifar10-sample needs",
-    ),
-    (
         "PIL",
         "from linnet_papers.huang.images import _packaged as p; p._read_picture('photographs', p.Path('x'))",
         "needs PIL",

@@ -123,7 +123,7 @@ def own_map(dim: int) -> dict[str, Any]:
     predicted = np.where(claimed, formula.min_test_loss * 2 / dim**2, np.nan)
     return written(cells, cells["min_test_loss"].values, predicted, rank, strengths[0]) | {
         "title": f"trained here, d = {dim}",
-        "what": "Least test error of our own networks",
+        "what": "Minimum test error of our own networks",
     }
 
 

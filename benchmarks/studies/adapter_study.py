@@ -243,7 +243,7 @@ def tune(base: Any, size: Size, run: Run, device: str) -> dict[str, Any]:
 
 
 def seen(readings: Any, starts: Any) -> dict[str, float]:
-    """Medians over the adapters of what was read, and of the share that the start's imbalance predicts."""
+    """Medians over the adapters of what was read, and of the share that the initialization's imbalance predicts."""
     rows = []
     for read, start in zip(readings, starts, strict=True):
         values, imbalance = read.singular_values, start.imbalance
@@ -465,7 +465,7 @@ def draw(told: dict[str, Any], picture: Path) -> None:
         clock.set_ylim(top=1.05 * clock.lines[0].get_ydata()[0])  # runs that diverge leave the picture
         clock.legend(loc="best")
         share.plot([0, 0.5], [0, 0.5], color=style.GUIDE, lw=0.8)
-        share.set(title="share of A, SGD", xlabel="predicted from the start's imbalance", ylabel="measured")
+        share.set(title="share of A, SGD", xlabel="predicted from the initialization's imbalance", ylabel="measured")
         for run in of(runs, part="starts"):
             line = "-" if run["run"]["optimizer"] == "sgd" else "--"
             values = np.maximum(run["moved"], 1e-8)

@@ -65,7 +65,7 @@ def axes(dim: int, widths: int, variances: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def trained(problem: ln.Problem, variances: np.ndarray, width: int, starts: int, key: list[int]) -> np.ndarray:
-    """`NAMES` of every start and variance of one width, (name, start, variance)."""
+    """`NAMES` of every initialization and variance of one width, (name, start, variance)."""
     outputs, inputs = problem.cross.shape
     side = next(one for one in SIDES if one >= max(outputs, inputs))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width, "stds": 1.0}
@@ -102,7 +102,7 @@ def filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 @jax.jit
 def train_to_least_error(first: Any, second: Any, target: Any, truth: Any, steps: Any, horizon: Any) -> Any:
-    """Return twice the least test loss of each network, its time and product, and whether the run ended by itself.
+    """Return twice the minimum test loss of each network, its time and product, and whether the run ended by itself.
 
     The rules are those of `linnet_papers.own.training.flows`, which drops runs that are over and runs on a CPU. Here
     the batch keeps its shape, as a GPU wants it.
@@ -149,7 +149,7 @@ def train_to_least_error(first: Any, second: Any, target: Any, truth: Any, steps
         by, start = steps / FINER**level, time
 
         def finer_step(i: Any, carry: Any, by: Any = by, start: Any = start) -> Any:
-            """Take one shorter step; keep the least error so far, its time, and the states at it and before it."""
+            """Take one shorter step; keep the minimum error so far, its time, and the states at it and before it."""
             state, before, least, best, time = carry
             moved = runge_kutta_step(state, by)
             test = errors(moved)[0]
@@ -182,7 +182,7 @@ def chosen(which: Any, new: State, old: State) -> State:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Trains all tasks of a seed, and writes what every start reached, task by task."""
+    """Trains all tasks of a seed, and writes what every initialization reached, task by task."""
     began, arrays = time.perf_counter(), dict[str, np.ndarray]()
     settings = {name: getattr(options, name) for name in ("seed", "tasks", "widths", "variances", "starts")}
     for number in options.tasks:

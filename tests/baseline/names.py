@@ -8,7 +8,14 @@ from typing import Any
 from linnet.trajectories.saving import OLD_NAMES
 
 OUR_OWN = ("linnet-", "own-")  # how the names of figures and claims of our own results begin
-SPELLING = {"centred": "centered", "normalised": "normalized"}  # in names, in words and in the keys of numbers
+SPELLING = {  # in names, in words and in the keys of numbers
+    "centred": "centered",
+    "normalised": "normalized",
+    "least test error": "minimum test error",
+    "at the start": "at initialization",
+    "of the start": "of the initialization",
+    "random square starts": "random square initializations",
+}
 
 
 def with_new_names(part: Any) -> Any:

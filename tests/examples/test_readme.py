@@ -21,7 +21,8 @@ def test_the_readme_example_prints_what_the_readme_says():
 
 def test_every_page_that_the_readme_links_to_is_there():
     text = (ROOT / "README.md").read_text()
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not link.startswith("https://")]
+    found = re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    links = [link for pair in found for link in pair if link and not link.startswith("https://")]
     assert len(links) >= 5
     missing = [link for link in links if not (ROOT / link).exists()]
     assert not missing
@@ -58,5 +59,8 @@ def test_the_numbers_of_figures_and_claims_are_those_of_the_registry():
     assert f"our own results: {own} more claims" in text
 
 
-def test_the_moving_picture_is_small():
+def test_the_moving_picture_is_small_and_readers_may_prefer_a_still_one():
+    still = '<source media="(prefers-reduced-motion: reduce)" srcset="docs/images/phases.png">'
+    assert still in (ROOT / "README.md").read_text()
+    assert 10_000 < (ROOT / "docs" / "images" / "phases.png").stat().st_size < 200_000
     assert 10_000 < (ROOT / "docs" / "images" / "phases.gif").stat().st_size < 1_500_000

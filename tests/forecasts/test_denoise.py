@@ -171,7 +171,7 @@ def test_noise_that_is_not_one_variance_is_noticed_and_costs_little(kind, seed):
 def test_one_noise_is_not_warned_of():
     random, truth = planted()
     result = ln.denoise(truth + random.standard_normal(truth.shape))
-    assert 0 < result.noise_misfit < 1 and result.rank == 3 and result.row_stds is None
+    assert result.rank == 3 and result.row_stds is None
 
 
 @pytest.mark.parametrize("missing", [0.2, 0.5])
@@ -181,7 +181,7 @@ def test_missing_entries_are_predicted(missing):
     gone = random.random(truth.shape) < missing
     data[gone] = np.nan
     result = ln.denoise(data)
-    assert result.rank == 3 and abs(result.noise_std - 0.5) < 0.05 and abs(result.observed - (1 - missing)) < 0.05
+    assert result.rank == 3 and abs(result.noise_std - 0.5) < 0.05
     assert ((result.matrix - truth)[gone] ** 2).mean() < 0.08 * (truth[gone] ** 2).mean()
     with pytest.raises(ValueError, match="`Y` must have an entry in every row and every column"):
         ln.denoise(np.where(np.arange(50) == 3, np.nan, data))

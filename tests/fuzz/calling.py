@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import signal
-import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +32,21 @@ class Outcome:
 
     label: str
     ended: str  # "returned", "refused", or left out for want of a package
-    seconds: float
     broken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> bool:
+        """Whether a package was missing."""
+        return self.ended.startswith(LEFT_OUT)
+
+
+def broken(outcomes: Iterable[Outcome]) -> list[str]:
+    """The rules that calls broke, in words."""
+    return [
+        f"{outcome.label}: {rule} ({oracles.RULES[rule]}): {seen}"
+        for outcome in outcomes
+        for rule, seen in outcome.broken.items()
+    ]
 
 
 def called(case: Case, *, limit: float = LIMIT) -> Outcome:
@@ -49,9 +61,8 @@ def called(case: Case, *, limit: float = LIMIT) -> Outcome:
         return _left_out(case, reason)
     arguments |= {name: mutation.value for name, mutation in case.changed.items()}
     before = {name: value.copy() for name, value in arguments.items() if _is_plain(value)}
-    began = time.perf_counter()
     result, error, warned = _watched(function, arguments, limit)
-    outcome = Outcome(case.label, "returned" if error is None else "refused", time.perf_counter() - began)
+    outcome = Outcome(case.label, "returned" if error is None else "refused")
     if isinstance(error, ModuleNotFoundError) and is_missing_extra(error):
         return _left_out(case, error)
     broken = outcome.broken
@@ -76,7 +87,7 @@ def called(case: Case, *, limit: float = LIMIT) -> Outcome:
 
 def _left_out(case: Case, reason: ModuleNotFoundError) -> Outcome:
     """The outcome of a call that needs an optional package which is not installed here."""
-    return Outcome(case.label, f"{LEFT_OUT} for want of {str(reason.name).split('.')[0]}", 0.0)
+    return Outcome(case.label, f"{LEFT_OUT} for want of {str(reason.name).split('.')[0]}")
 
 
 def _judge(
@@ -89,7 +100,7 @@ def _judge(
     for name, mutation in case.changed.items():
         if mutation.kind == INFINITE and name not in example.nan:
             broken["NaN believed"] = f"{name} was {mutation.label}"
-        if mutation.kind == WRONG and name not in example.loose:
+        if mutation.kind == WRONG:
             broken["wrong type believed"] = f"{name} was {mutation.label}"
     if other := oracles.foreign(result):
         broken["depends on type"] = f"the result is a {other}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ class Case:
     def label(self) -> str:
         """Which call this is, in words."""
         parts = ", ".join(f"{name}={mutation.label}" for name, mutation in self.changed.items())
-        return f"{self.example.name}#{self.example.number}({parts})"
+        return f"{self.example.label()}({parts})"
 
 
 def value_of(argument: Any) -> Any:
@@ -37,29 +38,18 @@ def target(example: Example) -> Any:
     """What an example calls."""
     if example.call is not None:
         return example.call
-    each = public()[example.name] if _KNOWN is None else _KNOWN[example.name]
+    each = public()[example.name]
     name = example.name.rpartition(".")[2]
     if each.kind in ("method", "property"):
         return getattr(value_of(example.on), name)
     return getattr(each.owner, name) if each.kind == "classmethod" else each.thing
 
 
-_KNOWN: dict[str, Public] | None = None
-
-
-def known() -> dict[str, Public]:
-    """The public names, found once for each process."""
-    global _KNOWN
-    if _KNOWN is None:
-        _KNOWN = public()
-    return _KNOWN
-
-
 def listed() -> list[Example]:
     """All examples of the table, and one for each property and method without arguments."""
     tables.load()
     found = [each for name in sorted(tables.EXAMPLES) for each in tables.EXAMPLES[name]]
-    for name, each in known().items():
+    for name, each in public().items():
         if name in tables.EXAMPLES:
             continue
         if each.kind == "property":
@@ -76,17 +66,13 @@ def listed() -> list[Example]:
 def missing() -> list[str]:
     """Public names without a valid call in the table."""
     there = {example.name for example in listed()}
-    lost = []
-    for name, each in known().items():
-        covered = name in there or (each.kind == "class" and name in tables.INSTANCES and name in tables.RECEIVED)
-        if not covered and not (each.kind == "class" and name in tables.INSTANCES and _takes_nothing(each)):
-            lost.append(name)
-    return lost
+    for name, each in public().items():
+        if each.kind == "class" and name in tables.INSTANCES and (name in tables.RECEIVED or _takes_nothing(each)):
+            there.add(name)
+    return [name for name in public() if name not in there]
 
 
 def _takes_nothing(each: Public) -> bool:
-    import inspect
-
     parameters = list(inspect.signature(each.thing).parameters.values())
     return not [p for p in parameters if p.name != "self"]
 
@@ -112,16 +98,11 @@ def pairs(example: Example, random: np.random.Generator, number: int) -> Iterato
     names = [name for name in example.arguments if name not in example.frozen]
     if len(names) < 2:
         return
-    known_changes = {name: list(changes(example, name)) for name in names}
+    known = {name: list(changes(example, name)) for name in names}
     for _ in range(number):
-        chosen = random.choice(len(names), size=2, replace=False)
-        yield Case(
-            example,
-            {
-                names[i]: known_changes[names[i]][int(random.integers(len(known_changes[names[i]])))]
-                for i in sorted(chosen)
-            },
-        )
+        chosen = sorted(random.choice(len(names), size=2, replace=False))
+        tried = [known[names[i]] for i in chosen]
+        yield Case(example, {names[i]: some[int(random.integers(len(some)))] for i, some in zip(chosen, tried)})
 
 
 def cases(example: Example, *, twice: int, seed: int = 0) -> list[Case]:

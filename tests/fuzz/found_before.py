@@ -1,12 +1,8 @@
 """Faults that were found by hand once, drawn at random: modules that change between two runs of a sweep, starts of any
-sign and scale, files with rows of unequal length.
-
-    python tests/fuzz/found_before.py [--number 200] [--seed 0]
-"""
+sign and scale, files with rows of unequal length."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import subprocess
@@ -203,25 +199,3 @@ SPOILING: dict[str, Callable[[random.Random, list[str], list[list[str]], int], N
     "quotes": _quoted,
     "a name less": _header_shorter,
 }
-
-
-def main() -> int:
-    """Prints what is wrong; 1 if anything is."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    wrong = 0
-    for kind, number in (
-        (starts, 20 * given.number),
-        (ragged_files, given.number),
-        (changed_modules, given.number // 5),
-    ):
-        found = kind(number, given.seed)
-        wrong += len(found)
-        sys.stdout.write("".join(f"{text}\n" for text in found) + f"{kind.__name__}: {number}, {len(found)} wrong\n")
-    return int(wrong > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

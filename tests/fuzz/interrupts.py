@@ -1,8 +1,6 @@
-"""Ctrl-C, SIGTERM and SIGHUP at random moments of every command: counts how each ended, and looks at what it left.
+"""Ctrl-C, SIGTERM and SIGHUP at any moment of any command: how it ended, and what it left.
 
-    python tests/fuzz/interrupts.py [--number 200] [--seed 0]
-
-One in four comes at the moment at which a file is being written. An interrupt is as it should be if the command says
+An interrupt is as it should be if the command says
 one line, `linnet: interrupted...`, ends with status 130 (143, 129) within seconds, leaves no process behind, and all
 that it left on the disk can be read: outcomes as many as the line says, stores whose blocks are whole, figures with
  their datasets, no draft and no temporary folder. One that comes before Python has
@@ -12,7 +10,6 @@ names no file of linnet), or after the command has ended, is counted apart.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -20,9 +17,7 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +26,7 @@ from linnet.sweeps import status
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+RIGHT = ("clean", "before linnet", "had ended")
 WAIT = 30.0  # seconds until an interrupt is called lost
 SWEEP = """
 name = "trained"
@@ -54,10 +50,9 @@ ADAPTER = '{"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q
 class Ended:
     """How one command ended after its interrupt."""
 
-    how: str  # "clean", "before linnet", "had ended", or what is wrong
+    how: str  # one of RIGHT, or what is wrong
     status: int
     err: str
-    seconds: float
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
@@ -157,7 +152,6 @@ def interrupt(
             break
         time.sleep(min(0.005, max(0.0, deadline - time.monotonic())))
     had_ended = process.poll() is not None
-    sent = time.monotonic()
     if not had_ended:
         (os.killpg if group else os.kill)(process.pid, number)
     try:
@@ -167,13 +161,12 @@ def interrupt(
         lost = True
         os.killpg(process.pid, signal.SIGKILL)
         err = process.communicate()[1]
-    seconds = time.monotonic() - sent
     left = _left_behind(process.pid)
     status = process.returncode
     how = "left a process" if left else _judged(status, err, had_ended, lost, number)
     if folder and how == "clean":
         how = "; ".join(faults(folder, err)) or how
-    return Ended(how, status, err, seconds)
+    return Ended(how, status, err)
 
 
 def _judged(status: int, err: str, had_ended: bool, lost: bool, number: int) -> str:
@@ -220,52 +213,3 @@ def longest(arguments: list[str], most: float) -> float:
     except subprocess.TimeoutExpired:
         return most
     return time.monotonic() - began
-
-
-def main() -> int:
-    """Prints a table, and every interrupt that did not end as it should."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--most", type=float, default=12.0, help="seconds after which an interrupt comes at the latest")
-    parser.add_argument("--only", default="", help="one command")
-    given = parser.parse_args()
-    heed_signals()
-    chance = random.Random(given.seed)
-    counts: dict[str, Counter[str]] = {}
-    slowest = 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        names = [name for name in commands(Path(folder)) if given.only in ("", name)]
-        limits = {}
-        for name in names:
-            with tempfile.TemporaryDirectory() as own:
-                limits[name] = longest(commands(Path(own))[name], given.most)
-        for number in range(given.number):
-            name = names[number % len(names)]
-            # one in four in the first half second, where the most is being imported
-            after = chance.uniform(0.0, 0.5 if number % 4 == 0 else limits[name])
-            with tempfile.TemporaryDirectory() as own:
-                ended = interrupt(
-                    commands(Path(own))[name],
-                    after,
-                    group=chance.random() < 0.7,
-                    number=chance.choice(SIGNALS),
-                    folder=Path(own),
-                    writing=number % 4 == 1,
-                )
-            counts.setdefault(name, Counter())[ended.how] += 1
-            if ended.how == "clean":
-                slowest = max(slowest, ended.seconds)
-            if ended.how not in ("clean", "before linnet", "had ended"):
-                sys.stdout.write(f"{name} after {after:.2f} s: {ended.how}, status {ended.status}\n{ended.err}\n")
-                sys.stdout.flush()
-    total = sum(counts.values(), Counter())
-    for name, found in {**counts, "all": total}.items():
-        told = ", ".join(f"{how} {count}" for how, count in found.most_common())
-        sys.stdout.write(f"{name:18} {told}\n")
-    sys.stdout.write(f"slowest clean end {slowest:.1f} s after the interrupt\n")
-    return int(any(how not in ("clean", "before linnet", "had ended") for how in total))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,33 +1,25 @@
 """SIGKILL to workers, the scheduler and the parent of a sweep, in turn: the store must equal an uninterrupted one.
 
-    python tests/fuzz/kills.py [--number 100] [--seed 0] [--folder FOLDER]
-
 First a sweep that nobody kills is computed. Each round starts a Dask scheduler with two workers and `linnet sweep
 --resume` on them, kills a worker, the sweep and the scheduler in turn at random moments, every fourth time as a file of
 the store is being written, and looks at what is left: each block must be that of the first sweep, bit for bit. A sweep
 that could finish is compared whole, and the next round begins a new store; after the last kill the last store is
-finished and compared. Each comparison prints a line. With a folder, a run that was ended goes on.
+finished and compared.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from fuzz.interrupts import environment, heed_signals
+from fuzz.interrupts import environment
 
 GRID = """
 name = "killed"
@@ -89,27 +81,6 @@ def _files(store: Path) -> int:
     return sum(1 for _ in store.glob("*.npz"))
 
 
-@dataclass
-class Kills:
-    """How far a run of kills is; kept in a file after each round."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    store: int = 0  # the number of the store at work
-    looks: int = 0  # comparisons of stores that were not finished
-    compared: int = 0  # blocks of stores that were
-
-    @property
-    def number(self) -> int:
-        return self.counts.total()
-
-    def say(self, text: str) -> None:
-        """One line now: what comes later may be ended."""
-        told = ", ".join(f"{name} {count}" for name, count in self.counts.items())
-        sys.stdout.write(f"{self.number} kills ({told}), {len(self.wrong)} wrong: {text}\n")
-        sys.stdout.flush()
-
-
 def finished(grid: Path, store: Path, folder: Path) -> list[str]:
     """Finish a sweep that nobody kills; what is wrong with it."""
     with cluster(folder) as (address, _):
@@ -118,24 +89,25 @@ def finished(grid: Path, store: Path, folder: Path) -> list[str]:
     return [said] if sweep.returncode else []
 
 
-def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.Random) -> bool:
-    """One round: a cluster and sweeps on it, until the scheduler is killed; whether a sweep could finish."""
+def killed(grid: Path, store: Path, folder: Path, kills: int, chance: random.Random) -> tuple[int, bool, str]:
+    """One round: a cluster and sweeps on it, until the scheduler is killed; how many kills there have been, whether a
+    sweep could finish, and what the last one said."""
     with cluster(folder) as (address, processes):
         sweep = swept(grid, store, "--scheduler", address)
         while True:
             before = _files(store)
-            while kills.number % 4 and sweep.poll() is None and _files(store) == before:
+            while kills % 4 and sweep.poll() is None and _files(store) == before:
                 time.sleep(0.3)  # three times of four: from the next block on, however long the cluster takes to start
             until = time.monotonic() + chance.uniform(0.0, 6.0)
-            while time.monotonic() < until and not (kills.number % 4 == 3 and _writing(store)):
-                time.sleep(0.002 if kills.number % 4 == 3 else 0.05)
-            victim = VICTIMS[kills.number % len(VICTIMS)]
+            while time.monotonic() < until and not (kills % 4 == 3 and _writing(store)):
+                time.sleep(0.002 if kills % 4 == 3 else 0.05)
+            victim = VICTIMS[kills % len(VICTIMS)]
             target = sweep if victim == "parent" else processes[victim]
             if sweep.poll() is not None or target.poll() is not None:
                 break
             target.send_signal(signal.SIGKILL)
             target.wait()
-            kills.counts[victim] += 1
+            kills += 1
             if victim == "scheduler":
                 break
             if victim == "parent":
@@ -144,69 +116,23 @@ def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.R
         if sweep.poll() is None and processes["scheduler"].poll() is None:
             sweep.kill()
         said = sweep.communicate(timeout=400)[1]
-    if "Traceback" in said:
-        kills.wrong.append(said)
-    kills.say(" ".join(said.split())[-300:] or f"exit status {sweep.returncode}")
-    return sweep.returncode == 0
+    return kills, sweep.returncode == 0, said
 
 
-def compare(store: Path, whole: dict[str, bytes], kills: Kills, *, all_of_it: bool) -> None:
-    """Hold the finished blocks of a store against those of the sweep that nobody killed."""
-    own = blocks(store)
-    other = [name for name, data in own.items() if whole.get(name) != data]
-    if other or (all_of_it and own.keys() != whole.keys()):
-        kills.wrong.append(f"{store.name}: {len(other)} of {len(own)} blocks NOT equal; {len(whole)} expected")
-    if all_of_it:
-        kills.compared += len(own)
-        kills.say(f"{store.name} finished, {len(own)} of {len(whole)} blocks there, {len(other)} not equal")
-    else:
-        kills.looks += 1
-        kills.say(f"{store.name} has {len(own)} of {len(whole)} blocks, {len(other)} not equal")
-
-
-def run(folder: Path, number: int, seed: int) -> Kills:
-    """Kill and compare, from where the folder's last run was ended."""
-    grid, whole, state = folder / "grid.toml", folder / "whole", folder / "kills.json"
+def faults(folder: Path, number: int, seed: int = 0) -> list[str]:
+    """What is wrong with stores after so many kills."""
+    grid, whole, store, kills = folder / "grid.toml", folder / "whole", folder / "store-0", 0
     grid.write_text(GRID)
-    kills = Kills()
-    if state.exists():
-        kept = json.loads(state.read_text())
-        kills = Kills(**{**kept, "counts": Counter(kept["counts"])})
-    kills.wrong += finished(grid, whole, folder)
+    wrong, chance = finished(grid, whole, folder), random.Random(seed)
     expected = blocks(whole)
-    kills.say(f"the sweep that nobody kills has {len(expected)} blocks")
-    if not expected:
-        kills.wrong.append("the sweep that nobody kills is empty")
-    while kills.number < number and expected:
-        store = folder / f"store-{kills.store}"
-        ended = killed(grid, store, folder, kills, random.Random(f"{seed} {kills.number} {kills.looks}"))
-        compare(store, expected, kills, all_of_it=ended)
-        kills.store += ended
-        state.write_text(json.dumps(vars(kills)))
-    last = folder / f"store-{kills.store}"
-    kills.wrong += finished(grid, last, folder)
-    compare(last, expected, kills, all_of_it=True)
-    return kills
-
-
-def main() -> int:
-    """Kills and compares; 1 where a store was damaged, a command failed otherwise, or the bits differ."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, help="where stores are kept, to go on from there")
-    given = parser.parse_args()
-    heed_signals()
-    with tempfile.TemporaryDirectory() as name:
-        folder = given.folder or Path(name)
-        folder.mkdir(parents=True, exist_ok=True)
-        kills = run(folder.resolve(), given.number, given.seed)
-    equal = "all equal" if not kills.wrong else "NOT all equal, or damaged"
-    kills.say(f"{kills.looks} looks at unfinished stores, {kills.compared} blocks of finished ones, {equal}")
-    for text in kills.wrong:
-        sys.stdout.write(text + "\n")
-    return int(bool(kills.wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    while kills < number and not wrong and expected:
+        kills, ended, said = killed(grid, store, folder, kills, chance)
+        wrong += [said] * ("Traceback" in said)
+        own = blocks(store)
+        other = [name for name, data in own.items() if expected.get(name) != data]
+        if other or (ended and own.keys() != expected.keys()):
+            wrong.append(f"{store.name} after {kills} kills: {len(other)} of {len(own)} blocks not equal")
+        if ended:
+            store = folder / f"store-{kills}"
+    wrong += finished(grid, store, folder)
+    return wrong if blocks(store) == expected != {} else [*wrong, f"{store.name} is not that of the undisturbed sweep"]

@@ -67,7 +67,6 @@ LAWS: dict[str, list[Law]] = {
     "theories.spectral_bias.final_singular_values": [Law({"values": 2, "gamma": 2, "second_gamma": 2}, (1, 1), SMALL)],
     "theories.spectral_bias.half_times": [Law({"values": 1, "gamma": 1}, (-1,))],
     "theories.spectral_bias.loss_rate": [Law({"cov": 1}, (1,)), Law({"gamma": 1}, (1,))],
-    "theories.spiked.adapted_basis": [Law({"covariance": 1}, (0,)), Law({"target": 1}, (0,))],
     "theories.spiked.generalization_error": [Law({"variance": 1}, (0,))],
     "theories.aligned_flow.integrate": [Law({"cov": 1, "cross": 1, "times": -1}, (0,))],
     "theories.ridge.risk": [
@@ -102,7 +101,7 @@ def scaled(example: Example) -> Iterator[Outcome]:
 def _held(example: Example, law: Law, unit: float, plain: dict[str, Any], wanted: Any) -> Outcome:
     changed = {name: unit**power * np.asarray(plain[name], dtype=float) for name, power in law.arguments.items()}
     changed = {name: value if value.ndim else float(value) for name, value in changed.items()}
-    outcome = Outcome(f"{example.name}#{example.number}(in units of {unit:.0e}: {law.arguments})", "returned", 0.0)
+    outcome = Outcome(f"{example.label()}(in units of {unit:.0e}: {law.arguments})", "returned")
     got, error, _ = _watched(target(example), {**plain, **changed}, LIMIT)
     if error is not None:
         outcome.ended, outcome.broken["breaks under scaling"] = "refused", f"refused: {error}"[:200]

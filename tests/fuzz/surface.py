@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import linnet
@@ -25,6 +25,11 @@ LEFT_OUT = {
 }
 # Members that users write or override, and do not call.
 NOT_CALLED = re.compile(r"trainers\.stopping\.\w+\.(start|update|reasons|needs_test)")
+KINDS = {
+    "classmethod": (classmethod, staticmethod),
+    "property": (property, functools.cached_property),
+    "method": FunctionType,
+}
 WITH_DUNDERS = ("__getitem__",)  # that users write, as indexing
 
 
@@ -94,30 +99,21 @@ def members(name: str, cls: type) -> Iterator[Public]:
             if key in seen or key == "model_post_init" or (key.startswith("_") and key not in WITH_DUNDERS):
                 continue
             seen.add(key)
-            kind = (
-                "classmethod"
-                if isinstance(value, (classmethod, staticmethod))
-                else "property"
-                if isinstance(value, (property, functools.cached_property))
-                else "method"
-                if inspect.isfunction(value)
-                else None
-            )
-            if kind:
-                yield Public(f"{name}.{key}", value, kind, cls)
+            for kind, types in KINDS.items():
+                if isinstance(value, types):
+                    yield Public(f"{name}.{key}", value, kind, cls)
 
 
+@functools.cache
 def public() -> dict[str, Public]:
     """All public callables by name, such as `inits.gaussian` or `theories.spiked.TwoPhase.early`, each once."""
     found: dict[int, list[Public]] = {}
-    for module in packages():
-        for path, thing in exported(module):
-            name = path.removeprefix("linnet.")
-            is_function = inspect.isfunction(thing) or isinstance(thing, functools._lru_cache_wrapper)
-            if inspect.isclass(thing) and not issubclass(thing, (BaseException, enum.Enum)) and _ours(thing):
-                found.setdefault(id(thing), []).append(Public(name, thing, "class"))
-            elif is_function and _ours(thing):
-                found.setdefault(id(thing), []).append(Public(name, thing, "function"))
+    for path, thing in (pair for module in packages() for pair in exported(module)):
+        is_class = inspect.isclass(thing) and not issubclass(thing, (BaseException, enum.Enum))
+        is_function = inspect.isfunction(thing) or isinstance(thing, functools._lru_cache_wrapper)
+        if (is_class or is_function) and _ours(thing):
+            kind = "class" if is_class else "function"
+            found.setdefault(id(thing), []).append(Public(path.removeprefix("linnet."), thing, kind))
     # the shortest of its names, but in its folder
     each_once = (min(same, key=lambda each: ("." not in each.name, each.name.count("."))) for same in found.values())
     whole = {each.name: each for each in each_once}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fuzz import oracles
-from fuzz.calling import called
+from fuzz.calling import broken, called
 from fuzz.cases import Case, cases, listed, missing
 from fuzz.mutations import Mutation
 from fuzz.scaling import LAWS, scaled
@@ -22,10 +22,6 @@ def test_everything_public_has_a_valid_example():
 
 def quick():
     return [example for example in listed() if not example.slow]
-
-
-def broken(outcomes):
-    return [f"{outcome.label}: {rule}: {seen}" for outcome in outcomes for rule, seen in outcome.broken.items()]
 
 
 def test_valid_calls_succeed():

@@ -1,8 +1,6 @@
 """Wrong command lines, made from what the commands declare of themselves: none has to be written down for a new one.
 
-    python tests/fuzz/wrong_lines.py
-
-runs all of them in this process and prints those whose answer is not one line with the right exit status. Every option
+Each must be answered in one line with the right exit status. Every option
 of every command is given what it does not take, every setting of every figure too; names are misspelled, options
 doubled, left out or invented, files missing, empty, folders or of another kind.
 """
@@ -15,7 +13,6 @@ import inspect
 import io
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -354,17 +351,3 @@ def faults(folder: Path, every: int = 1) -> tuple[int, list[str]]:
     finally:
         os.chdir(before)
     return tried, found
-
-
-def report() -> int:
-    """Prints what is wrong, and how many lines were tried."""
-    with tempfile.TemporaryDirectory() as folder:
-        tried, found = faults(Path(folder))
-    for text in found:
-        sys.stdout.write(text + "\n")
-    sys.stdout.write(f"{tried} wrong command lines, {len(found)} answers that are not as they should be\n")
-    return int(bool(found))
-
-
-if __name__ == "__main__":
-    sys.exit(report())

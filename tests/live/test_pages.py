@@ -200,7 +200,7 @@ def test_the_keys_reach_every_cell_of_the_map(visit):
     picture.focus()
     picture.press("ArrowLeft")
     picture.press("ArrowUp")
-    assert "least test error" in tab.locator(".unseen").inner_text()
+    assert "minimum test error" in tab.locator(".unseen").inner_text()
     picture.press("Enter")
     until(tab, "linnet['view/app.js'].app.current().results.first?.done")
     assert len(state(tab)["cells"]) == 2

@@ -168,7 +168,7 @@ def test_deep_networks_that_are_not_wide_are_no_silent_wrong_answer():
         ln.predict(problem, one_unit, times)
     for layer in range(3):
         zeroed = ln.Weights(*(0 * one if i == layer else one for i, one in enumerate(wide)))
-        with pytest.raises(ln.NoFormulaError, match=rf"layers: none of zeros, found \[{layer + 1}\]"):
+        with pytest.raises(ln.NoFormulaError, match=rf"layers: none of zeros, found zeros in \[{layer + 1}\]"):
             ln.predict(problem, zeroed, times)
     for key in range(12):
         weights = ln.inits.gaussian(key=key, in_dim=1, out_dim=1, width=5, depth=3, stds=0.4)

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: make test-torch installs it")
 pytest.importorskip("peft", reason="peft is not installed: make test-torch installs it")
 
-from fuzz.calling import called
+from fuzz.calling import broken, called
 from fuzz.cases import cases, listed, missing
 
 CALLS = 300
@@ -23,5 +23,4 @@ def test_wrong_calls_keep_the_rules():
     everything = [case for example in ours for case in cases(example, twice=5)]
     random = np.random.default_rng(0)
     chosen = [everything[i] for i in sorted(random.choice(len(everything), size=CALLS, replace=False))]
-    broken = [f"{outcome.label}: {outcome.broken}" for outcome in map(called, chosen) if outcome.broken]
-    assert broken == []
+    assert broken(map(called, chosen)) == []

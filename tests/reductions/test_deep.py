@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from deep_reference import descend
 from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
+from reference import descend
 
 TARGET = np.random.default_rng(0).standard_normal((3, 4))
 PROBLEM = ln.Problem.from_target(TARGET)

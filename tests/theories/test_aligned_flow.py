@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
 from linnet.theories.aligned_flow import aligned_flow, growth_direction
-from linnet.theories.spiked import TwoPhase, adapted_basis
+from linnet.theories.spiked import TwoPhase
+from reference import adapted_basis, flow
 
 TIMES = np.linspace(0.0, 12.0, 25)
 
@@ -24,17 +24,8 @@ def general_problem(seed=0, dim=6):
 
 def trained(problem, first, second, times):
     """The network itself, both layers at full width, by SciPy."""
-    h, d = first.shape
-    cov, cross = problem.cov, problem.cross[0]
-
-    def slope(_, z):
-        W, a = z[: h * d].reshape(h, d), z[h * d :]
-        residual = cross - a @ W @ cov
-        return np.concatenate([np.outer(a, residual).ravel(), W @ residual])
-
-    start = np.concatenate([first.ravel(), second.ravel()])
-    run = solve_ivp(slope, (0, times[-1]), start, method="DOP853", t_eval=times, rtol=1e-11, atol=1e-13)
-    return run.y[: h * d].T.reshape(-1, h, d), run.y[h * d :].T
+    first, second = flow(problem.cov, problem.cross, (first, second[None]), times)
+    return first, second[:, 0]
 
 
 def test_residual_of_its_own_equation():

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error, late_rate
+from linnet.theories.spiked import TwoPhase, generalization_error, late_rate
 
 MODELS = [(20.0, 0.3, 1.0), (1.0, 0.5, 2.0), (50.0, 0.9, 0.5), (-0.6, 0.4, 1.0), (0.5, 0.05, 1.0)]
 
@@ -33,18 +33,13 @@ def test_constants_are_those_of_the_matrices(model):
     assert_allclose([theory.lambda1, theory.lambda2], [v1 @ sigma @ v1, v2 @ sigma @ v2], rtol=1e-12)
     assert_allclose(theory.nu, -(v1 @ sigma @ v2), rtol=1e-12)
     assert_allclose(theory.basis @ np.stack([mu, across]), [v1, v2], atol=1e-12)
-    assert_allclose(adapted_basis(sigma, beta), [v1, v2], atol=1e-12)
     assert_allclose(theory.fixed_point, [beta @ v1, beta @ v2], atol=1e-12)
 
 
 @pytest.mark.parametrize(("spike", "alignment"), [(0.0, 0.5), (20.0, 0.0), (20.0, 1.0), (-0.5, 0.0)])
 def test_parallel_cases_have_no_second_phase(spike, alignment):
-    sigma, _, _, beta = written_out(spike, alignment, 1.5)
     theory = TwoPhase(spike, alignment, 1.5)
-    basis = adapted_basis(sigma, beta)
     assert not theory.has_second_phase
-    assert_allclose(basis @ basis.T, np.eye(2), atol=1e-14)
-    assert_allclose(basis[0], sigma @ beta / np.linalg.norm(sigma @ beta), atol=1e-14)
     assert_allclose(theory.basis @ theory.basis.T, np.eye(2), atol=1e-14)
     assert_allclose(theory.fixed_point, [1, 0])
     assert_allclose(theory.reduced(1e-5, [50.0]), [[1, 0]], atol=1e-9)
@@ -187,29 +182,12 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: generalization_error(20, 1.5, 2.0), r"`alignment` must lie in \[0, 1\]"),
         (lambda: generalization_error(-2, 0.5, 2.0), "`spike` must exceed -1"),
         (lambda: generalization_error([1, 2], 0.5, [2, 3, 4]), "`spike`, `alignment` and `ratio`.*broadcast"),
-        (lambda: adapted_basis(np.eye(3), np.zeros(3)), "`target` must correlate"),
-        (lambda: adapted_basis(np.eye(3), np.ones(4)), r"`covariance` must be \(d, d\)"),
-        (lambda: adapted_basis([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5]), "`covariance` must be symmetric: .* up to 1"),
+        (lambda: late_rate([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5]), "`covariance` must be symmetric: .* up to 1"),
     ],
 )
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize("form", [np.float64, np.float32, np.float16])
-def test_the_adapted_basis_by_orthogonalizing_in_many_digits(form):
-    """v1 along Sigma beta, v2 across it in their plane, with a coupling that is not positive."""
-    half = np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 1.5]])
-    sigma, beta = half.T @ half + np.eye(3), np.array([1.0, -0.5, 0.25])
-    with mp.workdps(40):
-        exact, b = mp.matrix(sigma.tolist()), mp.matrix(beta.tolist())
-        v1 = exact * b / mp.norm(exact * b)
-        rest = b - v1 * (v1.T * b)[0]
-        v2 = rest / mp.norm(rest)
-        v2 = -v2 if (v1.T * exact * v2)[0] > 0 else v2
-        wanted = [[float(x) for x in v1], [float(x) for x in v2]]
-    assert_allclose(adapted_basis(sigma.astype(form), beta.astype(form)), wanted, rtol=1e-12)
 
 
 def test_constants_of_a_spike_whose_square_overflows():

@@ -79,7 +79,7 @@ def lora(
     if alpha is not None and not (0 < alpha < math.inf):
         raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
     if before is not None or after is not None:
-        _print_equivalent(before, after, optimizer, weight_decay, max_grad_norm)
+        _print_equivalent_rates(before, after, optimizer, weight_decay, max_grad_norm)
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
@@ -133,7 +133,7 @@ def _print_findings(adapters: dict[str, Adapter], findings: list[Finding]) -> No
         terminal.echo_row([finding.severity], [7], text, _COLORS[finding.severity])
 
 
-def _print_equivalent(
+def _print_equivalent_rates(
     before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None
 ) -> None:
     """Print what a change of alpha or r (--from, --to) does to the rates; of alpha, the optimizer's groups as code."""
@@ -177,9 +177,8 @@ def _print_equivalent(
 def _print_matched_alphas(plain: Adapter, rank: int, alpha: float | None) -> None:
     """Print what an adapter of another rank can share with this one, and with which alpha."""
     terminal.echo(
-        f"r {plain.rank} -> {rank}: no learning rates make the two train identically, because they are "
-        f"different models. "
-        "At the same rates and peft's default initialization, these values of alpha keep one quantity the same:"
+        f"r {plain.rank} -> {rank}: no learning rates make the two train identically, because they are different "
+        "models. At the same rates and peft's default initialization, these values of alpha keep one quantity the same:"
     )
     by = {what: linnet.lora.matched_alpha(plain, rank, what) for what in ("kernel", "time_per_step", "adam")}
     words = {

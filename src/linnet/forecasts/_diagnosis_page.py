@@ -13,7 +13,7 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import pluralize
-from linnet.forecasts._diagnosis_sentences import headline, rate_table, regime_adverbs, sentences, verdict
+from linnet.forecasts._diagnosis_sentences import diagnosis_sentences, headline, rate_table, regime_adverbs, verdict
 from linnet.forecasts._forecast_figure import COLOR_OF_ADVERB, draw_kernels, draw_mode_shares, steps_for_log_axis
 from linnet.forecasts._regime_map import count_active_modes
 from linnet.forecasts.curves import standard_error
@@ -38,7 +38,7 @@ def page_html(diagnosis: Diagnosis) -> str:
     """Write the page as HTML."""
     s = diagnosis.settings
     names = [escape(_short_list(names)) for names in (diagnosis.table.input_names, diagnosis.table.output_names)]
-    listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(diagnosis))
+    listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in diagnosis_sentences(diagnosis))
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
         f"<p>{s['rows']} rows, {s['inputs']} inputs ({names[0]}), {pluralize(s['targets'], 'target')} ({names[1]}). "

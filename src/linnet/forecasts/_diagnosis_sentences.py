@@ -47,7 +47,7 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def sentences(diagnosis: Diagnosis) -> list[str]:
+def diagnosis_sentences(diagnosis: Diagnosis) -> list[str]:
     """Return all sentences below the verdict, without the rows of tables."""
     return [sentence for section in sections(diagnosis) for sentence in section.sentences]
 
@@ -197,9 +197,8 @@ def _error_sentences(diagnosis: Diagnosis) -> list[str]:
     certain = abs(mean) > SIGNIFICANT_STANDARD_ERRORS * spread
     chance = "more than two standard errors" if certain else "less than two standard errors, so it may be chance"
     lines = [
-        f"+/- is one standard error over {diagnosis.settings['folds']} folds. Differences are taken within "
-        f"folds, and are "
-        "therefore more precise than the errors.",
+        f"+/- is one standard error over {diagnosis.settings['folds']} folds. Differences are taken within folds, and "
+        "are therefore more precise than the errors.",
         "Every method makes its choices, such as the stopping step, without the fold on which it is scored.",
     ]
     if max(diagnosis.curves.out_of_fold_error().mean(), diagnosis.comparison.baselines["ridge"].mean()) >= EXACT_ERROR:
@@ -289,9 +288,8 @@ def _advised_scale_sentence(diagnosis: Diagnosis) -> str:
         return f"No scale of the initialization makes every mode certainly {wanted}, because they share hidden units."
     which, they_are = ("the mode", "it is") if len(start.labels) == 1 else ("all modes", "they are")
     return (
-        f"With --init-scale {scale:.3g}, {which} would be learned {ADVERBS[wanted]}. This changes how "
-        f"{they_are} learned, "
-        "but need not lower the error."
+        f"With --init-scale {scale:.3g}, {which} would be learned {ADVERBS[wanted]}. This changes how {they_are} "
+        "learned, but need not lower the error."
     )
 
 
@@ -338,9 +336,8 @@ def _slow_directions_sentence(diagnosis: Diagnosis) -> str:
     if ratio < UNEVEN or diagnosis.regimes.active or diagnosis.gain_over_mean[0] <= 0:
         return ""
     return (
-        f"Lazy training fits strong input directions first. The weakest direction is learned about {ratio:.3g} "
-        f"times more "
-        "slowly than the strongest."
+        f"Lazy training fits strong input directions first. The weakest direction is learned about {ratio:.3g} times "
+        "more slowly than the strongest."
     )
 
 
@@ -352,9 +349,8 @@ def _trial_sentence(diagnosis: Diagnosis) -> str:
     before = ""
     if smaller_start_factor(c, diagnosis.comparison.mean_error) is not None:
         before = (
-            f"The initialization itself hurts: before training the network's error is {c.mean[0]:.3g}, and the "
-            f"mean's is "
-            f"{diagnosis.comparison.mean_error.mean():.3g}. "
+            f"The initialization itself hurts: before training the network's error is {c.mean[0]:.3g}, and the mean's "
+            f"is {diagnosis.comparison.mean_error.mean():.3g}. "
         )
     error = f"{trial.curves.out_of_fold_error().mean():.4f}"
     tried = f"{before}With --init-scale {trial.init_scale:.2g}, tried in the same folds, the held-out error is {error}"
@@ -373,9 +369,8 @@ def _threshold_curve_sentence(diagnosis: Diagnosis) -> str:
     gain, spread = curve.gain(now)
     (smallest, largest), low, high = np.sqrt(curve.thresholds[[0, -1]] / now), curve.mean.min(), curve.mean.max()
     across = (
-        f"for gradient flow from a negligible initial product, the held-out error is between {low:.4f} and "
-        f"{high:.4f} at all "
-        f"scales from {smallest:.2g} to {largest:.2g} times this one"
+        f"for gradient flow from a negligible initial product, the held-out error is between {low:.4f} and {high:.4f} "
+        f"at all scales from {smallest:.2g} to {largest:.2g} times this one"
     )
     chosen = f"choosing the best scale gains {gain:.4f} +/- {spread:.4f}"
     if is_significant(gain, spread, low):
@@ -390,9 +385,8 @@ def _spectrum_sentence(diagnosis: Diagnosis) -> str:
     shares = np.cumsum(variances) / variances.sum()
     most = int(np.searchsorted(shares, 0.9)) + 1
     return (
-        f"The strongest input direction has {shares[0]:.0%} of the variance, and {most} of {len(variances)} "
-        f"directions have "
-        f"90%. The largest variance is {variances[0] / variances[-1]:.3g} times the smallest."
+        f"The strongest input direction has {shares[0]:.0%} of the variance, and {most} of {len(variances)} directions "
+        f"have 90%. The largest variance is {variances[0] / variances[-1]:.3g} times the smallest."
     )
 
 
@@ -408,9 +402,8 @@ def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
     if np.isnan(curve.gap):
         return f"{text}. A prediction needs more rows than inputs."
     return (
-        f"{text}. Theory predicts {curve.predicted[-1]:.3f} there; its mean difference over "
-        f"{len(curve.samples)} sizes is "
-        f"{curve.gap:.1%}. (Random splits and a fixed penalty, unlike above.)"
+        f"{text}. Theory predicts {curve.predicted[-1]:.3f} there; its mean difference over {len(curve.samples)} sizes "
+        f"is {curve.gap:.1%}. (Random splits and a fixed penalty, unlike above.)"
     )
 
 

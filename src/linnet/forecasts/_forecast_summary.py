@@ -32,9 +32,8 @@ def _stopping_sentences(forecast: Forecast) -> list[str]:
         return [f"Train longer: the {what} loss still falls at the last step, {last} ({forecast.best_loss:.4g})."]
     rise = held_out[-1] / held_out.min() - 1
     return [
-        f"Stop at step {forecast.best_step}: the {what} loss is {forecast.best_loss:.4g} there, and {rise:.1%} "
-        f"larger at "
-        f"the last step, {last}."
+        f"Stop at step {forecast.best_step}: the {what} loss is {forecast.best_loss:.4g} there, and {rise:.1%} larger "
+        f"at the last step, {last}."
     ]
 
 

@@ -39,7 +39,7 @@ class NoiseModel:
     warning: str = ""
 
     @property
-    def scales(self) -> np.ndarray | float:
+    def entry_noise(self) -> np.ndarray | float:
         """The relative noise of every entry."""
         return 1.0 if self.rows is None or self.columns is None else np.outer(self.rows, self.columns)
 
@@ -59,7 +59,7 @@ def noise_model(data: np.ndarray) -> NoiseModel:
         best = _fewer_signals(best, _fewer_signals(plain, _evened(plain), FEWER_IF_EVENED), 1.0)
         if best.clipped:
             best = _fewer_signals(best, _evened(best), FEWER_IF_EVENED)
-        elif best.rows is not None and _has_outliers(residual / best.scales):
+        elif best.rows is not None and _has_outliers(residual / best.entry_noise):
             best = _fewer_signals(best, _clipped(best), FEWER_IF_CLIPPED)
     gap = level_below_gap(values, data.shape, plain.tail)
     if gap is not None and gap > 1.1 * plain.tail.noise_std and best is plain:
@@ -122,7 +122,7 @@ def _evened(model: NoiseModel) -> NoiseModel | None:
 
 def _clipped(model: NoiseModel) -> NoiseModel | None:
     """Draw outliers in towards an estimate that is itself made without them, in turns."""
-    data, scales = model.data, model.scales
+    data, scales = model.data, model.entry_noise
     scaled = data / scales
     estimate = np.full_like(scaled, np.median(scaled))
     for _ in range(CLIP_TURNS):

@@ -18,7 +18,9 @@ from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
 @dataclass(frozen=True)
 class Comparison:
-    """Properties of a table that do not depend on the network.
+    """Errors of other methods on a table, and other properties of the table that do not depend on the network.
+
+    It is the `comparison` of a `Diagnosis`.
 
     **Attributes:**
 

@@ -1,4 +1,4 @@
-"""When to stop, by cross-validation: all folds from all starts trained in one batch."""
+"""When to stop, by cross-validation: all folds from all initializations trained in one batch."""
 
 from __future__ import annotations
 
@@ -51,15 +51,14 @@ def cross_validate(
     **Arguments:**
 
     - `folds`: result of `all_folds`
-    - `starts`: `Weights` with at least the number of inputs of the scaled table
+    - `starts`: initial `Weights`, one for each seed, with at least as many inputs as the scaled table
     - `learning_rate`: learning rate; by default a quarter of the largest stable one
-    - `steps`: number of steps; by default training goes on, in stretches that double, until the error is past its
-      minimum or constant
-    - `max_steps`: the maximum number of steps
-    - `min_time`: training without `steps` does not end before this time, in units of steps times rate
+    - `steps`: number of steps; by default training continues until the error has passed its minimum or is constant
+    - `max_steps`: maximum number of steps
+    - `min_time`: time (learning rate times number of steps) before which training does not end, if `steps` is not given
 
-    **Returns** `CrossValidationCurves`. Where a member diverges, or its training loss rises on the way, the rate is
-    halved for all and training begins again; a rate that was asked for is kept, or refused where a member diverges.
+    **Returns** `CrossValidationCurves`. If a run diverges or its training loss rises, the default learning rate is
+    halved and training begins again. A given `learning_rate` is never changed: it raises an error if a run diverges.
 
     **Example:**
 

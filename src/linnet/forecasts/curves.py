@@ -14,14 +14,14 @@ MAX_RISE = 1e-6  # of a training loss from one saved state to the next, relative
 
 @dataclass(frozen=True)
 class CrossValidationCurves:
-    """Training losses and held-out errors along descent.
+    """Training losses and held-out errors during training, for all folds and seeds.
 
-    Held-out errors are fractions of the targets' variance that are not explained, averaged over targets: 1 is as good
-    as the mean.
+    Held-out errors are unexplained fractions of the targets' variance, averaged over targets. Predicting the mean has
+    an error of about 1.
 
     **Attributes:**
 
-    - `steps`: (time,)
+    - `steps`: numbers of the saved steps, (time,)
     - `training`: losses on the scaled training rows, half the squared error, (time, fold, seed)
     - `errors`: errors on the held-out rows, (time, fold, seed)
     - `learning_rate`: learning rate of the descent
@@ -42,7 +42,7 @@ class CrossValidationCurves:
 
     @cached_property
     def mean(self) -> Float[np.ndarray, " time"]:
-        """The held-out error, averaged over folds and seeds."""
+        """Held-out error, averaged over folds and seeds."""
         return self.errors.mean(axis=(1, 2))
 
     @cached_property
@@ -57,7 +57,7 @@ class CrossValidationCurves:
 
     @property
     def step(self) -> int:
-        """The step of the smallest mean error: where to stop."""
+        """Step with the smallest mean error, at which to stop."""
         return int(self.steps[self.best])
 
     @property
@@ -72,13 +72,13 @@ class CrossValidationCurves:
 
     @property
     def loss_rises(self) -> bool:
-        """Whether the training loss of any run rises on the way: the rate is too large for where training has come."""
+        """Whether the training loss of any run rises during training, because the learning rate is too large."""
         return bool((self.training[1:] > (1 + MAX_RISE) * self.training[:-1]).any())
 
     @property
     def flat_from(self) -> int | None:
-        """The step from which the mean error stays within 0.1% of its minimum until the end; None where it rises again
-        or has been there for less than half of the run."""
+        """Step from which the mean error stays within 0.1% of its minimum until the end. None if the error rises again,
+        or if it has been so for less than half of the run."""
         away = np.flatnonzero(self.mean > (1 + FLAT_CHANGE) * self.mean[self.best])
         first = int(away[-1]) + 1 if away.size else 0
         if first == len(self.steps) or 2 * self.steps[first] > self.steps[-1]:
@@ -97,7 +97,7 @@ class CrossValidationCurves:
         return mean_and_standard_error(folds[half] - folds[-1])
 
     def out_of_fold_error(self) -> Float[np.ndarray, " fold"]:
-        """Each fold's error at the step that the other folds choose."""
+        """Error of each fold at the step that is best on the other folds."""
         return errors_at_choices_of_others(self.errors.mean(axis=2))
 
 

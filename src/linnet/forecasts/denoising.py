@@ -36,9 +36,10 @@ class DenoisingPath:
 
     **Attributes:**
 
-    - `thresholds`: $g$, (threshold,)
-    - `times`: (threshold, time); at each a singular value `cuts[j]` is half learned
-    - `risks`: (threshold, time); `cuts`: (time,)
+    - `thresholds`: thresholds $g$, (threshold,)
+    - `cuts`: singular values that are half learned at each time, (time,)
+    - `times`: times at which the singular value `cuts[j]` is half learned, (threshold, time)
+    - `risks`: estimated squared errors, (threshold, time)
 
     **Example:**
 
@@ -62,18 +63,14 @@ class Denoised:
     **Attributes:**
 
     - `matrix`: estimate of the signal, with the shape of the data
-    - `threshold`, `time`: threshold of the network whose product is `matrix`, and the canonical time at which its
-      training stops
+    - `threshold`, `time`: threshold of the network whose product is `matrix`, and the time at which its training stops
     - `risk`: estimated squared error $|\hat A - A^*|_F^2$; `risk_of_data`: the same for the data before denoising, $mn$
       times the noise variance
     - `rank`: number of singular values of which more than half is kept; `effective_rank`: sum of the fractions kept
     - `noise_std`, `noise_std_error`: standard deviation of the noise, and its standard error (0 if it was given)
     - `values`, `filtered`: singular values of the data and of the estimate
     - `path`: a `DenoisingPath` with all filters that were compared
-    - `noise_misfit`: distance between the smallest singular values and the distribution of noise; 5% of noise matrices
-      exceed 1, and 0 means not tested
     - `row_stds`, `column_stds`: noise of rows and of columns if they differ; the noise of an entry is their product
-    - `observed`: fraction of entries that were not missing
     - `clipped`: fraction of entries that were outliers and were replaced by smaller values
 
     **Example:**
@@ -97,15 +94,13 @@ class Denoised:
     values: Float[np.ndarray, " mode"]
     filtered: Float[np.ndarray, " mode"]
     path: DenoisingPath
-    noise_misfit: float = 0.0
     row_stds: Float[np.ndarray, " output"] | None = None
     column_stds: Float[np.ndarray, " input"] | None = None
-    observed: float = 1.0
     clipped: float = 0.0
 
     @property
     def risk_of_data(self) -> float:
-        """The squared error of the data themselves, expected from the noise."""
+        """Expected squared error of the data before denoising."""
         return self.matrix.size * self.noise_std**2
 
     @property
@@ -170,8 +165,8 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     columns differ in their noise, they are divided by it, denoised and multiplied back (`row_stds`, `column_stds`);
     outliers are replaced by smaller values (`clipped`). Each is done only if it leaves clearly fewer signals. If no
     tail follows the distribution of noise, noise and signal cannot be separated: a warning is issued and `Y` is
-    returned as it is, with a `noise_std_error` as large as `noise_std`. If the singular values below a wide gap do not
-    follow it, as for correlated noise, all of them count as noise, with a warning.
+    returned as it is, with a `noise_std_error` as large as `noise_std`. For correlated noise, the singular values below
+    a wide gap do not follow the distribution of noise. All of them then count as noise, with a warning.
 
     **Missing entries** are filled with the estimate, repeatedly until it settles (soft-impute with this filter). The
     noise is estimated from the observed entries, assuming one variance.
@@ -235,15 +230,13 @@ def _denoise_complete(data: np.ndarray, noise_std: float | None) -> Denoised:
             risk=data.size * model.tail.noise_std**2,
             noise_std=model.tail.noise_std,
             noise_std_error=model.tail.standard_error,
-            noise_misfit=model.tail.misfit,
         )
-    scales = model.scales
+    scales = model.entry_noise
     result = _apply_best_filter(model.data / scales, model.tail.noise_std)
     result = replace(
         result,
         matrix=result.matrix * scales,
         noise_std_error=model.tail.standard_error,
-        noise_misfit=model.tail.misfit,
         clipped=model.clipped,
     )
     if model.rows is None:
@@ -257,7 +250,6 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
         raise ValueError(
             "`Y` must have an entry in every row and every column: leave out those that are missing whole."
         )
-    share = float(seen.mean())
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
     noise = noise_std
@@ -286,7 +278,7 @@ def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, noise_std: float | N
             break
     # the noise of as many entries as were seen, less what the rank takes
     error = 0.0 if noise_std is not None or noise is None else noise / np.sqrt(2 * (seen.sum() - freedom))
-    return replace(result, noise_std=float(noise or 0.0), noise_std_error=float(error), observed=share)
+    return replace(result, noise_std=float(noise or 0.0), noise_std_error=float(error))
 
 
 def _largest_value_of_masked_noise(seen: np.ndarray) -> float:

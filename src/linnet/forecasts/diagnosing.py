@@ -55,7 +55,7 @@ def diagnose(
     - `X`: inputs, (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
     - `Y`: targets, (sample, output) or (sample,)
     - `width`: number of hidden units; does not affect the cost
-    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
+    - `init`: initialization: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: factor by which both initial layers are multiplied
     - `learning_rate`: learning rate for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of
       the largest at which no run diverges, or a number
@@ -102,14 +102,14 @@ def diagnose_table(
     *,
     comparing: Callable[[Rows, list[Fold], Settings], Comparison] = compare,
 ) -> Diagnosis:
-    """Diagnose a table that was read from a file: `diagnose` for `forecasts.read`.
+    """Recommend when to stop training a linear network on a table that was read from a file.
 
-    Prefer `ln.diagnose` for arrays and data frames. `forecasts.read` reads the table, with notes on unusual columns.
+    `forecasts.read` reads the table, with notes on unusual columns. For arrays and data frames, use `ln.diagnose`.
 
     **Arguments:**
 
-    - `data`: a `DataTable`
-    - `settings`: `forecasts.Settings`; by default the settings of `diagnose`
+    - `data`: table, a `DataTable`
+    - `settings`: settings, a `forecasts.Settings`; by default those of `diagnose`
     - `comparing`: comparison of the table with other methods; pass one to diagnose many networks with the same
       comparison
 

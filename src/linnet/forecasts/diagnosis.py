@@ -44,10 +44,10 @@ class Diagnosis:
       None if none was tried
     - `stein`: stopping step by SURE, Stein's unbiased risk estimate, for whitened inputs; otherwise None
     - `stds`: initial standard deviations of the two layers
-    - `settings`: width, init, preprocess, folds, seeds and the rest, as used
+    - `settings`: settings that were used, such as width, init, preprocess, folds and seeds
 
-    `advised_scale` is the `init_scale` at which all modes are learned the other way, `helpful_scale` one that lowers
-    the held-out error.
+    `advised_scale` is the `init_scale` at which all modes change their regime, for example from lazy to active.
+    `helpful_scale` is an `init_scale` that lowers the held-out error.
 
     **Example:**
 
@@ -77,14 +77,16 @@ class Diagnosis:
 
     @property
     def advised_scale(self) -> float | None:
-        """The `init_scale` at which all modes are certainly active or, where they are active already, certainly lazy;
-        None if there is none, or if nothing is learned. It changes how modes are learned, not by itself the error."""
+        """`init_scale` at which all modes are certainly active or, if they are active already, certainly lazy. None if
+        there is no such scale, or if nothing is learned. It changes how modes are learned, and not necessarily the
+        error."""
         factor = self.regimes.advised_factor if self.gain_over_mean[0] > 0 else None
         return None if factor is None else factor * float(self.settings["init_scale"])
 
     @property
     def helpful_scale(self) -> float | None:
-        """The `init_scale` that was tried in the same folds and lowers the held-out error by more than its error."""
+        """`init_scale` that was tried in the same folds and significantly lowers the held-out error; None if there is
+        none."""
         return self.trial.init_scale if self.trial is not None and self.trial.helps else None
 
     @property
@@ -95,8 +97,8 @@ class Diagnosis:
 
     @cached_property
     def half_times(self) -> Float[np.ndarray, " mode"]:
-        """The time, steps times rate, at which each mode is half learned; where that takes few steps, it is read off a
-        second run, in finer steps."""
+        """Time (learning rate times number of steps) at which each mode is half learned. If that takes only a few
+        steps, it comes from a second run with smaller steps."""
         run = self.forecast
         half, times = run.half_steps, run.half_steps * run.learning_rate
         reached = half[np.isfinite(half)]

@@ -107,7 +107,7 @@ def all_folds(
     - `folds`: number of folds
     - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
     - `center`: whether columns are centered
-    - `key`: the seed of the split
+    - `key`: seed of the split
 
     **Returns** a list of `Fold`: training and held-out rows, scaled.
 

@@ -38,8 +38,9 @@ RATE_STEPS = 2000  # for which learning rates are tried
 class Forecast:
     """Result of `forecast`: the exact run, when each mode is learned, and when to stop.
 
-    A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began,
-    *actively* if it had left that range when the mode was half learned, *crossing* if it left it later.
+    A mode is learned *lazily* if its tangent kernel ends within a factor of the square root of two of its initial
+    value. It is learned *actively* if the kernel leaves that range before the mode is half learned, and is *crossing*
+    if the kernel leaves it later.
 
     **Attributes:**
 
@@ -48,8 +49,7 @@ class Forecast:
     - `trajectory`: the exact run at full width
     - `learning_rate`: learning rate of the run
     - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
-    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
-      (time, mode)
+    - `shares`: fraction of each mode that is learned, from 0 at initialization to 1, (time, mode)
     - `kernel`: tangent kernel along each mode, relative to its initial value, measured, (time, mode)
     - `prediction`: prediction of `ln.predict`, for whitened inputs without momentum; otherwise None
 
@@ -82,7 +82,7 @@ class Forecast:
 
     @property
     def steps(self) -> np.ndarray:
-        """The steps at which everything is known, (time,)."""
+        """Numbers of the saved steps, (time,)."""
         assert self.trajectory.steps is not None
         return self.trajectory.steps
 
@@ -93,7 +93,7 @@ class Forecast:
 
     @property
     def test_loss(self) -> Float[np.ndarray, " time"] | None:
-        """The loss against the problem's truth; None without one."""
+        """Test loss, compared with the signal of the problem; None without a signal."""
         return None if self.problem.truth is None else self.trajectory.test_loss
 
     @property
@@ -160,7 +160,7 @@ class Forecast:
         return _forecast_summary.dataset(self)
 
     def plot(self) -> Figure:
-        """Losses, modes and kernels by step, in the house's style; needs matplotlib."""
+        """Draw losses, modes and kernels by step; needs matplotlib."""
         from linnet.forecasts._forecast_figure import picture
 
         return picture(self)
@@ -177,12 +177,11 @@ def forecast(
     momentum: float = 0.0,
     dtype: Any = None,
 ) -> Forecast:
-    r"""Compute a run of gradient descent in advance: losses, modes, and when to stop.
+    r"""Train a network exactly, and report its losses, when each mode is learned, and when to stop.
 
-    The run is exact. If you have a table rather than a problem and weights, `ln.diagnose` also cross-validates; for
-    gradient flow without training, use `ln.predict`.
+    For a table, use `ln.diagnose`, which also cross-validates. For gradient flow without training, use `ln.predict`.
 
-    The run belongs to the full network but is computed in reduced coordinates, so the width does not affect the cost
+    The full network is trained in reduced coordinates, so the width does not affect the cost
     (`inits.reduced_gaussian`). The modes are those of the input-output correlation $\Gamma = \sum_i c_i u_i v_i^T$.
     For each mode the forecast has two curves: the fraction $1 - r_i(t)/r_i(0)$ of its residual
     $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
@@ -190,15 +189,14 @@ def forecast(
 
     **Arguments:**
 
-    - `problem`: learning problem;
-    - `weights`: initial weights;
-    - `learning_rate`: learning rate; by default `stable_learning_rate(problem, weights)`, at which descent cannot
-      diverge;
+    - `problem`: learning problem
+    - `weights`: initial weights
+    - `learning_rate`: learning rate; by default the safe one, `stable_learning_rate(problem, weights)`
     - `steps`: number of gradient steps; by default training ends when 99.9% of the possible decrease of the loss is
-      reached, after 10 000 steps at the latest;
+      reached, after 10 000 steps at the latest
     - `save_every`: interval between saved steps, or a policy of `linnet.trajectories`; by default every step of a short
-      run, and 1000 steps in logarithmic order of a long one, or fewer if these would take more than 200 MB;
-    - `weight_decay`, `momentum`, `dtype`: options of `gradient_descent`.
+      run, and 1000 logarithmically spaced steps of a long one, or fewer if these would take more than 200 MB
+    - `weight_decay`, `momentum`, `dtype`: options of `gradient_descent`
 
     **Returns** a `Forecast`. If the problem has held-out data (`Problem.with_validation`) or a `truth`, it has the
     best step. If the inputs are whitened, `.prediction` is the prediction of `ln.predict` for the same times.

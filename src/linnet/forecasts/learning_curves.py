@@ -28,11 +28,11 @@ class LearningCurve:
     **Attributes:**
 
     - `samples`: numbers of training rows, (size,)
-    - `measured`: the test error over random parts of the table, (size,)
+    - `measured`: mean test error over random parts of the table, (size,)
     - `standard_error`: standard error of the measured error, (size,)
     - `predicted`: error predicted by the theory of ridge regression from the spectrum of the table, (size,); NaN if it
       cannot be predicted
-    - `ridge`: $\lambda$
+    - `ridge`: ridge penalty $\lambda$
 
     **Example:**
 
@@ -52,7 +52,7 @@ class LearningCurve:
 
     @property
     def gap(self) -> float:
-        """The mean of |predicted - measured|/measured over the sizes; NaN where nothing is predicted."""
+        """Mean of |predicted - measured|/measured over the sizes; NaN if nothing is predicted."""
         known = np.isfinite(self.predicted)
         if not known.any():
             return float("nan")
@@ -72,26 +72,27 @@ def learning_curve(
 ) -> LearningCurve:
     r"""Measure how the test error of ridge regression falls with the number of rows, and compare it with theory.
 
-    Look at this curve to decide whether more rows are worth collecting. `theories.ridge.risk` has the theory alone.
+    Use this curve to decide whether more rows are worth collecting. For the theory alone, use `theories.ridge.risk`.
 
-    Measured: $n$ rows of the table are drawn without replacement, the others test what was fitted; `repeats` times for
-    each size. Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that
-    `theories.ridge.estimate` reads off the whole table, plus the noise, plus what the estimated intercept costs.
+    - **Measured:** for each size, $n$ rows of the table are drawn without replacement, and the remaining rows are the
+      test set. This is repeated `repeats` times.
+    - **Predicted:** `theories.ridge.risk` with the spectrum, overlaps and noise that `theories.ridge.estimate` finds in
+      the whole table. The variance of the noise and the cost of the estimated intercept are added.
 
     **Arguments:**
 
-    - `X`: (sample, input)
-    - `Y`: (sample, output) or (sample,)
-    - `ridge`: $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$
-    - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
-    - `sizes`: numbers of rows, by default eight up to four fifths of the table
-    - `repeats`: random parts for each size
-    - `key`: the seed
+    - `X`: inputs, (sample, input)
+    - `Y`: targets, (sample, output) or (sample,)
+    - `ridge`: penalty $\lambda$ in $(X^T X + \lambda n I)^{-1} X^T Y$
+    - `preprocess`: treatment of the columns: `"standardize"`, `"center"` or `"whiten"`
+    - `sizes`: numbers of training rows; by default eight, up to four fifths of the table
+    - `repeats`: number of random parts for each size
+    - `key`: seed of the random parts
 
     **Returns** a `LearningCurve`.
 
-    **Valid when** the rows are independent, the inputs nearly Gaussian and far more rows than inputs are there to
-    estimate the spectrum; without more rows than inputs nothing is predicted.
+    **Valid when** the rows are independent, the inputs are nearly Gaussian, and there are many more rows than inputs.
+    If there are not more rows than inputs, nothing is predicted.
 
     **Example:**
 

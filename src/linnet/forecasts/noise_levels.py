@@ -1,4 +1,4 @@
-"""The noise of a matrix from the tail of its singular values, which follow a known law if they are noise."""
+"""The noise of a matrix from the tail of its singular values, which follow a known distribution if they are noise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NoiseTail:
 
     - `noise_std`: standard deviation of the noise in an entry; only an upper limit if `found` is False
     - `standard_error`: standard error of `noise_std`
-    - `removed`: the number of singular values above the tail
+    - `removed`: number of singular values above the tail
     - `misfit`: distance of the tail from the distribution of noise, relative to the distance that 95 of 100 noise
       matrices stay below
     - `found`: whether it is noise
@@ -82,22 +82,23 @@ def _law(rows: int, columns: int) -> np.ndarray:
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     r"""Estimate the standard deviation of the noise in a matrix of low rank plus noise, with its standard error.
 
-    `ln.denoise` also tries noise that is uneven or correlated. Call this function for the level of white noise.
+    Use it for the level of white noise. `ln.denoise` also tries noise that is uneven or correlated.
 
     The smallest singular values of such a matrix are close to the singular values of a smaller matrix of noise, which
-    follow the distribution of Marchenko and Pastur. The smallest possible number of large values is removed such that
-    the tail follows it; a least-squares factor between tail and law is the noise $s$. Its standard error is $s/\sqrt{2
-    m' n'}$ with $m' \times n'$ the size of the smaller matrix.
+    follow the Marchenko-Pastur distribution. As few large values as possible are removed, until the remaining tail
+    follows this distribution. The noise $s$ is the factor that fits the tail to the distribution by least squares. Its
+    standard error is $s/\sqrt{2 m' n'}$, where $m' \times n'$ is the shape of the smaller matrix.
 
     **Arguments:**
 
-    - `values`: all singular values, (mode,)
+    - `values`: singular values of the matrix, all of them, (mode,)
     - `shape`: shape of the matrix
 
-    **Returns** the noise and its standard error. If no tail follows it, noise and signal cannot be separated. An upper
-    limit is then returned, with a standard error as large as the limit.
+    **Returns** the standard deviation of the noise and its standard error. If no tail follows the distribution, noise
+    and signal cannot be separated. An upper limit is then returned, with a standard error as large as the limit.
 
-    **Valid when** the noise is independent, of one variance, and the rank below two thirds of the smaller side.
+    **Valid when** the noise is independent with the same variance everywhere, and the rank is below two thirds of the
+    smaller dimension.
 
     **Example:**
 

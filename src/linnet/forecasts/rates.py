@@ -29,16 +29,15 @@ RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95,
 class StableRate:
     """Largest learning rate at which a network trains without diverging, and the accuracy to which it is known.
 
-    The boundary between stable and diverging rates is not always sharp: where none was found at which `below` and
-    `above` both hold, `rate` is a boundary all the same, and they say which side fails. Where no rate that was tried
-    diverges, it is the largest of them.
+    The boundary between stable and diverging rates is not always sharp, so rates on both sides of it are trained. If a
+    check fails, `below` or `above` is False. If no rate diverges, `rate` is the largest that was tried.
 
     **Attributes:**
 
-    - `rate`: the largest stable learning rate
-    - `steps`: number of steps for which it was tried
-    - `below`: eleven rates from half of it to one 2% smaller did not diverge
-    - `above`: one 5% larger did; both were trained
+    - `rate`: largest stable learning rate
+    - `steps`: number of steps for which each rate was trained
+    - `below`: whether none of eleven smaller rates diverged, from half of `rate` to 2% below it
+    - `above`: whether a rate 5% larger diverged
 
     **Example:**
 
@@ -76,17 +75,17 @@ def largest_stable_rate(
     It trains networks, so it takes time. If a safe rate is enough, `trainers.stable_learning_rate` computes one without
     training.
 
-    The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
-    several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
-    rates are tried, a dozen networks at a time, and the boundary is refined until it is known to 0.4%. Between the two
-    the loss may oscillate for long: half of the largest rate is a sensible choice.
+    The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`). Descent often remains
+    stable at several times that rate: if the curvature is too large, the weights jump to a flatter region with more
+    balanced layers. So rates are tried by training, a dozen networks at a time, until the boundary is known to 0.4%.
+    Close to the largest rate the loss may oscillate for a long time, so we recommend half of it.
 
     **Arguments:**
 
     - `problem`: learning problem
     - `weights`: initial weights
     - `steps`: number of steps for which each rate is tried
-    - `first`: a rate to begin from that is stable; for a general cost it must be given
+    - `first`: stable rate at which the search begins; required for a general cost
 
     **Returns** a `StableRate`.
 
@@ -198,16 +197,16 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
 def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
     r"""Convert a learning rate for half the squared error to PyTorch's losses, which then take the same steps.
 
-    You need it whenever you train with `MSELoss` at a rate that linnet recommends.
+    Use it whenever you train with `MSELoss` at a learning rate that linnet recommends.
 
-    Ours is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets; `MSELoss()` is $\frac{1}{nk}\sum e_{ij}^2$,
-    whose gradient is 2/k times as large, and with `reduction="sum"` it is 2n times as large.
+    The loss of linnet is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets. `MSELoss()` is $\frac{1}{nk}\sum
+    e_{ij}^2$, whose gradient is 2/k times as large. With `reduction="sum"` the gradient is 2n times as large.
 
     **Arguments:**
 
     - `rate`: learning rate for half the squared error, summed over targets and averaged over rows
     - `rows`: number of rows in a step of full-batch descent
-    - `targets`: k
+    - `targets`: number of targets k
 
     **Returns** the rate for each loss, by its name.
 

@@ -1,4 +1,4 @@
-"""Lazy or active on a table: one definition, `observables.regimes`, for the label, the advice and the map."""
+"""Lazy or active modes of a table, with the scale of the initialization that changes this."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ BORDER_MARGIN = 1.02  # beyond the boundary, so that the printed digits do not f
 class StartRegimes:
     """Modes that an initialization learns lazily or actively from a table, and the scale that changes this.
 
-    The learned product is the solution of ridge regression, which does not depend on the initialization. So
-    an initialization that is scaled as advised is judged by the same measure.
+    The regimes refer to the solution of ridge regression as the learned product. It does not depend on the
+    initialization, so initializations of different scales can be compared.
 
     **Attributes:**
 
-    - `regimes`: the modes, thresholds and predicted movement of the kernels (`observables.regimes`)
-    - `learned`: the product of ridge regression, (output, input)
-    - `untouched`: part of the initial product on directions without data, (output, input)
+    - `regimes`: modes, thresholds and predicted movement of the kernels (`observables.regimes`)
+    - `learned`: product of ridge regression, (output, input)
+    - `untouched`: part of the initial product in directions without data, (output, input)
 
     **Example:**
 
@@ -51,7 +51,7 @@ class StartRegimes:
 
     @property
     def labels(self) -> list[str]:
-        """ "lazy" or "active", mode by mode."""
+        """Label "lazy" or "active" of each mode."""
         return self.regimes.labels
 
     @property
@@ -73,12 +73,12 @@ class StartRegimes:
 
     @partly_representable
     def labels_at(self, factor: float) -> list[str]:
-        """ "lazy" or "active", mode by mode, from the initialization times `factor`."""
+        """Labels of the modes if the initialization is multiplied by `factor`."""
         return labels(self.movement(factor))
 
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
-        """The factor of the initialization below which each mode is active."""
+        """Factor of the initialization below which each mode is active."""
         return self._factors_of_movement(np.full(len(self.labels), ACTIVE_MOVEMENT))
 
     @property
@@ -115,15 +115,16 @@ class StartRegimes:
 
 @partly_representable
 def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartRegimes:
-    r"""Judge which modes of a table an initialization learns lazily or actively, by the solution of ridge regression.
+    r"""Return which modes of a table are learned lazily or actively from an initialization.
 
-    If the learned product is known, for example from a run, `observables.regimes` is the general function.
+    It takes the solution of ridge regression as the learned product. If you know the learned product, for example from
+    a run, use `observables.regimes`.
 
     **Arguments:**
 
-    - `problem`: made from data
+    - `problem`: learning problem made from data
     - `weights`: initial weights
-    - `ridge`: the penalty $\lambda$ per row, of $(X^T X + \lambda n I)^{-1} X^T Y$
+    - `ridge`: penalty $\lambda$ in $(X^T X + \lambda n I)^{-1} X^T Y$
 
     **Returns** a `StartRegimes`.
 

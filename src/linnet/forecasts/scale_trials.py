@@ -20,7 +20,7 @@ MAX_STEPS_FACTOR = 4  # times the steps of the first cross-validation are allowe
 
 @dataclass(frozen=True)
 class ScaleTrial:
-    """The network from another scale of its initialization, trained in the same folds.
+    """Result of training with another scale of the initialization, in the same folds.
 
     **Attributes:**
 

@@ -18,8 +18,8 @@ class Scaler:
 
     **Attributes:**
 
-    - `mean`: (column,)
-    - `scale`: (column,)
+    - `mean`: mean of each column, (column,)
+    - `scale`: scale by which each column is divided, (column,)
     - `matrix`: whitening matrix, (column, direction); None without whitening
 
     **Example:**
@@ -58,19 +58,20 @@ class Scaler:
 
 @representable
 def scaler(values: np.ndarray, preprocess: str, *, center: bool = True, weights: np.ndarray | None = None) -> Scaler:
-    """Return the scaling of columns that `preprocess` names, learned from the rows given.
+    """Return a preprocessing of columns, computed from the rows given.
 
-    Fit it on training rows only, and apply it to held-out rows.
+    Use training rows only, and apply the result to held-out rows.
 
     **Arguments:**
 
-    - `values`: (sample, column)
-    - `preprocess`: `"center"` only centers them, `"standardize"` also divides by their standard deviation, `"whiten"`
-      turns them into uncorrelated directions of unit variance, one for each direction with variance in the rows
+    - `values`: values of the columns, (sample, column)
+    - `preprocess`: kind of preprocessing. `"center"` subtracts the mean, `"standardize"` also divides by the standard
+      deviation, and `"whiten"` makes uncorrelated directions of unit variance, one for each direction in which rows
+      vary
     - `center`: whether to subtract the mean
     - `weights`: weights of the rows in means and variances, (sample,); equal by default
 
-    **Returns** a `Scaler`. Constant columns are centered and left there.
+    **Returns** a `Scaler`. Constant columns are only centered.
 
     **Example:**
 

@@ -19,15 +19,15 @@ class Settings:
     **Attributes:**
 
     - `width`: number of hidden units; does not affect the cost
-    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
-    - `init_scale`: multiplies both layers
-    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
+    - `init`: initialization: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
+    - `init_scale`: factor by which both initial layers are multiplied
+    - `learning_rate`: learning rate: `"stable"` for a quarter of the largest at which no run diverges, or a number
     - `steps`: maximum number of gradient steps; None trains until the held-out error is past its minimum or flat
     - `folds`: number of folds of the cross-validation
     - `seeds`: number of random initializations in each fold
-    - `preprocess`: `"standardize"`, `"center"` or `"whiten"`
-    - `key`: the seed of splits and starts
-    - `max_steps`: the maximum number of steps where `steps` is None
+    - `preprocess`: treatment of the columns: `"standardize"`, `"center"` or `"whiten"`
+    - `key`: seed of the splits and of the initial weights
+    - `max_steps`: maximum number of steps if `steps` is None
 
     **Example:**
 

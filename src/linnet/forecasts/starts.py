@@ -1,4 +1,4 @@
-"""Starts by name: how a layer of PyTorch begins, Gaussian layers, or given weights."""
+"""Initial weights by name: those of a PyTorch layer, Gaussian layers, or given weights."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ def layer_stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tup
 def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
     """Draw initial weights by name, at any width.
 
-    It exists for settings such as `init="pytorch"`. In a program, `inits.gaussian` and `inits.scaling` are clearer.
+    It implements settings such as `init="pytorch"`. In a program, we recommend `inits.gaussian` and `inits.scaling`.
 
-    Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same
-    variances: of uniform ones that law differs by terms of order 1/width.
+    Networks of up to five million weights are drawn in full. Larger ones are drawn in reduced form, with Gaussian
+    weights of the same variances. Their distribution differs from that of uniform weights by terms of order 1/width.
 
     **Arguments:**
 
-    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`, which are taken as they are
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h$
-    - `key`: the seed
-    - `scale`: multiplies both layers
+    - `init`: initialization: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`, which are not
+      changed
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: number of hidden units $h$
+    - `key`: seed of the weights
+    - `scale`: factor by which both layers are multiplied
 
     **Returns** `Weights`.
 

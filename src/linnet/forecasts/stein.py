@@ -1,4 +1,4 @@
-"""When to stop without held-out data: Stein's estimate, where the problem is a matrix seen through noise."""
+"""When to stop without held-out data, by SURE, if the inputs are whitened."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from linnet.theories.lazy_active import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """Stopping step by SURE, Stein's unbiased risk estimate; `step` minimizes it.
+    """Result of `stein_stop`: the estimated risk over time, and the `step` that minimizes it.
 
     **Attributes:**
 
-    - `steps`: (time,)
-    - `risk`: the estimate of $|A(t) - A^*|_F^2$, (time,)
+    - `steps`: numbers of the steps, (time,)
+    - `risk`: estimate of $|A(t) - A^*|_F^2$, (time,)
     - `noise_variance`: variance of the noise on the labels
 
     **Example:**
@@ -47,21 +47,22 @@ class SteinStop:
 def stein_stop(problem: Problem, forecast: Forecast, preprocess: str) -> SteinStop | None:
     """Recommend a stopping step by SURE, Stein's unbiased risk estimate, from the training data alone.
 
-    Choose this if you have whitened inputs and no held-out rows. With held-out rows, cross-validation (`ln.diagnose`)
+    Use it if you have whitened inputs and no held-out rows. With held-out rows, cross-validation (`ln.diagnose`)
     needs fewer assumptions.
 
-    With whitened inputs the least-squares solution is the signal plus noise of variance $s^2/n$ on each entry, $s^2$
-    that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
-    self-consistent dynamics at the mean threshold of the modes, from a negligible start; the labels' noise as equal and
-    independent between targets.
+    With whitened inputs, the least-squares solution is the signal plus noise of variance $s^2/n$ on each entry, where
+    $s^2$ is the variance of the noise on the labels. It is estimated from the residuals, and assumed to be equal and
+    independent between targets. The run is described by `theories.lazy_active.mode_values` at the mean threshold of the
+    modes, so the initial product must be negligible.
 
     **Arguments:**
 
-    - `problem`: made from data
-    - `forecast`: `Forecast` of the run
+    - `problem`: learning problem made from data
+    - `forecast`: result of `forecast` for the run
     - `preprocess`: preprocessing of the inputs
 
-    **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
+    **Returns** a `SteinStop`. It returns None if the inputs are not whitened, or if there are too few samples to
+    estimate the noise.
 
     **Example:**
 

@@ -47,8 +47,8 @@ class DataTable:
 
     **Attributes:**
 
-    - `inputs`: (sample, input)
-    - `outputs`: (sample, output)
+    - `inputs`: values of the inputs, (sample, input)
+    - `outputs`: values of the targets, (sample, output)
     - `input_names`: names of the input columns
     - `output_names`: names of the targets
     - `notes`: remarks on unusual columns and on changes to the table
@@ -91,11 +91,11 @@ def read(
     - `path`: path of the file. In text files, encoding (UTF-8, UTF-16, Latin-1), separator and decimal comma are
       recognized and reported in the notes. An NPZ file may hold arrays `X` and `Y`; otherwise its only array is read
       like an NPY file
-    - `target`: the columns to predict, by name or number counted from 0; by default the last
-    - `drop`: the columns to leave out, before anything is asked of them: text and dates too
+    - `target`: columns to predict, by name or number counted from 0; by default the last
+    - `drop`: columns to leave out, such as text and dates
     - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
-    - `rows`: the number of rows to draw at random
-    - `key`: the seed of that choice
+    - `rows`: number of rows to draw at random
+    - `key`: seed for drawing rows
 
     **Returns** a `DataTable`.
 
@@ -142,8 +142,8 @@ def from_frame(frame: pd.DataFrame, *, target: object = None, drop: object = Non
     **Arguments:**
 
     - `frame`: data frame of pandas
-    - `target`: the columns to predict, by name or number counted from 0; by default the last
-    - `drop`: the columns to leave out
+    - `target`: columns to predict, by name or number counted from 0; by default the last
+    - `drop`: columns to leave out
     - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
@@ -184,9 +184,9 @@ def data_table(X: object, Y: object, *, drop: object = None, missing: str = "err
 
     **Arguments:**
 
-    - `X`: (sample, input)
-    - `Y`: (sample, output) or (sample,)
-    - `drop`: the columns to leave out
+    - `X`: inputs, (sample, input)
+    - `Y`: targets, (sample, output) or (sample,)
+    - `drop`: columns to leave out
     - `missing`: treatment of rows with missing values: `"error"`, `"drop"`, or fill with the column's `"mean"`
 
     **Returns** a `DataTable`.
@@ -257,9 +257,8 @@ def read_frame(place: Path) -> pd.DataFrame:
         if ragged:
             expected, line, fields = ragged.groups()
             raise ValueError(
-                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have "
-                f"one field for each name. "
-                "Correct the line, or put text that holds the separator into quotes."
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have one field "
+                "for each name. Correct the line, or put text that holds the separator into quotes."
             ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 

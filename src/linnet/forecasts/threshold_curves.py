@@ -23,15 +23,15 @@ TIMES_PER_THRESHOLD = 96
 class ThresholdCurve:
     """Minimum held-out error of a network with one output, against the scale of its initialization.
 
-    The scale enters through the threshold $g = (p + m)/2$ of `theories.one_output` alone, which a factor of the
-    initialization multiplies by its square. Errors are fractions of the target's variance, each fold's at the time that
-    the others choose.
+    Only the threshold $g = (p + m)/2$ of `theories.one_output` depends on the scale: multiplying the initial weights by
+    a factor multiplies $g$ by its square. Errors are fractions of the target's variance. The error of a fold is taken
+    at the time that is best on the other folds.
 
     **Attributes:**
 
-    - `thresholds`: (threshold,)
-    - `errors`: (threshold, fold)
-    - `best_times`: canonical times of the minimum mean error, (threshold,)
+    - `thresholds`: thresholds $g$, (threshold,)
+    - `errors`: minimum held-out errors, (threshold, fold)
+    - `best_times`: times of the minimum mean error, (threshold,)
 
     **Example:**
 
@@ -78,16 +78,15 @@ class ThresholdCurve:
 
 
 def start_threshold(weights: Weights) -> float:
-    """Return the threshold of the start of a network with one output, from the squared norms of its layers."""
+    """Return the threshold of the initialization of a network with one output, from the squared norms of its layers."""
     return float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
 
 
 def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
-    """Compute the minimum held-out error of one target for every threshold of the initialization, from one SVD of each
-    fold.
+    """Return the minimum held-out error of a table with one target, for many scales of the initialization.
 
-    A flat curve means that the scale of the initialization does not matter. For several targets there is no such curve;
-    `ln.diagnose` tries one other scale.
+    A flat curve means that the scale of the initialization does not matter. It takes one SVD for each fold and no
+    training. For several targets there is no such curve; `ln.diagnose` tries one other scale.
 
     **Arguments:**
 
@@ -95,8 +94,8 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
 
     **Returns** a `ThresholdCurve`, over thresholds from a hundredth to a hundred times the length of the solution.
 
-    **Valid when** the initialization's product is negligible and the network much wider than its inputs
-    (`theories.one_output`); the reported stopping step always comes from exact descent.
+    **Valid when** the initial product is negligible, and the network is much wider than its number of inputs
+    (`theories.one_output`). The stopping step that `ln.diagnose` recommends comes from exact descent and not from here.
 
     **Example:**
 

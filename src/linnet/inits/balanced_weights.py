@@ -1,4 +1,4 @@
-"""Initial weights with a given product whose layers are balanced, or differ by a given imbalance."""
+"""Initial weights with a given product whose layers are balanced or have a given imbalance."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from linnet.inits.weights import Weights
 
 
 def balanced(product: ArrayLike, imbalance: float = 0.0, *, depth: int = 2, width: int | None = None) -> Weights:
-    r"""Return weights with $W_L \cdots W_1$ = `product` and $W_l W_l^T = W_{l+1}^T W_{l+1}$ for all $l$.
+    r"""Return balanced weights with a given product, or two layers with a given imbalance.
 
     Use it to compare training with theories of balanced networks, such as `theories.deep.balanced_modes`. For the
     initialization of networks in practice, use `gaussian`.
 
-    With `product` $= U S V^T$: $W_1 = S^{1/L} V^T$, $W_L = U S^{1/L}$, and $S^{1/L}$ between them.
+    Balanced means $W_l W_l^T = W_{l+1}^T W_{l+1}$ for all $l$. For the product $U S V^T$ the layers are $W_1 = S^{1/L}
+    V^T$, $W_L = U S^{1/L}$, and $S^{1/L}$ between them.
 
-    Two layers may have an `imbalance`, $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity. With $g$ =
-    |`imbalance`|/2 the stronger layer has the singular values $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one
-    $S/b$ (never $\sqrt{-g + \dots}$, which cancels). A positive imbalance requires a width of at most `input`, a
-    negative one a width of at most `output`, and zero only a width of at least the rank.
+    Two layers may instead have $W_1 W_1^T - W_2^T W_2 = \pm 2g I$. The stronger layer then has the singular values
+    $b = \sqrt{g + \sqrt{S^2 + g^2}}$, and the weaker layer $S/b$. A positive imbalance requires a width of at most the
+    number of inputs, and a negative one a width of at most the number of outputs.
 
     **Arguments:**
 

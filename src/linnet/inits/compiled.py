@@ -1,4 +1,4 @@
-"""Gaussian starts drawn inside compiled code, on the device that trains them: the distribution of
+"""Gaussian initializations drawn inside compiled code, on the device that trains them: the distribution of
 `reduced_gaussian`."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def padded_gaussian(
     - `key`: a typed JAX key; it fixes the draw on every device, up to rounding, whatever `rows` is
     - `roots`: result of `diagonal_roots`, (input + output)
     - `rows`: number of rows, at least the reduced width min(width, d + k)
-    - `width`: $h$, a float (exact up to $2^{53}$)
+    - `width`: width $h$, a float (exact up to $2^{53}$)
     """
     whole = in_dim + out_dim
     if rows > whole:

@@ -30,7 +30,8 @@ def gaussian(
 ) -> Weights:
     """Draw weights with independent Gaussian entries of mean zero.
 
-    If the width does not fit into memory, draw the reduced network with `reduced_gaussian`.
+    It is the usual initialization. For very wide networks, `reduced_gaussian` draws a small network with the same
+    training dynamics.
 
     **Arguments:**
 
@@ -86,27 +87,30 @@ def reduced_gaussian(
     A network with a billion hidden units does not fit into memory, but the small network to which it reduces does. The
     weights of single hidden units cannot be recovered from it; if you need them, use `gaussian`.
 
-    Trained, it gives the same product, losses and kernels as the wide network, whose weights are never drawn, so there
-    are none to lift back to. `Weights.full_width` holds the width $h$.
+    Training the small network gives products, losses and kernels with the same distribution as training the wide one.
+    `Weights.full_width` holds the width $h$.
 
-    **Two layers** reduce exactly. For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$
-    (h x (d+k), standard normal) has independent entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it
-    (Bartlett); its columns are scaled by the layers' standard deviations. A narrower network is drawn itself.
+    **Two layers** reduce exactly. For $h \ge d + k$ the thin QR decomposition of $[W_1, W_2^T]$ has a triangular factor
+    with independent entries: $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ at position $j = 0, 1, \dots$ of
+    the diagonal (Bartlett's decomposition). Its columns are multiplied by the standard deviations. A narrower network
+    is drawn in full.
 
-    **Deeper networks** are reduced by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
-    $W_L(0)$; `order` is the length of the longest word kept. A Gaussian matrix that has shown its images of some
-    directions, and its preimages of others, is a fresh Gaussian matrix on what remains, so only small blocks are drawn.
+    **Deeper networks** reduce approximately. The small network keeps monomials up to the degree `order`. Monomials are
+    products of the inner layers and their transposes, applied to the range of $W_1(0)$ and to the rows of $W_L(0)$.
+    They are drawn in small blocks: if the images of some directions under a Gaussian matrix are known, the matrix is
+    Gaussian and independent on the remaining directions.
 
     **Arguments:**
 
     - `in_dim`: number of inputs $d$
     - `out_dim`: number of outputs $k$
-    - `width`: width $h$ of all hidden layers, as large as you like
+    - `width`: width $h$ of all hidden layers, of any size
     - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
     - `key`: an integer seed or a JAX key
     - `depth`: number of layers $L$
-    - `order`: length of the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond (more from depth 14 on).
-      To see what it leaves out, draw with a longer one. Nothing is left out of two layers, whatever the order
+    - `order`: largest degree of the monomials that are kept, for three or more layers; by default 8 at depth 3, 6 at
+      depth 4, and 5 for deeper networks (more from depth 14 on). To see the effect of the others, draw with a larger
+      order
     - `batch`: number of networks, as a leading axis; none by default
 
     **Returns** `Weights` of width $\min(h, d + k)$ for two layers, and of hidden widths of at most $h$ for more.

@@ -1,4 +1,4 @@
-"""The standard scalings of wide networks by name: how large layers start, and how fast each is trained."""
+"""The standard scalings of wide networks by name: the initial size of each layer, and its learning rate."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ SCALINGS = ("ntk", "mup", "pytorch")
 
 @dataclass(frozen=True)
 class Scaling:
-    """Standard deviation of the initial entries of each layer, and the learning rate of each layer in units of the
-    common one.
+    """Result of `scaling`: the standard deviation and the learning rate of each layer.
 
     **Attributes:**
 
     - `stds`: standard deviations of $W_1, \\dots, W_L$, (layer,)
-    - `rates`: learning rates, in units of `learning_rate`: the `layer_rates` of the trainers, (layer,)
+    - `rates`: learning rate of each layer as a multiple of the common one, for `layer_rates` of the trainers, (layer,)
 
     **Example:**
 
@@ -37,30 +36,30 @@ class Scaling:
 def scaling(
     name: str, *, in_dim: int, out_dim: int, width: int | Sequence[int], depth: int, output_factor: float = 1.0
 ) -> Scaling:
-    r"""Return a standard scaling (NTK, muP or PyTorch's) for layers that are multiplied as they are: $f(x) = W_L \cdots
-    W_1 x$.
+    r"""Return the standard deviations and learning rates of a standard scaling: NTK, muP or PyTorch's default.
 
-    Give its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`.
+    Pass its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`. In linnet, layers are
+    multiplied without factors, $f(x) = W_L \cdots W_1 x$, so factors of the usual forms are part of `stds` and `rates`.
+    A layer has $n$ inputs and $m$ outputs:
 
-    With $n$ the number of inputs of a layer and $m$ the number of its outputs:
-
-    | name | standard deviations | rates | in its usual form |
+    | name | standard deviations | rates | usual form |
     |---|---|---|---|
     | `"ntk"` | $n^{-1/2}$ | $1/n$ | entries N(0, 1), every layer divided by $\sqrt n$, one rate |
     | `"mup"` | $n^{-1/2}$, the last layer $n^{-1}$ | first $m$, last $1/n$, inner 1 | maximal update, for descent |
     | `"pytorch"` | $(3n)^{-1/2}$ | 1 | `torch.nn.Linear`, uniform up to $n^{-1/2}$ |
 
-    A factor $\alpha$ on the output, $f = \alpha W_L \cdots W_1 x$, is taken into the last layer: its standard deviation
-    is multiplied by $\alpha$ and its rate by $\alpha^2$, which gives the same function at every step.
+    A factor $\alpha$ of the output, $f = \alpha W_L \cdots W_1 x$, becomes part of the last layer. The standard
+    deviation of the last layer is multiplied by $\alpha$ and its rate by $\alpha^2$, which gives the same function at
+    every step.
 
     **Arguments:**
 
-    - `name`: `"ntk"`, `"mup"` or `"pytorch"`
-    - `in_dim`: inputs
-    - `out_dim`: outputs
+    - `name`: name of the scaling: `"ntk"`, `"mup"` or `"pytorch"`
+    - `in_dim`: number of inputs
+    - `out_dim`: number of outputs
     - `width`: width of the hidden layers, one number or `depth - 1` of them
-    - `depth`: the number of layers $L$
-    - `output_factor`: $\alpha$
+    - `depth`: number of layers $L$
+    - `output_factor`: factor $\alpha$ of the output
 
     **Returns** a `Scaling`.
 

@@ -16,21 +16,19 @@ from linnet.inits.weights import Weights
 
 
 def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key) -> Weights:
-    r"""Make the orthogonal initialization $I_\gamma$: orthogonal columns of equal length in the first layer, zeros in
-    the second.
+    r"""Return a first layer with orthogonal columns of equal length, and a second layer of zeros.
 
-    It is the initialization of the theory of spectral bias (`theories.spectral_bias`). For deep networks use
-    `orthogonal_layers`.
+    It is the initialization $I_\gamma$ of `theories.spectral_bias`. For deep networks use `orthogonal_layers`.
 
     $$ W_1^T W_1 = 2\gamma I, \qquad W_2 = 0 $$
 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key; directions are uniform
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `width`: $h \ge d$
-    - `scale`: $\gamma$
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `width`: number of hidden units $h \ge d$
+    - `scale`: scale $\gamma$
 
     **Returns** `Weights`.
 
@@ -48,7 +46,8 @@ def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key)
     scale = non_negative("scale", scale)
     if h < d:
         raise ValueError(
-            f"`width` must be at least the input dimension for an orthogonal start: got width {h} for {d} inputs. "
+            f"`width` must be at least the input dimension for an orthogonal initialization: got width {h} for "
+            f"{d} inputs. "
             f"Use `inits.gaussian`, or a width of {d} or more."
         )
     check_fits(
@@ -70,7 +69,7 @@ def orthogonal_layers(
     scales: float | ArrayLike,
     key: Key,
 ) -> Weights:
-    """Draw layers that are multiples of matrices with orthonormal columns or rows, whichever are fewer.
+    """Draw a deep network whose layers have orthonormal columns or rows (whichever are fewer), times a scale.
 
     We recommend it for deep networks if you are free to choose, because their reduction is exact. With Gaussian layers
     (`gaussian`) it is approximate.
@@ -114,21 +113,19 @@ def orthogonal_layers(
 
 @representable
 def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: Key) -> Weights:
-    r"""Draw a Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
+    r"""Draw a Gaussian first layer and a second layer of random signs, in the scaling of mean-field networks.
 
-    The theory of feature learning (`theories.feature_learning`) assumes this initialization.
-
-    The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$
-    with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is
-    $v_0$.
+    `theories.feature_learning` assumes this initialization. The network of the paper is $f = \frac1m \sum_r v_r w_r
+    \cdot x$, with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$ with equal probability. In linnet $W_1 = W/\sqrt m$
+    and $W_2 = v^T/\sqrt m$.
 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$
-    - `width`: $m$
-    - `first_std`: $\sigma_0$
-    - `magnitude`: $v_0$
+    - `in_dim`: number of inputs $d$
+    - `width`: number of hidden units $m$
+    - `first_std`: standard deviation $\sigma_0$ of the entries of $w_r$
+    - `magnitude`: absolute value $v_0$ of each $v_r$
 
     **Returns** `Weights` with one output.
 

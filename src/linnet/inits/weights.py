@@ -20,14 +20,19 @@ class Weights:
 
     **Arguments:**
 
-    - `layers`: the matrices $W_1, \dots, W_L$ in the order in which they act; $W_1$ is (..., hidden, input), $W_L$
-      (..., output, hidden), and each has one column for each row of the previous matrix; leading axes are a batch
+    - `layers`: matrices $W_1, \dots, W_L$, first layer first; $W_1$ is (..., hidden, input), $W_L$ is (..., output,
+      hidden), and the number of columns is the number of rows of the previous matrix; leading axes are a batch
     - `full_width`: hidden width of the network that the layers represent; larger than their own width only if they were
       drawn in reduced form
 
-    `.layers` holds the matrices, `.first` and `.last` the two at the ends. `.product` is $W_L \cdots W_1$, `.depth` is
-    $L$, `.imbalances` are the $L - 1$ matrices $W_l W_l^T - W_{l+1}^T W_{l+1}$ that gradient flow conserves, `.widths`
-    are the hidden widths and `.width` is the largest. Networks of two layers also have `.second` and `.imbalance`.
+    **Attributes:**
+
+    - `product`: product $W_L \cdots W_1$
+    - `first`, `last`: first and last layer; two layers also have `second`
+    - `depth`: number of layers $L$
+    - `widths`, `width`: number of units in each hidden layer, and in the widest one
+    - `imbalances`: the $L - 1$ matrices $W_l W_l^T - W_{l+1}^T W_{l+1}$ that gradient flow conserves; two layers also
+      have `imbalance`
 
     **Example:**
 
@@ -74,7 +79,7 @@ class Weights:
 
     @classmethod
     def computed(cls, *layers: np.ndarray, full_width: int | None = None) -> Weights:
-        """Return weights that a trainer computed, as they are: in its precision, and NaN after divergence."""
+        """Return weights from a trainer without changes: in its precision, and NaN after divergence."""
         weights = object.__new__(cls)
         object.__setattr__(weights, "layers", layers)
         object.__setattr__(weights, "full_width", weights.width if full_width is None else full_width)

@@ -66,9 +66,8 @@ def grams(name: str, rank: int, in_dim: int | None, out_dim: int | None) -> tupl
             "out_dim", out_dim, name
         ) / 100
     raise ValueError(
-        f"`init` {name!r} is made from the frozen matrix or from gradients: its distribution is not known in "
-        f"advance. Read the adapter "
-        "from the model, or from a folder with its weights."
+        f"`init` {name!r} is made from the frozen matrix or from gradients: its distribution is not known in advance. "
+        "Read the adapter from the model, or from a folder with its weights."
     )
 
 

@@ -189,9 +189,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         )
     elif adapter.clip is None:
         conditions.append(
-            f"gradients are not clipped, which the settings do not contain: transformers.Trainer clips them at "
-            f"{DEFAULT_CLIP:g} "
-            "unless `max_grad_norm` is 0"
+            "gradients are not clipped, which the settings do not contain: transformers.Trainer clips them at "
+            f"{DEFAULT_CLIP:g} unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):
         conditions.append("rounding differs (it would not if s/s' were a power of two)")

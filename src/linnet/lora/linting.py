@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from linnet.lora.adapter import OPTIMIZERS, Adapter
 from linnet.lora.training_arguments import DEFAULT_CLIP
 
 SEVERITIES = ("error", "warning", "note")
-_ALGEBRA = "help(linnet.lora.equivalent)"
+_ALGEBRA, _PEFT = "help(linnet.lora.equivalent)", "peft's init_lora_weights"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Finding:
     - `rule`: the rule that found it
     - `severity`: `"error"`, `"warning"` or `"note"`
     - `sentence`: text of the finding
-    - `number`: the number that it rests on
+    - `number`: measured number on which the finding is based
     - `reference`: source of the derivation
     - `where`: the adapters it is about
 
@@ -41,7 +41,7 @@ class Finding:
     severity: str
     sentence: str
     number: float
-    reference: str
+    reference: str = _ALGEBRA
     where: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -89,13 +89,8 @@ def lint(
         for finding in findings:
             key = (finding.rule, finding.sentence)
             where = merged[key].where if key in merged else ()
-            merged[key] = Finding(*_identity(finding), where=(*where, name) if name else where)
+            merged[key] = replace(finding, where=(*where, name) if name else where)
     return sorted(merged.values(), key=lambda finding: SEVERITIES.index(finding.severity))
-
-
-def _identity(finding: Finding) -> tuple[str, str, str, float, str]:
-    """Return what makes two findings the same."""
-    return finding.rule, finding.severity, finding.sentence, finding.number, finding.reference
 
 
 def _lint_scale(a: Adapter) -> Iterator[Finding]:
@@ -103,204 +98,138 @@ def _lint_scale(a: Adapter) -> Iterator[Finding]:
     if a.optimizer in OPTIMIZERS:
         factor, words = (a.scale**2, "s²") if a.optimizer == "sgd" else (a.scale, "s")
         rule = "alpha/r" if a.scaling == "standard" else "alpha/sqrt(r)"
-        yield Finding(
-            "scale",
-            "note",
+        text = (
             f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it multiplies the "
-            f"learning rate of B by {words} = {factor:.4g}, and not the rate of A.",
-            factor,
-            _ALGEBRA,
+            f"learning rate of B by {words} = {factor:.4g}, and not the rate of A."
         )
+        yield Finding("scale", "note", text, factor)
 
 
 def _lint_merged(a: Adapter) -> Iterator[Finding]:
     """Warn of an adapter with the settings that peft gave to merged ones."""
     if a.scaling == "rslora" and a.alpha == a.rank and a.rank > 1 and a.weights is not None and not a.second_is_zero:
-        yield Finding(
-            "merged",
-            "warning",
+        text = (
             f"alpha = r = {a.rank} under rsLoRA is s = {a.scale:.4g}. If peft's add_weighted_adapter made this adapter "
-            f"before it was fixed, its product is {a.scale:.4g} times too large: set use_rslora to false.",
-            a.scale,
-            "huggingface/peft#3449",
+            f"before it was fixed, its product is {a.scale:.4g} times too large: set use_rslora to false."
         )
+        yield Finding("merged", "warning", text, a.scale, "huggingface/peft#3449")
 
 
 def _lint_initialization(a: Adapter) -> Iterator[Finding]:
     """Compare the initialization's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
         ratio = 3 * a.in_dim / a.rank**2
-        yield Finding(
-            "initialization",
-            "warning" if max(ratio, 1 / ratio) > 10 else "note",
+        adam = f" (and {np.sqrt(ratio):.4g} times under Adam)" if a.optimizer in ("adam", "adamw") else ""
+        text = (
             f"init gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first "
-            f"steps move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
-            ratio,
-            "peft's init_lora_weights; " + _ALGEBRA,
+            f"steps move the product {ratio:.4g} times as fast under SGD{adam}."
         )
+        severity = "warning" if max(ratio, 1 / ratio) > 10 else "note"
+        yield Finding("initialization", severity, text, ratio, f"{_PEFT}; {_ALGEBRA}")
     elif a.init == "gaussian":
-        sentence = (
+        text = (
             f"gaussian's imbalance is d/r² = d/{a.rank**2}, not the default's 1/3: give the input dimension to compare."
         )
-        yield Finding("initialization", "note", sentence, a.rank**-2.0, "peft's init_lora_weights; " + _ALGEBRA)
+        yield Finding("initialization", "note", text, a.rank**-2.0, f"{_PEFT}; {_ALGEBRA}")
     if a.init == "orthogonal":
-        yield Finding(
-            "initialization",
-            "note",
+        text = (
             "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is "
-            "not, and the imbalance has both signs.",
-            a.rank / 2,
-            "peft's init_lora_weights",
+            "not, and the imbalance has both signs."
         )
+        yield Finding("initialization", "note", text, a.rank / 2, _PEFT)
     if not a.second_is_zero and a.weights is None:
-        yield Finding(
-            "start",
-            "note",
+        text = (
             f"{a.init} starts with B(0) not zero: another alpha trains identically only if B(0) is scaled by s/s' as "
-            "well.",
-            1.0,
-            _ALGEBRA,
+            "well."
         )
-
-
-def _adam_remark(a: Adapter, ratio: float) -> str:
-    """Say how much faster Adam's first steps are."""
-    return f" (and {np.sqrt(ratio):.4g} times under Adam)" if a.optimizer in ("adam", "adamw") else ""
+        yield Finding("start", "note", text, 1.0)
 
 
 def _lint_plus_ratio(a: Adapter) -> Iterator[Finding]:
     """Note which alpha the LoRA+ ratio amounts to."""
     q = a.plus_ratio
-    if a.optimizer not in OPTIMIZERS or np.isclose(q, 1):
-        return
-    factor = q if a.optimizer != "sgd" else np.sqrt(q)
-    name = {"sgd": "SGD", "muon": "Muon"}.get(a.optimizer, "Adam")
-    yield Finding(
-        "plus_ratio",
-        "note",
-        f"LoRA+ ratio {q:.4g} under {name} is alpha x {factor:.4g}: alpha {a.alpha * factor:.4g} with one rate trains "
-        "identically (lora.equivalent has decays and eps).",
-        float(factor),
-        "Hayou et al. 2024, arXiv:2402.12354; " + _ALGEBRA,
-    )
+    if a.optimizer in OPTIMIZERS and not np.isclose(q, 1):
+        factor = float(q if a.optimizer != "sgd" else np.sqrt(q))
+        name = {"sgd": "SGD", "muon": "Muon"}.get(a.optimizer, "Adam")
+        text = (
+            f"LoRA+ ratio {q:.4g} under {name} is alpha x {factor:.4g}: alpha {a.alpha * factor:.4g} with one rate "
+            "trains identically (lora.equivalent has decays and eps)."
+        )
+        yield Finding("plus_ratio", "note", text, factor, "Hayou et al. 2024, arXiv:2402.12354; " + _ALGEBRA)
 
 
 def _lint_clipping(a: Adapter) -> Iterator[Finding]:
     """Note what clipping does to an equivalence of alpha and rates."""
     if a.clip is None and a.optimizer in OPTIMIZERS:
-        yield Finding(
-            "clipping",
-            "note",
-            "no clipping is assumed, because the settings do not contain it: transformers.Trainer clips "
-            f"them at {DEFAULT_CLIP:g} unless `max_grad_norm` is 0.",
-            DEFAULT_CLIP,
-            "transformers.TrainingArguments",
+        text = (
+            "no clipping is assumed, because the settings do not contain it: transformers.Trainer clips them at "
+            f"{DEFAULT_CLIP:g} unless `max_grad_norm` is 0."
         )
+        yield Finding("clipping", "note", text, DEFAULT_CLIP, "transformers.TrainingArguments")
     elif a.clip:
-        yield Finding(
-            "clipping",
-            "warning",
+        text = (
             f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, because "
-            "the norm contains B's gradient, which alpha rescales.",
-            a.clip,
-            _ALGEBRA,
+            "the norm contains B's gradient, which alpha rescales."
         )
+        yield Finding("clipping", "warning", text, a.clip)
 
 
 def _lint_decay(a: Adapter) -> Iterator[Finding]:
     """Note what the weight decay of B is on the product."""
     decay = a.weight_decay_b or 0.0
     if decay and a.optimizer in OPTIMIZERS and not np.isclose(a.scale, 1):
-        effective = decay / (a.scale if a.optimizer in ("adamw", "muon") else a.scale**2)
-        yield Finding(
-            "weight_decay",
-            "note",
-            f"a weight decay of {decay:.4g} on B is {effective:.4g} on sB: raising alpha at the same decay weakens it.",
-            effective,
-            _ALGEBRA,
-        )
+        own = decay / (a.scale if a.optimizer in ("adamw", "muon") else a.scale**2)
+        text = f"a weight decay of {decay:.4g} on B is {own:.4g} on sB: raising alpha at the same decay weakens it."
+        yield Finding("weight_decay", "note", text, own)
 
 
 def _lint_adam(a: Adapter) -> Iterator[Finding]:
     """Note that Adam and Muon do not conserve the imbalance; warn of an unknown optimizer."""
     if a.optimizer in ("adam", "adamw", "muon"):
         name = "Muon" if a.optimizer == "muon" else "Adam"
-        yield Finding(
-            name.lower(),
-            "note",
-            f"{name} does not conserve the imbalance, so the initialization does not determine whether this "
-            f"adapter learns "
-            "lazily or actively: measure it during the run with ln.torch.PairMonitor.",
-            float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
-            _ALGEBRA,
+        text = (
+            f"{name} does not conserve the imbalance, so the initialization does not determine whether this adapter "
+            "learns lazily or actively: measure it during the run with ln.torch.PairMonitor."
         )
+        try:
+            imbalance = float(a.imbalance.mean())
+        except ValueError:  # it is not known
+            imbalance = float("nan")
+        yield Finding(name.lower(), "note", text, imbalance)
     elif a.optimizer is not None and a.optimizer not in OPTIMIZERS:
-        yield Finding(
-            "optimizer",
-            "warning",
-            f"no exact result is known for the optimizer {a.optimizer!r}: equivalences hold for "
-            f"{', '.join(OPTIMIZERS)}.",
-            float("nan"),
-            _ALGEBRA,
-        )
-
-
-def _imbalance_is_known(a: Adapter) -> bool:
-    """Return whether the imbalance of the initialization is known."""
-    try:
-        return bool(a.imbalance.size)
-    except ValueError:
-        return False
+        known = ", ".join(OPTIMIZERS)
+        text = f"no exact result is known for the optimizer {a.optimizer!r}: equivalences hold for {known}."
+        yield Finding("optimizer", "warning", text, float("nan"))
 
 
 def _lint_rank(a: Adapter) -> Iterator[Finding]:
     """Warn of a rank above the matrix's smaller side; refuse an odd one where the initialization needs an even one."""
     least = min((dim for dim in (a.in_dim, a.out_dim) if dim is not None), default=None)
     if least is not None and a.rank > least:
-        yield Finding(
-            "rank",
-            "warning",
-            f"rank {a.rank} exceeds the matrix's smaller side, {least}: the product has at most rank {least}.",
-            a.rank / least,
-            "Hu et al. 2021, arXiv:2106.09685",
-        )
+        text = f"rank {a.rank} exceeds the matrix's smaller side, {least}: the product has at most rank {least}."
+        yield Finding("rank", "warning", text, a.rank / least, "Hu et al. 2021, arXiv:2106.09685")
     if a.init == "orthogonal" and a.rank % 2:
-        yield Finding(
-            "rank", "error", f"orthogonal needs an even rank: got {a.rank}.", a.rank, "peft's init_lora_weights"
-        )
+        yield Finding("rank", "error", f"orthogonal needs an even rank: got {a.rank}.", a.rank, _PEFT)
 
 
 def _lint_frozen(a: Adapter) -> Iterator[Finding]:
     """Note which factor does not learn."""
     if a.frozen:
-        other = "b" if a.frozen == "a" else "a"
-        yield Finding(
-            "frozen",
-            "note",
-            f"{a.frozen.upper()} is frozen: only {other.upper()} learns, in {a.rank} fixed directions.",
-            a.rank,
-            _ALGEBRA,
-        )
+        other = "B" if a.frozen == "a" else "A"
+        text = f"{a.frozen.upper()} is frozen: only {other} learns, in {a.rank} fixed directions."
+        yield Finding("frozen", "note", text, a.rank)
 
 
-def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[Finding]:
+def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> Iterator[Finding]:
     """Report a learning rate near or above the largest stable one."""
     if a.learning_rate_a is None:
-        return []
+        return
     limit = a.stable_learning_rate(curvature, gradient=gradient)
     share = a.learning_rate_a / limit
-    if share <= 0.5:
-        return []
-    where = "above" if share > 1 else "within a factor of two of"
-    return [
-        Finding(
-            "stability",
-            "error" if share > 1 else "warning",
-            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable rate at first, {limit:.4g}.",
-            share,
-            _ALGEBRA,
-        )
-    ]
+    if share > 0.5:
+        where = "above" if share > 1 else "within a factor of two of"
+        text = f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable rate at first, {limit:.4g}."
+        yield Finding("stability", "error" if share > 1 else "warning", text, share)
 
 
 LINT_RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (

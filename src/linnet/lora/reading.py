@@ -46,7 +46,7 @@ def read(
     - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, `"sgd"`, `"adam"`,
       `"adamw"`, to which the following belong
     - `learning_rate`: learning rate of A
-    - `plus_ratio`: $\eta_B/\eta_A$
+    - `plus_ratio`: ratio $\eta_B/\eta_A$ of the two learning rates
     - `weight_decay`, `momentum`, `eps`: settings of the optimizer
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
     - `training`: arguments of a `transformers.Trainer`, from which all of these are read (only `clip` if an optimizer

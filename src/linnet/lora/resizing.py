@@ -183,7 +183,7 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
 
     **Arguments:**
 
-    - `source`: the folder of an adapter with `adapter_model.safetensors`
+    - `source`: folder of an adapter with `adapter_model.safetensors`
     - `rank`: the new rank, of every module
     - `out`: a folder that does not exist yet
     - `alpha`: the new one of every module; without it, that which keeps the configuration's s

@@ -12,22 +12,20 @@ from linnet.inits.weights import Weights, check_two_layers
 def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
     r"""Return how far the weights of each input are from being aligned with the weights of the output.
 
-    It measures the alignment that the two stages of feature learning assume. For singular vectors of a product, see
-    `theories.lazy_active.alignment_defect`.
+    Zero means aligned. For the alignment of singular vectors of a product, use `theories.lazy_active.alignment_defect`.
 
     $$ |[z_i, a]| = |z_i a^\top - a z_i^\top|_{op} $$
 
-    for $z_i$, the weights from input i to the hidden units, and $a$, those to the output: the area that they span.
-
-    It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
-    and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
+    where $z_i$ are the weights from input i to the hidden units and $a$ the weights to the output. The value is the
+    area that the two vectors span.
 
     **Arguments:**
 
     - `weights`: weights of a network with one output
-    - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
+    - `normalized`: whether to divide by $|z_i||a|$, which gives the sine of the angle; NaN if one of the vectors is
+      zero
 
-    **Returns** (..., input), with the leading axes of the weights.
+    **Returns** the values, (..., input), with the leading axes of the weights.
 
     **Example:**
 

@@ -16,11 +16,11 @@ def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
     **Arguments:**
 
     - `times`: points in time, increasing, (time,)
-    - `values`: the curve, (time,)
+    - `values`: values of the curve, (time,)
     - `level`: target level
 
-    **Returns** the time; the first of `times` where the curve begins at or above the level, NaN where it never reaches
-    it.
+    **Returns** the time. It is the first of `times` if the curve begins at or above the level, and NaN if the curve
+    never reaches the level.
 
     **Example:**
 

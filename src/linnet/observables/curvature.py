@@ -20,24 +20,22 @@ MAX_DENSE = 400  # weights, up to which the Hessian is formed
 def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.ndarray, "*batch eigenvalue"]:
     r"""Return the largest eigenvalues of the Hessian of the training loss with respect to all weights, at any depth.
 
-    Two divided by the largest one is the largest stable learning rate near a minimum. For a safe rate over a whole run,
-    use `trainers.stable_learning_rate`.
-
-    Gradient descent with a constant step $\eta$ is stable at a minimum while the largest one is below $2/\eta$. Along a
-    run with a large step it tends to rise to that value (the edge of stability).
+    Gradient descent with a constant learning rate $\eta$ is stable at a minimum if the largest eigenvalue is below
+    $2/\eta$. During a run with a large learning rate it tends to rise to that value (the edge of stability). For a
+    learning rate that is safe over a whole run, use `trainers.stable_learning_rate`.
 
     With $A_l = W_L \cdots W_{l+1}$, $B_l = W_{l-1} \cdots W_1$ and $\delta A = \sum_l A_l\,\delta_l B_l$, the Hessian
     maps $\delta$ to $A_l^T (\delta A\,\Sigma) B_l^T - \delta(A_l)^T R B_l^T - A_l^T R\,\delta(B_l)^T$.
 
     **Arguments:**
 
-    - `problem`: learning problem, with the square loss
+    - `problem`: learning problem with the squared loss
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 
-    **Returns** the eigenvalues, decreasing, (..., count). The width of two layers does not affect the cost: the Hessian
-    has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of the
-    residual.
+    **Returns** the eigenvalues, largest first, (..., count). The width of two layers does not affect the cost: the
+    Hessian has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of
+    the residual.
 
     **Example:**
 

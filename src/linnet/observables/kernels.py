@@ -15,9 +15,9 @@ from linnet.inits.weights import Weights, check_weights, product_of
 
 @representable
 def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
-    r"""Return the tangent kernel as an operator on residuals: the velocity of the product under gradient flow.
+    r"""Return the velocity of the product under gradient flow for a given residual: the tangent kernel as an operator.
 
-    For its value along single modes, use `mode_kernel`.
+    For the kernel on samples, use `ntk`; for its value along single modes, `mode_kernel`.
 
     $$ R \mapsto C_2 R + R C_1, \qquad C_1 = W_1^T W_1, \quad C_2 = W_2 W_2^T $$
 
@@ -27,7 +27,7 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
     **Arguments:**
 
     - `weights`: weights of the network, at any depth
-    - `residual`: $R$, (output, input)
+    - `residual`: residual $R$, (output, input)
 
     **Returns** $\dot A$, (..., output, input).
 
@@ -56,7 +56,7 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
 def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
     r"""Return the neural tangent kernel of a linear network on samples.
 
-    If you study modes of the product rather than samples, `ntk_operator` is smaller.
+    If you study the product rather than samples, `ntk_operator` needs less memory.
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x', \qquad C_1 = W_1^T W_1, \quad C_2 = W_2
     W_2^T $$
@@ -68,9 +68,9 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
 
     - `weights`: weights of the network, at any depth
     - `X`: samples, (sample, input)
-    - `X2`: others, (sample, input); `X` by default
+    - `X2`: samples of the second argument, (sample, input); `X` by default
 
-    **Returns** (..., n k, n' k), samples outermost and outputs inside.
+    **Returns** the kernel, (..., n k, n' k). Along each axis the outputs of one sample are next to each other.
 
     **Example:**
 

@@ -13,7 +13,8 @@ from linnet.inits.weights import Weights, check_two_layers
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
     """Return the imbalance of the layers, which gradient flow conserves.
 
-    A change of the imbalance shows large steps, weight decay or an adaptive optimizer.
+    If the imbalance changes during training, the cause is large steps, weight decay or an adaptive optimizer. Deeper
+    networks have `Weights.imbalances`.
 
     $$ M = W_1 W_1^T - W_2^T W_2 $$
 

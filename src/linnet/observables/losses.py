@@ -15,7 +15,7 @@ from linnet.reductions.reduction import check_match
 def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
     """Return the training loss of a network.
 
-    Trajectories have it as `run.loss`; this function is for weights that come from elsewhere.
+    Use it for weights that linnet did not train. The losses of a run are `run.loss`.
 
     **Arguments:**
 

@@ -1,4 +1,4 @@
-"""Lazy or active, mode by mode: how far training moves the tangent kernel, from the weights it starts at."""
+"""Lazy or active, mode by mode: how far training moves the tangent kernel from its initial value."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ class Regimes:
 
     **Attributes:**
 
-    - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
+    - `strengths`: singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
     - `left`: left singular vectors $u_i$ of the modes, (output, mode)
     - `right`: right singular vectors $v_i$ of the modes, (input, mode)
-    - `sizes`: strengths of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 -
-      g_i^2}$, (mode,)
-    - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
-    - `uncertainties`: uncertainties of the thresholds because modes share hidden units, in the same units, (mode,)
-    - `kernel`: $\theta_i$ at initialization, (mode,)
-    - `movement`: $\theta_i$ at the end over $\theta_i$ at initialization, predicted, (mode,)
+    - `sizes`: strengths of the modes of the learned product, computed from their kernels as
+      $\sqrt{(\theta_i/2)^2 - g_i^2}$, (mode,)
+    - `thresholds`: strengths $g_i$ at which a mode passes from lazy to active, (mode,)
+    - `uncertainties`: uncertainties of the thresholds, in the same units, (mode,); they arise because modes share
+      hidden units
+    - `kernel`: tangent kernel $\theta_i$ along each mode at initialization, (mode,)
+    - `movement`: predicted ratio of $\theta_i$ at the end and $\theta_i$ at initialization, (mode,)
 
-    `.labels` says "lazy" or "active" for each mode, `.certain` whether that is the same over the whole uncertainty.
+    `.labels` holds "lazy" or "active" for each mode. `.certain` is true for a mode whose label does not change within
+    the uncertainty.
 
     **Example:**
 
@@ -60,22 +62,22 @@ class Regimes:
 
     @property
     def labels(self) -> list[str]:
-        """ "lazy" or "active", mode by mode."""
+        """Label "lazy" or "active" of each mode."""
         return labels(self.movement)
 
     @property
     def uncertain_share(self) -> Float[np.ndarray, " mode"]:
-        """The factor by which the movement is uncertain; it does not depend on the scale of the initialization."""
+        """Factor by which the movement is uncertain; it does not depend on the scale of the initialization."""
         return 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
 
     @property
     def spread(self) -> Float[np.ndarray, "2 mode"]:
-        """The movement at both ends of its uncertainty."""
+        """Movement at both ends of its uncertainty."""
         return np.stack([self.movement / self.uncertain_share, self.movement * self.uncertain_share])
 
     @property
     def certain(self) -> Bool[np.ndarray, " mode"]:
-        """Whether the label is the same over the whole uncertainty."""
+        """Whether the label of each mode is the same within the whole uncertainty."""
         low, high = (np.array(labels(end)) for end in self.spread)
         return np.asarray(low == high)
 
@@ -111,17 +113,17 @@ def real_movement(movement: ArrayLike) -> np.ndarray:
 
 @representable
 def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "... mode"]:
-    r"""Return the tangent kernel along each mode, the rate at which the residual of the mode is learned.
+    r"""Return the tangent kernel along each mode: the rate at which the residual of the mode is learned.
 
-    `regimes` turns it into the labels lazy and active.
+    To label modes as lazy or active from this kernel, use `regimes`.
 
     $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
     **Arguments:**
 
     - `weights`: weights of the network; leading axes are kept
-    - `left`: $u_i$ of unit length, (output, mode)
-    - `right`: $v_i$ of unit length, (input, mode)
+    - `left`: left singular vectors $u_i$ of unit length, (output, mode)
+    - `right`: right singular vectors $v_i$ of unit length, (input, mode)
 
     **Returns** $\theta_i$, (..., mode).
 
@@ -145,35 +147,36 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
 def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = None) -> Regimes:
     r"""Label each mode as lazy or active for these initial weights, and return the thresholds.
 
-    The labels refer to the end of training. To see what a run has done so far, use `Regimes.measured`, or
-    `ln.forecast`.
+    The labels predict the end of training. For a run that you have trained, use `Regimes.measured`; for data in a
+    table, `ln.forecast`.
 
-    With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
+    In a wide network, the conserved imbalance determines the layers from the product. At every time
 
     $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
        \theta(s) = 2\sqrt{s^2 + g^2} $$
 
-    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the value for which
-    this holds along mode i at initialization; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width
-    w it is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by
-    $\sqrt2$; "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how
-    much it did.
+    for a mode of strength s, for any covariance and for equal or unequal layers. The threshold $g_i$ is the value of g
+    for which this holds along mode i at initialization. For Gaussian layers of standard deviations $\sigma_1, \sigma_2$
+    and width w it is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from zero to its threshold changes its kernel
+    by a factor of $\sqrt2$. A mode is "active" if training changes its kernel by more than that, and "lazy" if by less.
 
     **Arguments:**
 
     - `problem`: learning problem
     - `weights`: initial weights
-    - `product`: the product (output, input) that is learned; by default where gradient flow ends, the minimum-norm
-      solution and, on directions without data, the initialization. Of an early-stopped run it is that run's own.
+    - `product`: product (output, input) that is learned. By default it is the end of gradient flow: the minimum-norm
+      solution and, in directions without data, the initialization. If you stop early, give the product at that time.
 
-    **Returns** a `Regimes`. The modes belong to the cross-covariance; for whitened inputs they are also the modes of
-    the solution, and their sizes its singular values.
+    **Returns** a `Regimes`. The modes belong to the cross-covariance. For whitened inputs they are also the modes of
+    the solution, and `sizes` are its singular values.
 
-    **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
-    v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,
-    `certain` will say no. For gradient flow: descent near its largest stable rate moves kernels by some percent less.
+    **Valid when** the width exceeds the number of inputs and outputs together. The uncertainty is
+    $\tfrac12|(C_1 - v_i^T C_1 v_i)v_i|$, and likewise for $C_2$. For Gaussian layers it is the fraction
+    $\tfrac12\sqrt{(d+k)/w}$ of the threshold. In narrower networks `certain` is often false. The labels describe
+    gradient flow; gradient descent near its largest stable rate changes kernels by a few percent less.
 
-    **Reference:** Tu et al. 2024, section 3.1 and Theorem 1 for equal layers; unequal ones by the same argument.
+    **Reference:** Tu et al. 2024, section 3.1 and Theorem 1, for equal layers; the same argument holds for unequal
+    ones.
 
     **Example:**
 

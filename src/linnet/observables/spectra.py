@@ -15,13 +15,13 @@ from linnet._arguments import non_negative, real_array, representable
 def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
     """Return the singular values of a matrix, in decreasing order.
 
-    Trajectories have them as `run.singular_values`.
+    For the product along a run, use `run.singular_values`.
 
     **Arguments:**
 
-    - `matrix`: (..., row, column); `Weights` give theirs layer by layer: `singular_values(weights.first)`
+    - `matrix`: matrix or matrices, (..., row, column), for example `weights.first` or `weights.product`
 
-    **Returns** (..., mode).
+    **Returns** the singular values, (..., mode).
 
     **Example:**
 
@@ -36,13 +36,13 @@ def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
 def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""Return the stable rank: squared Frobenius norm divided by squared operator norm.
 
-    It hardly notices small singular values. If these matter, use `effective_rank`.
+    Small singular values hardly change it. If they matter, use `effective_rank`.
 
     $$ |A|_F^2 / |A|_{op}^2 = \sum_i s_i^2/s_1^2 $$
 
     **Arguments:**
 
-    - `matrix`: (..., row, column)
+    - `matrix`: matrix or matrices, (..., row, column)
 
     **Returns** a number, or (...); zero for a zero matrix.
 
@@ -63,14 +63,14 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""Return the effective rank, the exponential of the entropy of the singular values.
 
-    It is smooth, so it suits plots over time. `stable_rank` is less sensitive to small singular values, and
-    `numerical_rank` counts.
+    It is smooth, so it suits plots over time. `stable_rank` is less sensitive to small singular values. To count
+    singular values above a limit, use `numerical_rank`.
 
     $$ \exp\Big(-\sum_i p_i \ln p_i\Big), \qquad p_i = s_i / \sum_j s_j $$
 
     **Arguments:**
 
-    - `matrix`: (..., row, column)
+    - `matrix`: matrix or matrices, (..., row, column)
 
     **Returns** a number, or (...); zero for a zero matrix.
 

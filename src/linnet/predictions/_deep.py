@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from linnet.predictions._task import ROUNDING, SENSITIVITY, Task, nudged
-from linnet.predictions.prediction import Answer, Assumption, Formula
+from linnet.predictions.prediction import Answer, Assumption, Formula, required
 from linnet.theories import deep
 
 EXACT = 1e-9  # of what is equal to rounding, relative to the largest
@@ -22,26 +22,21 @@ def _balance(task: Task) -> Assumption:
 
 
 def _balanced_modes(task: Task) -> Answer:
-    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened, _balance(task)]
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    assumptions = required(task.layers(3, np.inf), task.flow, task.no_decay, task.whitened, _balance(task))
     left, values, right = np.linalg.svd(task.target, full_matrices=False)
     turned = left.T @ task.product @ right.T
     strengths = np.diagonal(turned).copy()
     rest = float(np.abs(task.product - (left * strengths) @ right).max())
     size = max(float(np.abs(task.product).max()), 1e-300)
     met = rest <= EXACT * size and bool((strengths >= -EXACT * size).all())
-    assumptions.append(Assumption("initial product", "in the basis of the target", f"{rest / size:.1g} off", met))
-    if not met:
-        return Answer(tuple(assumptions))
+    basis = Assumption("initial product", "in the basis of the target", f"{rest / size:.1g} off", met)
+    assumptions = required(*assumptions, basis)
     modes = deep.balanced_modes(values, np.maximum(strengths, 0.0), task.weights.depth, task.clock)
-    return Answer(tuple(assumptions), (left * modes[:, None, :]) @ right, ROUNDING, "rounding: exact here")
+    return Answer(assumptions, (left * modes[:, None, :]) @ right, ROUNDING, "rounding: exact here")
 
 
 def _balanced_products(task: Task) -> Answer:
-    assumptions = task.layers(3, np.inf), task.flow, _balance(task)
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(3, np.inf), task.flow, _balance(task))
     depth, decay = task.weights.depth, task.weight_decay
     products, other = (
         deep.balanced_products(task.problem, product, depth, task.times, weight_decay=decay)
@@ -122,52 +117,43 @@ def _largest(left: np.ndarray, strengths: np.ndarray, right: np.ndarray) -> floa
 
 
 def _orthogonal(task: Task) -> Answer:
-    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened]
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    assumptions = required(task.layers(3, np.inf), task.flow, task.no_decay, task.whitened)
     widths = task.weights.widths
     off, scales = 0.0, []
     for layer in task.weights.layers:
         gram = layer.T @ layer if layer.shape[0] >= layer.shape[1] else layer @ layer.T
         scales.append(float(np.sqrt(np.trace(gram) / len(gram))))
         off = max(off, float(np.abs(gram / max(scales[-1] ** 2, 1e-300) - np.eye(len(gram))).max()))
-    assumptions.append(Assumption("layers", "orthogonal", f"{off:.1g} off", off <= EXACT))
-    assumptions.append(Assumption("widths", "equal", "-".join(map(str, widths)), len(set(widths)) == 1))
     wide = widths[0] >= max(task.weights.in_dim, task.weights.out_dim)
-    assumptions.append(Assumption("width", "at least inputs and outputs", str(widths[0]), wide))
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    assumptions = required(
+        *assumptions,
+        Assumption("layers", "orthogonal", f"{off:.1g} off", off <= EXACT),
+        Assumption("widths", "equal", "-".join(map(str, widths)), len(set(widths)) == 1),
+        Assumption("width", "at least inputs and outputs", str(widths[0]), wide),
+    )
     depth = task.weights.depth
 
     def modes(values: np.ndarray, initial: np.ndarray, stretch: float) -> np.ndarray:
         return deep.orthogonal_modes(values, stretch * np.array(scales), depth, task.clock, initial_values=initial)
 
     products, uncertainty = _from_modes(task, modes, float(np.prod(scales)), 0.0)
-    return Answer(tuple(assumptions), products, uncertainty, "what the rest of the initial product could do to a mode")
+    return Answer(assumptions, products, uncertainty, "what the rest of the initial product could do to a mode")
 
 
 def _gaussian(task: Task) -> Answer:
-    assumptions = [task.layers(3, np.inf), task.flow, task.no_decay, task.whitened]
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    assumptions = required(task.layers(3, np.inf), task.flow, task.no_decay, task.whitened)
     widths, zero = task.weights.widths, [i + 1 for i, layer in enumerate(task.weights.layers) if not layer.any()]
-    drawn_reduced = task.weights.full_width > max(widths)
-    width = task.weights.full_width if drawn_reduced else min(widths)
-    wide = width >= max(task.weights.in_dim, task.weights.out_dim)
-    assumptions.append(Assumption("widths", "at least inputs and outputs", "-".join(map(str, widths)), wide))
-    assumptions.append(Assumption("layers", "none of zeros", f"{zero}" if zero else "none", not zero))
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    width = task.weights.full_width if task.weights.full_width > max(widths) else min(widths)  # of one drawn reduced
+    many = width >= max(task.weights.in_dim, task.weights.out_dim)
+    dims = Assumption("widths", "at least inputs and outputs", "-".join(map(str, widths)), many)
+    assumptions = required(*assumptions, dims, Assumption("layers", "none of zeros", f"zeros in {zero}", not zero))
     couplings, spread, moment = _words(task)
     found = f"squares of second moment {moment:.3g}"
-    assumptions.append(
-        Assumption("inner layers", "Gaussian, second moment 2", found, abs(moment - 2) <= MAX_SPREAD / 2)
-    )
+    inner = Assumption("inner layers", "Gaussian, second moment 2", found, abs(moment - 2) <= MAX_SPREAD / 2)
     spread = max(spread, abs(moment - 2) / 2, (2 / width) ** 0.5)  # few modes show less than the variation of a square
     found = f"modes differ by {spread:.2g}"
-    assumptions.append(Assumption("layers", f"wide: variation below {MAX_SPREAD}", found, spread <= MAX_SPREAD))
-    if not all(one.met for one in assumptions):
-        return Answer(tuple(assumptions))
+    wide = Assumption("layers", f"wide: variation below {MAX_SPREAD}", found, spread <= MAX_SPREAD)
+    assumptions = required(*assumptions, inner, wide)
     for tolerance in WORD_TOLERANCES:
 
         def modes(values: np.ndarray, initial: np.ndarray, stretch: float, rtol: float = tolerance) -> np.ndarray:
@@ -181,7 +167,7 @@ def _gaussian(task: Task) -> Answer:
             continue
         words = 0.0 if tolerance == WORD_TOLERANCES[0] else tolerance
         source = "what the rest of the initial product, and the variation of the layers, could do to a mode"
-        return Answer(tuple(assumptions), products, uncertainty + words, source)
+        return Answer(assumptions, products, uncertainty + words, source)
     return Answer((*assumptions, Assumption("words", "few enough", failure, False)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet.inits.weights import Weights
 from linnet.predictions._task import ROUNDING, SENSITIVITY, Task, nudged
-from linnet.predictions.prediction import Answer, Assumption, Formula
+from linnet.predictions.prediction import Answer, Assumption, Formula, required
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
 from linnet.theories import aligned_flow, lazy_active
@@ -33,9 +33,7 @@ def _from_gap(task: Task, assumptions: tuple[Assumption, ...], products: np.ndar
 
 
 def _riccati(task: Task) -> Answer:
-    assumptions = task.layers(2, 2), task.flow, task.no_decay, task.whitened
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow, task.no_decay, task.whitened)
     imbalance, apart = lazy_active.lambda_balanced.common_imbalance(task.weights.first, task.weights.second)
     multiple = Assumption("imbalance", "a multiple of the identity, not 0", f"{apart:.1g} off", apart <= EXACT)
     scale = max(float(np.abs(layer).max()) for layer in task.weights.layers) ** 2
@@ -46,14 +44,11 @@ def _riccati(task: Task) -> Answer:
 
 
 def _self_consistent(task: Task) -> Answer:
-    assumptions = task.layers(2, 2), task.flow, task.whitened
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow, task.whitened)
     decay = task.weight_decay / (task.variance or 1.0)
     solution = lazy_active.self_consistent_solution(task.target, task.product, task.threshold, task.clock)
     settled = Assumption("path", "determined in float64", solution.reason, bool(solution.determined.all()))
-    if not settled.met:
-        return Answer((*assumptions, settled))
+    required(*assumptions, settled)
     products = solution.products
     if decay:
         products = lazy_active.self_consistent(
@@ -63,9 +58,7 @@ def _self_consistent(task: Task) -> Answer:
 
 
 def _splitting(task: Task) -> Answer:
-    assumptions = task.layers(2, 2), task.flow, task.whitened
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow, task.whitened)
     whitened, decay = Problem.from_target(task.target), task.weight_decay / (task.variance or 1.0)
     small = reduce(whitened, task.weights).weights
     rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2, decay)
@@ -103,8 +96,7 @@ def _splitting(task: Task) -> Answer:
     arrived = Assumption(
         "left to learn after the last step", f"at most {task.rtol:g}", found, left <= task.rtol * largest
     )
-    if not arrived.met:
-        return Answer((*assumptions, arrived))
+    required(*assumptions, arrived)
     uncertainty = max((change + left + SENSITIVITY * rounding) / largest, ROUNDING)
     source = f"half the change from {steps * parts // 2} to {steps * parts} steps, both extrapolated"
     return Answer(assumptions, products, uncertainty, source)
@@ -117,9 +109,7 @@ def _nudged(weights: Weights) -> Weights:
 
 def _aligned(task: Task) -> Answer:
     one_output = Assumption("outputs", "1", str(task.problem.out_dim), task.problem.out_dim == 1)
-    assumptions = task.layers(2, 2), task.flow, task.no_decay, one_output
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow, task.no_decay, one_output)
     problem, size = task.problem, max(float(np.linalg.norm(layer, 2)) for layer in task.weights.layers)
     try:
         growing = aligned_flow.growth_direction(problem, task.weights)[0]
@@ -135,9 +125,7 @@ def _aligned(task: Task) -> Answer:
 
 
 def _integrated(task: Task) -> Answer:
-    assumptions: tuple[Assumption, ...] = task.layers(2, 2), task.flow
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow)
     scales, tolerance = task.problem.factor.scales, float(np.clip(1e-4 * task.gap, 1e-12, 1e-6))
     kernel = np.hypot(task.threshold, np.linalg.norm(task.problem.min_norm_solution(), 2))
     stiff = bool(scales.max() ** 2 * kernel * task.times[-1] > STIFF)
@@ -165,9 +153,7 @@ def _integrated(task: Task) -> Answer:
 def _one_output(task: Task) -> Answer:
     """For covariances that are too stiff to integrate, because its clock takes their exponentials exactly."""
     one_output = Assumption("outputs", "1", str(task.problem.out_dim), task.problem.out_dim == 1)
-    assumptions = task.layers(2, 2), task.flow, task.no_decay, one_output
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    assumptions = required(task.layers(2, 2), task.flow, task.no_decay, one_output)
     if task.threshold == 0:
         return Answer((*assumptions, Assumption("threshold", "positive", "0", False)))
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.predictions._task import ROUNDING, Task
-from linnet.predictions.prediction import Answer, Assumption, Formula
+from linnet.predictions.prediction import Answer, Assumption, Formula, required
 from linnet.theories import spectral_descent
 
 SPECTRAL = ("SpectralDescent", "Muon")  # by name: naming their classes would import what trains
@@ -31,9 +31,8 @@ def _spectral(task: Task) -> Answer:
     name = type(task.update).__name__
     update = Assumption("update", " or ".join(SPECTRAL), name, name in SPECTRAL)
     decay = task.weight_decay + getattr(task.update, "weight_decay", 0.0)
-    assumptions = update, task.layers(2, 2), task.whitened, Assumption("weight decay", "0", f"{decay:g}", decay == 0)
-    if not all(one.met for one in assumptions):
-        return Answer(assumptions)
+    no_decay = Assumption("weight decay", "0", f"{decay:g}", decay == 0)
+    assumptions = required(update, task.layers(2, 2), task.whitened, no_decay)
     left, values, right = np.linalg.svd(task.target, full_matrices=False)
     into, out = task.weights.first @ right.T, task.weights.second.T @ left
     own, rates, modes = (into * out).sum(axis=0), _shape_factors(task), len(values)
@@ -41,14 +40,12 @@ def _spectral(task: Task) -> Answer:
     spread = max(_spread(into / np.maximum(sizes[0], 1e-300)), _spread(out / np.maximum(sizes[1], 1e-300)))
     found = f"{len(task.weights.first)} units for {modes} modes, overlaps {spread:.2g}"
     wide = Assumption("modes", "of units of their own", found, task.weights.width >= modes and spread < 1)
-    if not wide.met:
-        return Answer((*assumptions, wide))
+    assumptions = required(*assumptions, wide)
     sign = np.where(own > values, -1.0, 1.0)  # modes beyond their targets fall, as others rise
     common = float(np.linalg.svd(_directions(into) + _directions(out), compute_uv=False)[-1])
     found = f"sum of their directions at least {common:.2g}"
     apart = Assumption("layers", "not opposed along the target", found, common > OPPOSED)
-    if not apart.met:
-        return Answer((*assumptions, wide, apart))
+    assumptions = required(*assumptions, apart)
 
     def levels(own: np.ndarray, grown: float = 1.0, speed: float = 1.0) -> np.ndarray:
         one, two = (np.sqrt(grown) * size for size in sizes)
@@ -75,10 +72,8 @@ def _spectral(task: Task) -> Answer:
     largest = max(float(np.abs(products).max()), 1e-300)
     source = "overlaps of the modes, the initial product, and the length of a step with its momentum"
     share = (changes + step) / largest
-    share /= max(
-        1 - share, 0.1
-    )  # it is a share of what is trained, which is less than this product if that is too large
-    return Answer((*assumptions, wide, apart), products, max(share, ROUNDING), source)
+    share /= max(1 - share, 0.1)  # it is one of what is trained, which is less than this product if that is too large
+    return Answer(assumptions, products, max(share, ROUNDING), source)
 
 
 def _directions(layer: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ class PhaseDiagram:
 
     **Attributes:**
 
-    - `variances`: $\sigma^2$ of the entries of all layers, (variance,)
+    - `variances`: variances $\sigma^2$ of the entries of all layers, (variance,)
     - `widths`: widths $w$ of the hidden layers, (width,)
     - `min_test_loss`: minimum of the test loss over all times
     - `best_time`: canonical time of that minimum; NaN if the curve is so flat that no single time is best
@@ -105,8 +105,8 @@ def phase_diagram(
     **Arguments:**
 
     - `problem`: learning problem with whitened inputs (`Problem.from_target`) and a `truth`
-    - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
-    - `widths`: $w \ge 1$, whole numbers of any size, (width,)
+    - `variances`: variances $\sigma^2 > 0$ of the entries of all layers, (variance,)
+    - `widths`: widths $w \ge 1$, whole numbers of any size, (width,)
     - `method`: `"predict"` takes seconds; `"train"` trains the networks of every cell and may take hours
     - `depth`: number of layers, 2 to 6 for predictions and 2 for training
     - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent; training takes any

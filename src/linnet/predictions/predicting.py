@@ -12,7 +12,7 @@ from linnet._arguments import non_negative, of_kind, positive, times_array
 from linnet.inits.weights import Weights, check_weights
 from linnet.predictions import _deep, _two_layers, _updates
 from linnet.predictions._task import Task
-from linnet.predictions.prediction import Answer, Assumption, Formula, NoFormulaError, Prediction
+from linnet.predictions.prediction import Answer, Assumption, Formula, NoFormulaError, Prediction, UnmetError
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
@@ -42,7 +42,7 @@ def predict(
 
     - `problem`: learning problem with a squared loss
     - `weights`: weights at time 0; a leading axis is a batch of networks
-    - `times`: canonical times, increasing, (time,); with an `update`, learning rate times number of steps
+    - `times`: times (learning rate times number of steps), increasing, (time,)
     - `weight_decay`: coefficient $\lambda$ for all layers, as in `ln.gradient_flow`
     - `update`: optimizer, for two layers: `trainers.updates.SpectralDescent()` or `Muon(...)`; gradient flow by default
     - `learning_rate`: step size of the `update`, as in `ln.gradient_descent`; required with an update and only then
@@ -133,6 +133,8 @@ def _answers(row: Formula, tasks: Sequence[Task]) -> list[Answer]:
         with np.errstate(over="ignore"):  # of numbers that are refused later, or only printed
             try:
                 answers.append(row.solve(task))
+            except UnmetError as unmet:
+                answers.append(Answer(unmet.args))
             except ArithmeticError as error:  # another formula may do
                 answers.append(Answer((Assumption("numbers", "that can be computed", str(error), False),)))
         if answers[-1].products is None:

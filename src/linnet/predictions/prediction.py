@@ -58,6 +58,17 @@ class Assumption(NamedTuple):
         return f"{self.name}: {self.required}, found {self.found}" + ("" if self.met else " (not met)")
 
 
+class UnmetError(Exception):
+    """Raised by a formula whose assumptions, all of them in its arguments, are not all met."""
+
+
+def required(*assumptions: Assumption) -> tuple[Assumption, ...]:
+    """Return the assumptions, or end the formula if one of them is not met."""
+    if not all(one.met for one in assumptions):
+        raise UnmetError(*assumptions)
+    return assumptions
+
+
 @dataclass(frozen=True)
 class Answer:
     """Prediction of one formula for one network; without products if a necessary assumption is not met."""
@@ -129,7 +140,7 @@ class Prediction:
 
     **Attributes:**
 
-    - `times`: canonical times, (time,)
+    - `times`: times (learning rate times number of steps), (time,)
     - `products`: products $W_L \cdots W_1$, (time, [batch,] output, input)
     - `formula`: the `Formula` that was chosen: name, reference, function
     - `assumptions`: assumptions of the formula, each an `Assumption` with the requirement and the value found

@@ -13,14 +13,15 @@ from linnet.problems.problem import Problem
 
 
 def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
-    r"""Fit the observed entries of a matrix only: $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$.
+    r"""Make the problem of completing a matrix from some of its entries.
 
+    The cost is $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$, with the observations $y$ and the mask $m$.
     Without missing entries, `Problem.from_target` is faster and has closed forms.
 
     **Arguments:**
 
-    - `values`: the observations, (output, input); entries outside the mask are ignored
-    - `mask`: 1 or True where an entry was observed, (output, input)
+    - `values`: observations, (output, input); entries outside the mask are ignored
+    - `mask`: mask of the observed entries, 1 or True if observed, (output, input)
     - `truth`: signal $A^*$, (output, input); the test loss is then $\tfrac12 |A - A^*|_F^2$ over all entries
 
     **Returns** a `Problem` with this cost.
@@ -49,18 +50,20 @@ def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | 
 
 
 def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
-    r"""Make a problem with the mean logistic loss of a linear classifier, multinomial for more than two classes.
+    r"""Make a classification problem with the mean logistic loss, for two or more classes.
 
-    Formulas are for the squared loss; the trainers and `theories.lazy_active.integrate` take this cost.
+    Use it with the trainers or with `theories.lazy_active.integrate`; the other formulas of linnet are for the squared
+    loss.
 
-    Two classes, labels -1 and 1: $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$ with one output. Labels 0 .. k-1
-    with $k > 2$: $C(A) = \frac1n \sum_i \big(\log \sum_c e^{A_c x_i} - A_{y_i} x_i\big)$ with k outputs.
+    - Two classes, labels -1 and 1: one output, and $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$.
+    - $k > 2$ classes, labels 0 to k - 1: k outputs, and
+      $C(A) = \frac1n \sum_i \big(\log \sum_c e^{A_c x_i} - A_{y_i} x_i\big)$.
 
     **Arguments:**
 
-    - `inputs`: (sample, input)
-    - `labels`: -1 and 1, or 0 .. k-1 for k > 2 classes, (sample,)
-    - `truth`: the product that a test loss measures against, (output, input)
+    - `inputs`: inputs, (sample, input)
+    - `labels`: class labels: -1 and 1, or 0 to k - 1 for k > 2 classes, (sample,)
+    - `truth`: signal with which the test loss compares, (output, input)
 
     **Returns** a `Problem` with this cost.
 

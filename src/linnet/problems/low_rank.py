@@ -21,26 +21,25 @@ def low_rank_plus_noise(
     key: Key,
     spectrum: ArrayLike | None = None,
 ) -> Problem:
-    r"""Make the problem of fitting $Y = A^* + E$, a low-rank matrix plus noise; the test loss measures the distance to
-    $A^*$.
+    r"""Make the problem of learning a low-rank matrix from a noisy observation $Y = A^* + E$.
 
-    This is the task of phase diagrams and of early stopping. For inputs with a covariance, see `spiked_covariance` and
-    `spectrum`.
+    It is the standard task of phase diagrams and of early stopping. The test loss is the distance to the signal $A^*$.
+    For inputs with a covariance, use `spiked_covariance` or `spectrum`.
 
     $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0,
     \mathrm{noise\_std}^2) $$
 
     **Arguments:**
 
-    - `dim`: $d$, the inputs and, unless `out_dim` says otherwise, the outputs
-    - `rank`: $K$
-    - `out_dim`: $k$
+    - `dim`: number of inputs $d$, and of outputs unless `out_dim` is given
+    - `rank`: rank $K$ of the signal
+    - `out_dim`: number of outputs $k$
     - `noise_std`: standard deviation of the entries of $E$
     - `key`: an integer seed or a JAX key
-    - `spectrum`: $(a_1, \dots, a_K)$: the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k outputs),
-      with random singular vectors
+    - `spectrum`: values $(a_1, \dots, a_K)$ if the signal should have the exact singular values $a_i d$ ($a_i\sqrt{dk}$
+      for k outputs), with random singular vectors
 
-    **Returns** a `Problem` with whitened inputs whose `.truth` is $A^*$. The paper's errors are $2/d^2$ times its
+    **Returns** a `Problem` with whitened inputs whose `.truth` is $A^*$. The errors in the paper are $2/d^2$ times its
     losses.
 
     **Reference:** Tu et al. 2024, section G.

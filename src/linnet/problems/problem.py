@@ -113,8 +113,7 @@ class Problem:
         if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
             raise ValueError(
                 f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
-                f"{np.shape(Y)}. "
-                "Samples are rows: X is (n, d), Y is (n, k) or (n,)."
+                f"{np.shape(Y)}. Samples are rows: X is (n, d), Y is (n, k) or (n,)."
             )
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
         return cls(
@@ -192,9 +191,11 @@ class Problem:
     def from_cost(
         cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: ArrayLike | None = None
     ) -> Problem:
-        """Make a problem from any differentiable `cost(A)` of the product (k, d), written with jax.numpy, a scalar.
+        """Make a problem from any differentiable cost of the product.
 
-        With a `truth`, the test loss is |A - truth|^2 / 2.
+        `cost(A)` takes the product (k, d), is written with `jax.numpy` and returns a number. If `truth` is given, the
+        test loss is |A - truth|^2 / 2. For the squared loss, use the other constructors, for which linnet has closed
+        forms.
         """
         if not callable(cost):
             raise ValueError(f"`cost` must be a function of the product A: got {type(cost).__name__}.")
@@ -243,11 +244,10 @@ class Problem:
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
     def with_validation(self, X: ArrayLike, Y: ArrayLike) -> Problem:
-        """Return the same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis
-        allowed.
+        """Return the same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), with or without a batch
+        axis.
 
-        Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look
-        at it.
+        Runs then have a `Trajectory.validation_loss`, and stopping rules that use the test loss use this loss.
 
         >>> from linnet.problems import Problem
         >>> problem = Problem.from_data([[1.0], [2.0]], [1.0, 2.0]).with_validation([[3.0]], [2.0])
@@ -286,7 +286,7 @@ class Problem:
 
     @cached_property
     def cov(self) -> np.ndarray:
-        """$\\Sigma$ (d, d). From data it is formed on first use; nothing inside linnet needs it then."""
+        """Covariance $\\Sigma$ (d, d). For a problem from data it is computed at first use."""
         if self._cov is not None:
             return self._cov
         if self.whitened:
@@ -296,7 +296,7 @@ class Problem:
 
     @cached_property
     def cross(self) -> np.ndarray:
-        """$\\Gamma$ (k, d)."""
+        """Cross moment $\\Gamma$ (k, d)."""
         if self._cross is not None:
             return self._cross
         inputs = self._inputs_of_moments()
@@ -305,7 +305,7 @@ class Problem:
 
     @property
     def test_cov(self) -> np.ndarray:
-        """The covariance in the test loss: the given covariance, or the training covariance."""
+        """Covariance of the inputs in the test loss: as given, or that of training."""
         return self.cov if self._test_cov is None else self._test_cov
 
     @property
@@ -327,7 +327,7 @@ class Problem:
 
     @representable
     def loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-        """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
+        """Training loss $\\tfrac12 E|y - A x|^2$ of `A` (..., k, d), including its constant part; or the cost."""
         A = self._check_product("A", A)
         if self.cost is not None:
             return _scalar(general_cost.values(self.cost, A))
@@ -340,7 +340,7 @@ class Problem:
 
     @representable
     def test_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-        """$\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
+        """Test loss $\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
         if self.truth is None:
             raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
         difference = self._check_product("A", A) - self.truth
@@ -354,7 +354,7 @@ class Problem:
 
     @representable
     def residual(self, A: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
-        r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
+        r"""Residual $R = \Gamma - A\Sigma = -dL/dA$ of `A` (..., k, d); for a general cost, minus its gradient."""
         A = self._check_product("A", A)
         if self.cost is not None:
             return -general_cost.gradients(self.cost, A)
@@ -365,7 +365,7 @@ class Problem:
 
     @representable
     def validation_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-        """$\\tfrac12 E|y - A x|^2$ over the held-out samples, for `A` (..., k, d)."""
+        """Held-out loss $\\tfrac12 E|y - A x|^2$ of `A` (..., k, d)."""
         if self.validation is None:
             raise ValueError("`validation_loss` needs held-out samples: give them by `problem.with_validation(X, Y)`.")
         return self.validation.loss(self._check_product("A", A))

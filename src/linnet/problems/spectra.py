@@ -21,25 +21,24 @@ def spectrum(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Make a problem with Gaussian inputs of given variances, and labels of a target with given overlaps.
+    r"""Make a regression problem with given variances of the inputs and given overlaps of the target with each input.
 
-    It is the general form of `power_law` and `many_spikes`, which are shorter to write.
+    Use it for any spectrum; `power_law` and `many_spikes` are shorter for theirs.
 
     $$ \Sigma = \mathrm{diag}(l_1, \dots, l_d), \qquad y = \beta^T x, \qquad (\beta\cdot u_i)^2 \text{ given} $$
 
-    The axes of the inputs are the covariance's eigenvectors, in the order given: a Gaussian start looks the same from
-    everywhere, so nothing is lost.
+    The eigenvectors $u_i$ of the covariance are the coordinate axes. This is no restriction, because the distribution
+    of Gaussian initial weights does not change under rotations.
 
     **Arguments:**
 
-    - `eigenvalues`: $l_i \ge 0$, (input,)
-    - `overlaps`: $(\beta\cdot u_i)^2$, (input,), or (output, input)
-    - `out_dim`: number of outputs, if overlaps have shape (input,); all outputs have these overlaps, with signs drawn
-      from the `key`
-    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
-      without it the problem has the population's moments
-    - `noise_std`: standard deviation of independent noise on each label; the population's moments hold it as the loss
-      that is always left, half its variance per output
+    - `eigenvalues`: eigenvalues $l_i \ge 0$, (input,)
+    - `overlaps`: squared projections $(\beta\cdot u_i)^2$ of the target, (input,), or (output, input)
+    - `out_dim`: number of outputs, if overlaps have shape (input,); all outputs have these overlaps, with random signs
+    - `samples`: number of samples $n$ to draw; the problem then has $\beta$ as `truth` and the covariance of the
+      population as `test_cov`. By default no samples are drawn, and the problem has the moments of the population
+    - `noise_std`: standard deviation of independent noise on each label. Without samples it adds a constant to the
+      loss, half its variance for each output
     - `key`: an integer seed or a JAX key
 
     **Returns** a `Problem`.
@@ -96,21 +95,21 @@ def many_spikes(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Make a problem with Gaussian inputs that have several spikes, and labels of a unit target.
+    r"""Make a regression problem whose inputs have several spikes: directions of larger or smaller variance.
 
-    With a single spike, `spiked_covariance` has the notation of the paper.
+    For a single spike, use `spiked_covariance`; for any spectrum, `spectrum`.
 
     $$ \Sigma = \sigma^2\Big(I + \sum_j \rho_j \mu_j\mu_j^T\Big), \qquad |\beta| = 1, \quad \mu_j\cdot\beta = A_j $$
 
-    $\mu_j$ is axis j of the inputs; the rest of the target lies along the axis after the last spike.
+    $\mu_j$ is axis j of the inputs, and the rest of the target is along the axis after the last spike.
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `spikes`: $\rho_j > -1$, (spike,)
-    - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
-    - `variance`: $\sigma^2$
-    - `out_dim`: number of outputs, each with separate signs
+    - `dim`: dimension $d$
+    - `spikes`: strengths $\rho_j > -1$ of the spikes, (spike,)
+    - `alignments`: alignments $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
+    - `variance`: variance $\sigma^2$ of the inputs without spikes
+    - `out_dim`: number of outputs, each with random signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
@@ -158,18 +157,18 @@ def power_law(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Make a problem with Gaussian inputs and a target whose variances and overlaps fall by power laws.
+    r"""Make a regression problem in which variances of the inputs and overlaps of the target fall as power laws.
 
-    For arbitrary variances and overlaps, use `spectrum`.
+    For any other spectrum, use `spectrum`.
 
     $$ l_i = i^{-\alpha}, \qquad (\beta\cdot u_i)^2 \propto i^{-b}, \quad |\beta| = 1 $$
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `decay`: $\alpha \ge 0$
-    - `target_decay`: $b \ge 0$
-    - `out_dim`: number of outputs, each with separate signs
+    - `dim`: dimension $d$
+    - `decay`: exponent $\alpha \ge 0$ of the eigenvalues
+    - `target_decay`: exponent $b \ge 0$ of the overlaps
+    - `out_dim`: number of outputs, each with random signs
     - `samples`: number of samples; by default the moments of the population are used
     - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key

@@ -20,25 +20,25 @@ def spiked_covariance(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Make a problem with Gaussian inputs that have one spike, and labels of a unit target.
+    r"""Make a regression problem whose inputs have one spike: a direction of larger or smaller variance.
 
     It is the setting of Watanabe et al. 2026. For several spikes, use `many_spikes`.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \qquad \mu^T\beta = A $$
 
-    $\mu$ is the first axis of the inputs and $\beta = A\mu + \sqrt{1 - A^2}\,\mu_\perp$ with $\mu_\perp$ the second:
-    a Gaussian start looks the same from everywhere.
+    $\mu$ and $\mu_\perp$ are the first two axes of the inputs, and $\beta = A\mu + \sqrt{1 - A^2}\,\mu_\perp$. This is
+    no restriction, because the distribution of Gaussian initial weights does not change under rotations.
 
     **Arguments:**
 
-    - `dim`: $d$
-    - `spike`: $\rho > -1$
-    - `alignment`: $A \in [0, 1]$
-    - `variance`: $\sigma^2$
+    - `dim`: dimension $d$
+    - `spike`: strength $\rho > -1$ of the spike
+    - `alignment`: cosine $A \in [0, 1]$ between spike and target
+    - `variance`: variance $\sigma^2$ of the inputs orthogonal to the spike
     - `out_dim`: number of targets; their signs along both axes are random
-    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
-      without it the problem has the population's moments
-    - `noise_std`: standard deviation of noise on the labels
+    - `samples`: number of samples $n$ to draw; the problem then has $\beta$ as `truth` and the covariance of the
+      population as `test_cov`. By default no samples are drawn, and the problem has the moments of the population
+    - `noise_std`: standard deviation of the noise on each label
     - `key`: an integer seed or a JAX key
 
     **Returns** a `Problem`.

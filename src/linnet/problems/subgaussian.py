@@ -21,15 +21,18 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 
 @dataclass(frozen=True)
 class Regression:
-    r"""Sample of $y = \langle x, \beta\rangle + \epsilon$ together with its distribution.
+    r"""Samples of a linear regression $y = \langle x, \beta\rangle + \epsilon$, with the distribution they were drawn
+    from.
+
+    `subgaussian_regression` and `gaussian_teacher` make it. `.problem()` returns it as a `Problem` for the trainers.
 
     **Attributes:**
 
-    - `inputs`: (sample, input)
-    - `outputs`: (sample,), or (sample, output)
-    - `teacher`: $\beta$, (input,), or (output, input)
+    - `inputs`: inputs, (sample, input)
+    - `outputs`: outputs, (sample,), or (sample, output)
+    - `teacher`: coefficients $\beta$, (input,), or (output, input)
     - `eigenvalues`: eigenvalues of $\Sigma = E[x x^T]$, (input,)
-    - `signal`: $\sqrt{\beta^T \Sigma \beta}$
+    - `signal`: standard deviation $\sqrt{\beta^T \Sigma \beta}$ of the outputs without noise
     - `noise_variance`: variance of $\epsilon$
 
     **Example:**
@@ -90,17 +93,17 @@ def subgaussian_regression(
     noise_variance: float = 0.0,
     entries: str = "gaussian",
 ) -> Regression:
-    r"""Make a problem with inputs $x = U \Lambda^{1/2} z$, where $z$ has independent entries, and a noisy linear
-    teacher.
+    r"""Draw samples of a noisy linear regression whose inputs may be non-Gaussian.
 
-    If all entries are Gaussian, `gaussian_teacher` is shorter.
+    The inputs are $x = U \Lambda^{1/2} z$, where $z$ has independent entries and $U \Lambda U^T$ is the covariance. For
+    standard normal inputs, `gaussian_teacher` is shorter.
 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
-    - `teacher`: $\beta$, (input,), or (output, input) for many outputs
+    - `samples`: number of samples $n$
+    - `covariance`: covariance $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
+    - `teacher`: coefficients $\beta$, (input,), or (output, input) for many outputs
     - `noise_variance`: variance of the Gaussian noise on the labels
     - `entries`: distribution of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
 
@@ -113,7 +116,7 @@ def subgaussian_regression(
         >>> import numpy as np
         >>> from linnet.problems import subgaussian_regression
         >>> data = subgaussian_regression(key=0, samples=4, covariance=[4, 1], teacher=[1, 0], entries="rademacher")
-        >>> np.abs(data.outputs).tolist()  # the root of the variance along the teacher, with either sign
+        >>> np.abs(data.outputs).tolist()  # plus or minus the standard deviation along the teacher
         [2.0, 2.0, 2.0, 2.0]
     """
     n = arguments.count("samples", samples)
@@ -143,22 +146,23 @@ def gaussian_teacher(
     noise_variance: float = 0.01,
     signal: float | None = None,
 ) -> Regression:
-    r"""Make a problem with standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
+    r"""Draw samples of a linear regression with standard normal inputs and a standard normal teacher.
 
-    For other distributions or covariances, use `subgaussian_regression`.
+    It is the synthetic experiment of Huang et al., section 6. For other distributions or covariances, use
+    `subgaussian_regression`.
 
-    Section 6 leaves
-    it at about $\sqrt{d}$, which breaks conditions (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with
-    the scales of `theories.feature_learning.assumptions.admissible` satisfies the whole assumption.
+    In section 6 the norm of the teacher is about $\sqrt{d}$. With the initialization of section 6, this violates
+    conditions (2)-(4) of Assumption 4.1. `signal=1.0` and the scales of `theories.feature_learning.admissible` satisfy
+    the whole assumption.
 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `dim`: $d$
+    - `samples`: number of samples $n$
+    - `dim`: number of inputs $d$
     - `out_dim`: number of outputs
     - `noise_variance`: variance of the noise on the labels
-    - `signal`: the (Frobenius) norm to which the teacher is rescaled
+    - `signal`: Frobenius norm to which the teacher is rescaled; by default it is not rescaled
 
     **Returns** a `Regression`.
 

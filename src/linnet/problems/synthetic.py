@@ -18,11 +18,11 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `in_dim`: $d$
-    - `out_dim`: $k$
+    - `samples`: number of samples $n$
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
 
-    **Returns** a `Problem` made from data, with the truth.
+    **Returns** a `Problem` made from data, whose `.truth` is the signal.
 
     **Example:**
 
@@ -40,18 +40,18 @@ def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1
 
 
 def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
-    r"""Make one sample for each input, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal
-    truth.
+    r"""Make a regression problem from data that are whitened exactly, so that closed forms apply.
 
-    The inputs are whitened exactly, so closed forms apply. Random inputs are in `gaussian_regression`.
+    It has as many samples as inputs. Inputs are orthogonal with $\Sigma = I$, and labels are those of a standard normal
+    signal without noise. For random inputs, use `gaussian_regression`.
 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `in_dim`: $d$, and the number of samples
-    - `out_dim`: $k$
+    - `in_dim`: number of inputs $d$, which is also the number of samples
+    - `out_dim`: number of outputs $k$
 
-    **Returns** a `Problem` made from data, with the truth.
+    **Returns** a `Problem` made from data, whose `.truth` is the signal.
 
     **Example:**
 
@@ -75,10 +75,10 @@ def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: 
     **Arguments:**
 
     - `key`: an integer seed or a JAX key
-    - `samples`: $n$
-    - `in_dim`: $d$
+    - `samples`: number of samples $n$
+    - `in_dim`: number of inputs $d$
     - `neurons`: number of neurons of the teacher
-    - `out_dim`: $k$
+    - `out_dim`: number of outputs $k$
 
     **Returns** a `Problem` made from data; a linear network cannot fit it.
 

@@ -1,4 +1,4 @@
-"""Networks of any depth in fewer hidden units: exactly where the words close, else to an estimated accuracy."""
+"""Deep networks with fewer hidden units and the same dynamics, exactly or with an estimated error."""
 
 from __future__ import annotations
 
@@ -43,29 +43,32 @@ MAX_KEPT_SHARE = 0.8  # of all units may be kept: a network that would keep more
 
 @dataclass(frozen=True)
 class DeepReduction(Reduction):
-    r"""A network of any depth in fewer hidden units, and the way back.
+    r"""Result of `reduce` for a deep network: a smaller network with the same dynamics, and the map back to the full
+    one.
 
-    Hidden space $l$ has the orthonormal basis `frames[l-1]` $Q_l$, and $w_l = Q_l^T W_l Q_{l-1}$ (the first layer in
-    the `basis` V of the inputs, as for two layers). What lies outside of the spaces is never touched, so that
+    Hidden layer $l$ is projected on the orthonormal basis `frames[l-1]` $Q_l$, so $w_l = Q_l^T W_l Q_{l-1}$. The first
+    layer is also projected on the `basis` V of the inputs, as for two layers. The rest of the weights does not move, so
+    that
 
     $$ W_l(t) = c\,W_l(0) + Q_l (w_l(t) - c\,w_l(0)) Q_{l-1}^T, $$
 
-    where c is 1 unless weight decay shrinks it.
+    where c is 1 unless weight decay shrinks the rest.
 
     **Attributes:**
 
     - `full_problem`, `full_weights`: problem and weights before the reduction
-    - `weights`: the reduced `Weights`
-    - `basis`: $V$, (input, r); None for a plain one
-    - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
-    - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
-    - `order`: the longest word kept; None where no layer was reduced, or words were kept by their weight
-    - `exact`: whether the spaces are invariant, so that the dynamics are exactly the full network's
+    - `weights`: reduced `Weights`
+    - `basis`: basis $V$ of the inputs, (input, r); None if inputs were not reduced
+    - `frame`: basis $Q_1$ of the first hidden layer, (hidden, q); None if no layer was reduced
+    - `frames`: bases $Q_1, \dots, Q_{L-1}$ of the hidden layers; empty if no layer was reduced
+    - `order`: largest degree of the monomials that are kept; None if no layer was reduced, or monomials were kept by
+      weight
+    - `exact`: whether the dynamics are exactly those of the full network
     - `estimates`: estimators of the error, one for each network of a batch
 
-    `.error` estimates the largest distance between reduced and full products along training, relative to the largest
-    product: 0 where it is exact, else from the distances to a smaller reduction along trial descents of the same
-    problem: of shorter words, as errors fall geometrically in their length, or of fewer words by weight.
+    `.error` estimates the largest distance between reduced and full products during training, relative to the largest
+    product. It is 0 if the reduction is exact. Otherwise it is computed from trial descents, by comparison with a
+    reduction that keeps fewer monomials.
 
     **Example:**
 
@@ -84,7 +87,7 @@ class DeepReduction(Reduction):
 
     @cached_property
     def error(self) -> float:
-        """The estimate of the error, the largest of a batch; a trial descent is run where none has been yet."""
+        """Estimated error, the largest of a batch; computed by trial descents at first use."""
         return max((one.estimate() for one in self.estimates), default=0.0)
 
     def lift(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
@@ -124,7 +127,7 @@ class DeepReduction(Reduction):
 
     @representable
     def test_loss(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
-        """The full problem's test loss at reduced `weights`."""
+        """Test loss of the full problem at reduced `weights`."""
         states = check_weights(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.above, rest=rest))
@@ -228,7 +231,10 @@ class _Bases:
         if paths is None or self.trials[0].path.run is not None:
             kept = self._by_length(rtol)
         else:
-            kept = self._is_worth_trials(paths) and (self._by_length_for(paths, rtol) or self._by_weight(rtol, paths))
+            share = self._share_by_length()
+            few = share is None or share <= MAX_KEPT_SHARE
+            kept = few and self._is_worth_trials(paths)
+            kept = kept and ((share is not None and self._by_length_for(paths, rtol)) or self._by_weight(rtol, paths))
         if not kept:
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
@@ -250,12 +256,10 @@ class _Bases:
         return bool(steps * work > (WORK_OF_TRIALS_AT_DEPTH_3 if len(shapes) == 3 else WORK_OF_TRIALS))
 
     def _by_length_for(self, paths: Sequence[StepSizes], rtol: float) -> bool:
-        """As many words by their length as plain descents need; False if words by their weight are likely to be fewer.
+        """As many words by their length as plain descents need; False if the network should be kept as it is.
 
         What is tried are small steps, and the known ones that these do not stand for.
         """
-        if not self._length_is_enough():
-            return False
         known, small = _known_and_small(paths)
         self.trials = [TrialDescent(self.problem, path) for path in small[:1]]
         for trial in self.trials:  # the steps are chosen here
@@ -268,19 +272,19 @@ class _Bases:
         self.error *= OTHER_STEPS_FACTOR
         return True
 
-    def _length_is_enough(self) -> bool:
-        """Whether words by their length are likely to be few: at depth 3, with similar numbers of inputs and outputs.
+    def _share_by_length(self) -> float | None:
+        """Return the likely fraction of all units that words by their length fill; None if those by weight are fewer.
 
-        They are found five to ten times faster there than words by weight, and the spaces are no larger. From depth 4
-        on words branch, and where one side has many more dimensions than the other, most of its words are not used.
+        At depth 3, with similar numbers of inputs and outputs, words by their length are found five to ten times faster
+        than words by weight, and the spaces are no larger. From depth 4 on words branch, and where one side has many
+        more dimensions than the other, most of its words are not used.
         """
         words = self.words
         sides = words.layers[0].shape[1], words.layers[-1].shape[0]
         if len(words.layers) != 3 or max(sides) > MAX_UNEVENNESS * min(sides):
-            return False
-        *_, before, now = (sum(widths) for widths in words.history)
-        likely = now + (LIKELY_LETTERS - words.order) * (now - before)
-        return likely <= MAX_KEPT_SHARE * sum(words.widths)
+            return None
+        before, now = (sum(widths) for widths in (words.history[max(-2, -len(words.history))], words.history[-1]))
+        return (now + (LIKELY_LETTERS - words.order) * (now - before)) / sum(words.widths)
 
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs for what drives the descent; False where these are too many."""

@@ -36,9 +36,9 @@ class Reduction:
     r"""Result of `reduce`: a smaller network with the same dynamics, and the map back to the full one.
 
     **Inputs.** Gradients of $W_1$ have their rows in range($\Sigma$), spanned by the `basis` V (d x r): only $W_1 V$
-    moves.
-    **Width.** The columns of $W_1 V$ and $W_2^T$ never leave the span of their start, for which `frame` Q (h x q) is
-    an orthonormal basis, $q = \min(h, r + k)$. So $w_1 = Q^T W_1 V$ and $w_2 = W_2 Q$ follow the same dynamics, and
+    moves. **Width.** The columns of $W_1 V$ and $W_2^T$ never leave the space that they span at initialization. `frame`
+    Q (h x q) is an orthonormal basis of it, $q = \min(h, r + k)$. So $w_1 = Q^T W_1 V$ and $w_2 = W_2 Q$ follow the
+    same dynamics, and
 
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
@@ -50,8 +50,8 @@ class Reduction:
     - `full_problem`: problem as it was given
     - `full_weights`: weights as they were given
     - `weights`: reduced weights, $w_1$ (q, r) and $w_2$ (k, q)
-    - `basis`: $V$, (input, r); None if inputs were not reduced
-    - `frame`: $Q$, (hidden, q); None if the width was not reduced
+    - `basis`: basis $V$ of the inputs, (input, r); None if inputs were not reduced
+    - `frame`: basis $Q$ of the hidden layer, (hidden, q); None if the width was not reduced
 
     **Example:**
 
@@ -71,10 +71,10 @@ class Reduction:
 
     @cached_property
     def problem(self) -> Problem:
-        """The reduced problem: whitened directions of the inputs, r of them.
+        """Reduced problem, with r whitened directions of the inputs.
 
-        It carries the `truth` where its own test loss is exact, that is where no input direction was dropped or the
-        test covariance is the training one; `Reduction.test_loss` is exact always.
+        It has a `truth` if its own test loss is exact: if no direction of the inputs was dropped, or if the test
+        covariance is the training covariance. `Reduction.test_loss` is always exact.
         """
         full = self.full_problem
         if self.basis is None:
@@ -120,12 +120,12 @@ class Reduction:
 
     @property
     def exact(self) -> bool:
-        """Whether the dynamics are exactly the full network's: always, for two layers."""
+        """Whether the dynamics are exactly those of the full network: true for two layers."""
         return True
 
     @property
     def order(self) -> int | None:
-        """The length of the longest word kept: None, because two layers need no words."""
+        """Largest degree of the monomials that are kept: None, because two layers need none."""
         return None
 
     @property
@@ -180,8 +180,7 @@ class Reduction:
         if whole.shape[-2:] != (k, r) or layer.shape[-2:] != (k, q):
             raise ValueError(
                 f"`product` must be (..., {k}, {r}) and `second` (..., {k}, {q}), as of the reduced weights: got "
-                "shapes "
-                f"{whole.shape} and {layer.shape}."
+                f"shapes {whole.shape} and {layer.shape}."
             )
         share = real_array("rest", rest)
         broadcast(product=whole[..., 0, 0], second=layer[..., 0, 0], rest=share)
@@ -199,7 +198,7 @@ class Reduction:
 
     @representable
     def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
-        """The full problem's test loss at reduced `weights`."""
+        """Test loss of the full problem at reduced `weights`."""
         states = check_two_layers(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
@@ -216,7 +215,8 @@ def reduce(
 ) -> Reduction:
     r"""Return the smallest network with the same dynamics as these weights on a problem, at every step.
 
-    The trainers reduce automatically. Call it to look at the reduction, or to choose the tolerance of a deep one.
+    The trainers reduce automatically. Call this function to look at the reduction, or to choose its tolerance for a
+    deep network.
 
     Two layers reduce exactly, to rounding. So do deeper networks that are orthogonal, balanced or narrow, or that have
     unequal widths with orthonormal rows or columns.
@@ -229,10 +229,10 @@ def reduce(
     - If you give `rtol`, as many are kept as this tolerance requires. They are chosen by trial descents with small
       steps, or by degree: at depth 3, unless there are ten times as many inputs as outputs or the reverse, and for
       `"sgd"`.
-    - If your learning rate is larger than half of the largest stable rate, give it as `learning_rate`, because larger
-      steps need other monomials. The trainers do this themselves.
+    - If your learning rate is larger than about 0.7 of the largest stable rate, give it as `learning_rate`, because
+      larger steps need other monomials. The trainers do this automatically.
 
-    A network that needs too many monomials is left as it is.
+    A network that needs too many monomials is returned unchanged.
 
     **Arguments:**
 
@@ -240,14 +240,14 @@ def reduce(
     - `weights`: initial weights, at any width and depth
     - `order`: largest degree of the monomials that are kept, for three or more layers; by default chosen by `rtol`
     - `rtol`: allowed error of the products relative to the largest, for three or more layers; 1e-8 by default
-    - `learning_rate`: step size of the descent for which the network is reduced, for three or more layers; by default
-      small
+    - `learning_rate`: step size of the descent for which the network is reduced, for three or more layers; by default a
+      small one
     - `optimizer`: optimizer that will train the network: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label
       noise too) or `"flow"`. Optimizers that treat each weight separately, such as Adam, are not supported and raise
       `ValueError`.
 
-    **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of deeper
-    networks a `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.
+    **Returns** a `Reduction` with `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`. For deeper
+    networks it is a `DeepReduction`, which also has `.error`, `.order` and `.exact`. It is never wider than `weights`.
 
     **Example:**
 

@@ -112,7 +112,7 @@ def unsealed(data: bytes) -> dict[str, Any]:
     return json.loads(data[end_of_archive + 22 : -SEAL_LETTERS])
 
 
-def unpacked(data: bytes) -> Block:
+def block_from_bytes(data: bytes) -> Block:
     """The block that a file holds."""
     about = unsealed(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -192,7 +192,7 @@ class Store:
         """A block, None where it is not there."""
         found = self._content(number)
         try:
-            return None if found is None else blocks.unpacked(found[0])
+            return None if found is None else blocks.block_from_bytes(found[0])
         except Exception as error:  # a sound digest, and yet no block: the readers of ZIP and NPY may raise anything
             raise self._damage(number, error) from error
 

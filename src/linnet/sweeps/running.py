@@ -37,7 +37,7 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     It is for scripts that call functions with sweeps inside. Otherwise give `run` a `store`.
 
     The name of such a store holds a digest of the configuration and of the code (`linnet.sweeps.provenance`): a changed
-    one starts anew, next to the old one. Cells that failed are tried again.
+    one initializations anew, next to the old one. Cells that failed are tried again.
 
     **Arguments:**
 
@@ -73,7 +73,7 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:
 
     **Arguments:**
 
-    - `store`: the folder
+    - `store`: folder
     - `options`: options of `xarray.open_dataset`; `chunks={}` makes one Dask array for each block, for stores larger
       than memory
 
@@ -105,7 +105,7 @@ def status(store: str | Path) -> Status:
 
     **Arguments:**
 
-    - `store`: the folder
+    - `store`: folder
 
     **Returns** a `Status`, which prints as a line.
 

@@ -30,26 +30,27 @@ MAX_CONDITION = 1e18  # beyond it the two phases are too far apart for one clock
 
 @representable
 def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""Return the vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+    r"""Return the vector w(t) that describes training of one output from a small initialization.
 
-    It describes one output and a small initialization. For an initialization of any size, use
-    `theories.one_output.error_over_time`.
+    A small network with one output quickly becomes $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r. This
+    function follows w in any data. For an initialization of any size, use `theories.one_output.error_over_time`.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
 
     **Arguments:**
 
     - `problem`: learning problem with one output
-    - `u0`: the initialization along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$, (input,)
-    - `times`: canonical, (time,)
+    - `u0`: size of the initialization along the cross moment, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$,
+      (input,)
+    - `times`: times (learning rate times number of steps), (time,)
 
-    **Returns** $w(t)$, (time, input).
+    **Returns** $w(t)$, (time, input). The coefficients that the network has learned are $|w|\, w$.
 
-    **Valid when** the initialization is small or aligned, for which it is exact; for any covariance. Under one spike it
-    is (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the
-    covariance is a sample's.
+    **Valid when** the initialization is small, and exact if the initialization is aligned; for any covariance. If the
+    covariance has one spike, w stays in the plane of the spike and the target, and follows (18)-(19) of Watanabe et al.
+    If the covariance is estimated from samples, w leaves that plane.
 
-    **Reference:** own result; it is Watanabe et al., (18)-(19), for any covariance.
+    **Reference:** own result, which generalizes (18)-(19) of Watanabe et al. to any covariance.
 
     **Example:**
 
@@ -75,9 +76,10 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
 
 @representable
 def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
-    r"""Return how a small initialization begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
+    r"""Return the size $u(0) = |r_1|$ and the hidden direction $\hat r_1$ along which a small initialization begins to
+    grow.
 
-    Its size is the `u0` of `aligned_flow`.
+    Use it to prepare `aligned_flow`, which takes the size as `u0`.
 
     $$ r_1 = (W_1(0) v_1 + W_2(0)^T)/2, \qquad v_1 = \Gamma^T/|\Gamma| $$
 
@@ -86,7 +88,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     - `problem`: learning problem with one output
     - `weights`: initial weights
 
-    **Returns** $u(0)$, the start of the reduced dynamics, and $\hat r_1$ (hidden,), along which both layers grow.
+    **Returns** the size $u(0)$ and the unit vector $\hat r_1$ (hidden,), along which both layers grow.
 
     **Reference:** Watanabe et al., (15).
 
@@ -120,17 +122,18 @@ def integrate(
     r"""Integrate the aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any initialization, to about ten
     digits.
 
-    For a small initialization with a closed form, `aligned_flow` is faster.
+    `aligned_flow` calls it. Call it yourself if you have moments of the data but no `Problem`.
 
-    Explicit of order 8, or implicit where the largest variance makes it stiff. To about 1e-10 by default; between its
-    steps the explicit method interpolates, which costs two digits or three.
+    The solver is explicit and of order 8, or implicit if the largest variance makes the equation stiff. By default it
+    is accurate to about 1e-10. At times between its steps the explicit solver interpolates, and loses two or three
+    digits.
 
     **Arguments:**
 
-    - `cov`: $\Sigma$, (input, input)
-    - `cross`: $\Gamma$, (input,)
-    - `times`: canonical, increasing, (time,)
-    - `initial_product`: $w(0)$, (input,)
+    - `cov`: covariance $\Sigma$, (input, input)
+    - `cross`: cross moment $\Gamma$, (input,)
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `initial_product`: initial product $w(0)$, (input,)
     - `rtol`: relative tolerance
 
     **Returns** $w(t)$, (time, input).

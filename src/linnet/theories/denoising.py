@@ -17,24 +17,27 @@ _TIE = 1e-6
 def sure(
     values: ArrayLike, filtered: ArrayLike, slopes: ArrayLike, *, shape: tuple[int, int], noise_variance: float
 ) -> Float[np.ndarray, " ..."]:
-    r"""Return SURE, an unbiased estimate of $|f(Y) - A^*|_F^2$ for $Y = A^* + E$, where $f(Y) = U f(S) V^\top$.
+    r"""Return SURE (Stein's unbiased risk estimate), which estimates the error of a denoised matrix without the signal.
 
-    `ln.denoise` minimizes it over the filters of linear networks. Use it directly to compare other filters.
+    A spectral filter $f$ replaces each singular value of $Y = A^* + E$, so that $f(Y) = U f(S) V^\top$. SURE is an
+    unbiased estimate of $|f(Y) - A^*|_F^2$. `ln.denoise` minimizes it over the filters of linear networks; use `sure`
+    to compare other filters.
 
     $$ -mn v + \sum_i (f_i - s_i)^2 + 2v \Big[ \sum_i f'(s_i) + |m - n| \sum_i \frac{f_i}{s_i}
        + 2 \sum_{i \ne j} \frac{s_i f_i}{s_i^2 - s_j^2} \Big] $$
 
-    Pairs of equal singular values count with their limit $(f_i/s_i + f'(s_i))/2$, zero ones with $f'(0)$ for $f/s$.
+    For two equal singular values, the last term is its limit $(f_i/s_i + f'(s_i))/2$. For a zero singular value, $f/s$
+    is $f'(0)$.
 
     **Arguments:**
 
-    - `values`: all $\min(m, n)$ singular values $s_i$ of $Y$, (mode,)
-    - `filtered`: $f(s_i)$, (..., mode); leading axes are other filters, such as times
-    - `slopes`: $f'(s_i)$, (..., mode)
-    - `shape`: $(m, n)$ of $Y$
-    - `noise_variance`: $v$ of the entries of $E$, known
+    - `values`: singular values $s_i$ of $Y$, all $\min(m, n)$ of them, (mode,)
+    - `filtered`: filtered values $f(s_i)$, (..., mode); leading axes are different filters, for example times
+    - `slopes`: derivatives $f'(s_i)$, (..., mode)
+    - `shape`: shape $(m, n)$ of $Y$
+    - `noise_variance`: variance $v$ of the entries of the noise $E$, which must be known
 
-    **Returns** one number per filter. It may be negative: its own fluctuation is about $v\sqrt{2mn}$.
+    **Returns** one number per filter, with a standard deviation of about $v\sqrt{2mn}$. It may therefore be negative.
 
     **Valid when** the entries of $E$ are independent and Gaussian, and $f$ is continuous with $f(0) = 0$ (a soft
     threshold is, a hard one is not).
@@ -51,7 +54,9 @@ def sure(
 
 
 class SpectralRisk:
-    """`sure` for many filters of one matrix: what depends on its singular values alone is computed once.
+    """Evaluates SURE for many filters of one matrix, faster than repeated calls of `sure`.
+
+    The part that depends only on the singular values is computed once. For a single filter, use `sure`.
 
     **Arguments:**
 
@@ -65,7 +70,7 @@ class SpectralRisk:
         >>> Y = np.random.default_rng(0).normal(size=(40, 30))  # nothing but noise
         >>> values = np.linalg.svd(Y, compute_uv=False)
         >>> estimated = SpectralRisk(values, Y.shape).estimate(values / 2, np.full(30, 0.5), noise_variance=1.0)
-        >>> round(float(estimated / (Y**2 / 4).sum()), 1)  # over the true error of keeping half of everything
+        >>> round(float(estimated / (Y**2 / 4).sum()), 1)  # relative to the true error of this filter
         1.0
     """
 
@@ -92,7 +97,7 @@ class SpectralRisk:
 
     @representable
     def estimate(self, filtered: ArrayLike, slopes: ArrayLike, noise_variance: float) -> Float[np.ndarray, " ..."]:
-        """Stein's risk of each filter; arguments as in `sure`."""
+        """SURE of each filter; the arguments are those of `sure`."""
         f, slope, s = real_array("filtered", filtered), real_array("slopes", slopes), self.values
         v = non_negative("noise_variance", noise_variance)
         if f.shape != slope.shape or f.shape[-1:] != s.shape:

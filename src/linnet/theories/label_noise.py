@@ -1,5 +1,4 @@
-"""Descent with label noise near its interpolators: how fast it forgets the initialization, for any inputs and
-outputs."""
+"""Descent with label noise near interpolating weights: how fast it forgets the initialization."""
 
 from __future__ import annotations
 
@@ -14,56 +13,63 @@ from linnet.problems import Problem
 def decay_rates(
     problem: Problem, *, learning_rate: float, noise_std: float, order: int = 1
 ) -> Float[np.ndarray, " mode"]:
-    r"""Return the rates at which label noise shrinks the small singular values of the first layer, $\sigma_i \sim
-    e^{-r_i t}$.
+    r"""Return the rates at which label noise shrinks the small singular values of the first layer.
 
-    Check `expansion_parameters` first: the rates are accurate only if both are small.
+    Fresh noise on the labels at each step makes descent forget its initialization: $\sigma_i \sim e^{-r_i t}$. The
+    rates are accurate only if both `expansion_parameters` are small, so check these first. To train with label noise,
+    use `ln.label_noise_descent`.
 
     $$ r_i = \frac{k\, \eta \delta^2}{2}\, \mu_i, \qquad \mu_1 \le \dots \le \mu_{d-k} \text{ the smallest eigenvalues
     of } \Sigma + \frac{\mathrm{tr}\,\Sigma}{k}\, \Pi, $$
 
-    with $\Pi$ the projector onto the rows of $A \Sigma^{1/2}$, $A$ the solution. For whitened inputs all are
-    $k \eta \delta^2/2$.
+    where $A$ is the solution and $\Pi$ the projector onto the rows of $A \Sigma^{1/2}$. For whitened inputs all rates
+    are $k \eta \delta^2/2$.
 
-    **Why.** Near an interpolator the noise of each step has the covariance $\delta^2$ times the Hessian, so descent
-    drifts down the trace of the Hessian, $k\,\mathrm{tr}\,W_1 \Sigma W_1^\top + \mathrm{tr}\,\Sigma\,|W_2|^2$, at the
-    rate $\eta\delta^2/4$ along the interpolators. Its minimum has
-    $(W_2 W_2^\top)^2 = k A \Sigma A^\top/\mathrm{tr}\,\Sigma$. What $W_1$ has outside the k hidden directions that
-    $W_2$ reads, M, falls as $dM/dt = -(k\eta\delta^2/2) M \Sigma g$, where
-    $g = 1 + (\mathrm{tr}\,\Sigma/k) A^\top (A \Sigma A^\top)^{-1} A$ is the inverse of the metric: turning the hidden
-    directions shortens the way.
+    **Why.** Near weights that interpolate, the noise of each step has $\delta^2$ times the Hessian as its covariance.
+    So descent drifts along the interpolating weights towards a smaller trace of the Hessian, $k\,\mathrm{tr}\,W_1
+    \Sigma W_1^\top + \mathrm{tr}\,\Sigma\,|W_2|^2$, at the rate $\eta\delta^2/4$. At the minimum of the trace, $(W_2
+    W_2^\top)^2 = k A \Sigma A^\top/\mathrm{tr}\,\Sigma$. Let M be the part of $W_1$ outside the k hidden directions
+    that $W_2$ uses. It falls as $dM/dt = -(k\eta\delta^2/2) M \Sigma g$, where $g = 1 + (\mathrm{tr}\,\Sigma/k) A^\top
+    (A \Sigma A^\top)^{-1} A$ is the inverse of the metric. The metric arises because the hidden directions turn
+    meanwhile.
 
-    **Second order** (`order=2`; one output, whitened inputs). With s the squared length of the second layer,
+    **Second order** (`order=2`, for one output and whitened inputs). Let s be the squared length of the second layer.
+    The mean of the d - 1 rates is
 
     $$ r = \frac{\eta\delta^2}{2} \left[ P - \frac{(d-1)(d+3)}{2(d+2)}\, \frac{\eta\delta^2}{s} \right], \qquad
        s^2 = \frac{|A|^2\, Q}{(d-1) P + Q}, \quad P = \frac{1}{1 - \eta s/2}, \quad
        Q = \frac{1}{1 - \eta (s + |A|^2/s)/2} $$
 
-    for the mean of the d - 1 small values. P and Q are the residual's variances across and along A, over $\delta^2$,
-    for steps of any size; s balances them ($|W_1|^2 - |W_2|^2$ has no drift), and is $|A|/\sqrt d$ for small steps.
-    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has a separate equation, and $\ln|\det W_1|$ changes
-    by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the rate is a mean over the stationary distribution of
-    $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's equation in powers of it.
+    P and Q are the variances of the residual orthogonal to A and along A, over $\delta^2$, for steps of any size. At
+    their s the quantity $|W_1|^2 - |W_2|^2$ has no drift; for small steps it is $|A|/\sqrt d$. Once M is small, $W_2 =
+    y^\top W_1^\top$ with a vector y that has a separate equation. A step with residual G changes $\ln|\det W_1|$ by
+    $\ln|1 - \eta\, G \cdot y|$. So the rate is a mean over the stationary distribution of $(A, s, y)$, computed here to
+    second order in $\eta\delta^2$ from Poisson's equation.
 
     **Arguments:**
 
-    - `problem`: square loss, a covariance of full rank, a solution of rank $k$
-    - `learning_rate`: $\eta$
-    - `noise_std`: $\delta$, noise of labels divided by $\sqrt n$: labels of a problem with n samples get
-      $\sqrt n\,\delta$ in `linnet.label_noise_descent`
-    - `order`: 1, or 2 with the first corrections in the step and in the noise
+    - `problem`: learning problem with the squared loss, a covariance of full rank and a solution of rank $k$
+    - `learning_rate`: learning rate $\eta$
+    - `noise_std`: standard deviation $\delta$ of the noise on labels divided by $\sqrt n$; on the labels themselves, as
+      in `linnet.label_noise_descent`, the noise of n samples is $\sqrt n\,\delta$
+    - `order`: order of the expansion: 1, or 2 with the first corrections in the step and in the noise
 
-    **Returns** the rates per unit of canonical time, smallest first, (d - k,).
+    **Returns** the rates per unit of time (learning rate times number of steps), smallest first, (d - k,).
 
     **Valid when** both numbers of `expansion_parameters`, noise x and step y, are small and the run has left its
-    initialization; refused where one of them is 1 or more. Measured at corners by plain descent, with standard errors
-    of 0.005 or less (1 to 5 outputs, covariances of condition number 1 to $10^4$, singular values of A equal or up to
-    100 apart, widths k + 1 to 60, starts of scale 0.01 to 10): the mean rate is between 1 - 2.5 x and 1 + 0.6 y of the
-    law for x up to 0.3 and y up to 0.9, and 0.46 of it at x = 1; a single rate is off by up to 2.5 x of itself, or x of
-    the mean if that is more. Weak directions balance slowly: with a condition number of $10^4$, runs of 30 000 steps
-    from a balanced interpolator are up to 14% above the law, those from the flattest one within it. Networks of width
-    below d have the first of the rates, one of width k none. The second order is within 0.2% for $\eta |A| \le 0.7$ and
-    x up to 0.01.
+    initialization. If one of them is 1 or more, the function raises `ValueError`.
+
+    **Accuracy**, measured by plain descent with standard errors of 0.005 or less. The tests have 1 to 5 outputs,
+    condition numbers of the covariance from 1 to $10^4$, singular values of A that are equal or differ by up to a
+    factor of 100, widths from k + 1 to 60, and initializations of scale 0.01 to 10.
+
+    - The mean of the measured rates is between 1 - 2.5 x and 1 + 0.6 y times the prediction, for x up to 0.3 and y up
+      to 0.9. At x = 1 it is 0.46 times the prediction.
+    - A single rate is off by up to 2.5 x of itself, or by x of the mean rate if that is more.
+    - Weak directions balance slowly. At a condition number of $10^4$, runs of 30 000 steps from balanced weights are up
+      to 14% above the prediction; runs from the minimum of the trace are within the limits above.
+    - Networks of width below d have only the first of the rates, and a network of width k has none.
+    - The second order is within 0.2% for $\eta |A| \le 0.7$ and x up to 0.01.
 
     **Reference:** own result; Varre et al. 2023, section 4.1, leaves it open.
 
@@ -103,21 +109,22 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""Return the two numbers that must be small for `decay_rates`: noise x and step y.
+    r"""Return the noise x and the step y, two numbers that must be small for `decay_rates` to be accurate.
 
-    If one of them is 1 or more, train with `label_noise_descent` instead.
+    If one of them is 1 or more, there is no prediction: train with `ln.label_noise_descent` instead.
 
     $$ x = \frac{\eta\delta^2\, \mathrm{tr}\,\Sigma}{2 s_{\min}}, \qquad
        y = \frac{\eta\, s_{\max}}{2} \left(\lambda_{\max}(\Sigma) + \frac{\mathrm{tr}\,\Sigma}{k}\right), $$
 
-    with s the eigenvalues of $W_2 W_2^\top = (k A \Sigma A^\top/\mathrm{tr}\,\Sigma)^{1/2}$ at the flattest
-    interpolator: x compares the noise with the second layer, and y = 1 is where descent leaves that interpolator.
+    where s are the eigenvalues of $W_2 W_2^\top = (k A \Sigma A^\top/\mathrm{tr}\,\Sigma)^{1/2}$ at the flattest
+    interpolating weights, those with the smallest trace of the Hessian. x compares the noise with the second layer. At
+    y = 1 these weights become unstable under descent.
 
     **Arguments:**
 
-    - `problem`: square loss, a covariance of full rank, a solution of rank $k$
-    - `learning_rate`: $\eta$
-    - `noise_std`: $\delta$, noise of labels divided by $\sqrt n$
+    - `problem`: learning problem with the squared loss, a covariance of full rank and a solution of rank $k$
+    - `learning_rate`: learning rate $\eta$
+    - `noise_std`: standard deviation $\delta$ of the noise on labels divided by $\sqrt n$
 
     **Returns** x and y.
 

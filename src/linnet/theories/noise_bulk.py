@@ -1,4 +1,4 @@
-"""Singular values of pure noise: the Marchenko-Pastur law, its edges, quantiles and sums."""
+"""Singular values of pure noise: the Marchenko-Pastur distribution, its edges, quantiles and sums."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from linnet._arguments import count, number, real_array
 def ratio_of(outputs: int, inputs: int) -> float:
     """Return the aspect ratio $b$ of a matrix: its smaller dimension divided by its larger one, at most 1.
 
-    The other functions of this module take it.
+    Pass it to the other functions of this module.
 
     **Arguments:**
 
-    - `outputs`: rows
-    - `inputs`: columns
+    - `outputs`: number of rows
+    - `inputs`: number of columns
 
     **Returns** $b$.
 
@@ -38,10 +38,10 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
 
     **Arguments:**
 
-    - `ratio`: $b$, the smaller side over the larger one
+    - `ratio`: aspect ratio $b$, the smaller side over the larger one
 
-    **Returns** $1 - \sqrt b$ and $1 + \sqrt b$, in units of the noise's standard deviation times the root of the larger
-    side.
+    **Returns** $1 - \sqrt b$ and $1 + \sqrt b$, in units of the standard deviation of the noise times the square root
+    of the larger dimension.
 
     **Example:**
 
@@ -54,18 +54,18 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
 
 
 def bulk_cdf(values: object, ratio: float) -> np.ndarray:
-    r"""Return the fraction of the singular values of noise below each of `values`, in the units of `bulk_edges`.
+    r"""Return the fraction of the singular values of noise that are below given values: their distribution function.
 
-    The inverse is `bulk_quantile`.
+    For the inverse, use `bulk_quantile`.
 
     With $s^2 = 1 + b + 2\sqrt b \cos\varphi$ the density is $\frac{2}{\pi} \sin^2\varphi / s^2\, d\varphi$.
 
     **Arguments:**
 
     - `values`: singular values in the units of `bulk_edges`, any shape
-    - `ratio`: $b$, the smaller side over the larger one
+    - `ratio`: aspect ratio $b$, the smaller side over the larger one
 
-    **Returns** the shares, shaped like `values`.
+    **Returns** the fractions, with the shape of `values`.
 
     **Example:**
 
@@ -91,7 +91,7 @@ def bulk_quantile(share: float, ratio: float) -> float:
     **Arguments:**
 
     - `share`: fraction of the singular values, between 0 and 1
-    - `ratio`: $b$, the smaller side over the larger one
+    - `ratio`: aspect ratio $b$, the smaller side over the larger one
 
     **Returns** the singular value, in the units of `bulk_edges`.
 

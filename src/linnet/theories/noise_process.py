@@ -1,4 +1,4 @@
-"""Exact results on training driven by noise alone: moments, growth of scales, Lyapunov exponents, the commutator."""
+"""Exact results on training driven by noise alone: moments, growth rates, Lyapunov exponents, the commutator."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ def second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Return the exact mean squared norms of both layers under the noise process (4.1).
+    r"""Return the exact mean squared norms of both layers over time, in training driven by noise alone.
 
-    The mean is dominated by rare paths; `lyapunov_exponents` describe typical ones.
+    Rare paths dominate these means. For typical paths, use `lyapunov_exponents`. The process is (4.1) of Varre et al.:
 
     $$ dW_1 = \delta\, W_2^\top dB, \quad dW_2 = \delta\, dB\, W_1^\top: \qquad
        \frac{d}{dt} E|W_1|^2 = \delta^2 d\, E|W_2|^2, \quad \frac{d}{dt} E|W_2|^2 = \delta^2 k\, E|W_1|^2 $$
 
-    so both grow like $e^{\sqrt{dk}\,\delta^2 t}$. It holds for the whole layers and neuron by neuron.
+    so both grow as $e^{\sqrt{dk}\,\delta^2 t}$. The equations hold for complete layers and for each neuron.
 
     **Arguments:**
 
-    - `first_square`: $|W_1(0)|^2$, or that of one neuron
-    - `second_square`: $|W_2(0)|^2$
-    - `times`: canonical, (time,)
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `noise_std`: $\delta$
+    - `first_square`: squared norm $|W_1(0)|^2$ of the first layer, or of one neuron's incoming weights
+    - `second_square`: squared norm $|W_2(0)|^2$ of the second layer, or of one neuron's outgoing weights
+    - `times`: times (learning rate times number of steps), (time,)
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `noise_std`: standard deviation $\delta$ of the noise
 
     **Returns** $(E|W_1|^2, E|W_2|^2)$, each (time,).
 
-    **Valid when** the noise has identity covariance and there is no drift. Sampling it is another matter: the mean is
-    carried by ever rarer paths, see `linnet.trainers.noise_sde`.
+    **Valid when** the noise has identity covariance and there is no drift. A sampled mean (`linnet.trainers.noise_sde`)
+    needs more and more paths as time goes on, because rarer and rarer paths dominate it.
 
-    **Reference:** Varre et al. 2023, Proposition 4.1(a); one output there.
+    **Reference:** Varre et al. 2023, Proposition 4.1(a), for one output.
 
     **Example:**
 
@@ -58,10 +58,8 @@ def second_moments(
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u0, v0 = non_negative("first_square", first_square), non_negative("second_square", second_square)
     clock = math.sqrt(d * k) * non_negative("noise_std", noise_std) ** 2 * times_array("times", times)
-    with np.errstate(over="ignore", invalid="ignore"):
-        u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
-        v = v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
-    return _refuse_overflow("times", u, v)
+    u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
+    return u, v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
 
 
 @representable
@@ -74,24 +72,24 @@ def euler_second_moments(
     out_dim: int = 1,
     noise_std: float = 1.0,
 ) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
-    r"""Return the exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
+    r"""Return the exact mean squared norms of both layers after each step of the Euler-Maruyama scheme.
 
-    The continuous process has `second_moments`.
+    Use it to separate the error of the time step from the sampling error of `trainers.noise_sde`. The continuous
+    process follows `second_moments`.
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
 
     **Arguments:**
 
-    - `first_square`: $|W_1(0)|^2$, or that of one neuron
-    - `second_square`: $|W_2(0)|^2$
-    - `steps`: the step sizes $h$, (step,)
-    - `in_dim`: $d$
-    - `out_dim`: $k$
-    - `noise_std`: $\delta$
+    - `first_square`: squared norm $|W_1(0)|^2$ of the first layer, or of one neuron's incoming weights
+    - `second_square`: squared norm $|W_2(0)|^2$ of the second layer, or of one neuron's outgoing weights
+    - `steps`: step sizes $h$, (step,)
+    - `in_dim`: number of inputs $d$
+    - `out_dim`: number of outputs $k$
+    - `noise_std`: standard deviation $\delta$ of the noise
 
-    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the initialization first.
-
-    Its distance from `second_moments` is the weak error of the scheme, of order $h$.
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, at the initialization and after each step, (step + 1,). The difference from
+    `second_moments` is the weak error of the scheme, of order $h$.
 
     **Example:**
 
@@ -110,41 +108,41 @@ def euler_second_moments(
         raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            u.append(u_now + h * scale * d * v_now)
-            v.append(v_now + h * scale * k * u_now)
-    return _refuse_overflow("steps", np.array(u), np.array(v))
+        u.append(u_now + h * scale * d * v_now)
+        v.append(v_now + h * scale * k * u_now)
+    return np.array(u), np.array(v)
 
 
 @representable
 def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
     r"""Return the sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
 
-    For white noise, `lyapunov_exponents` has each of them.
+    It needs the mean of $q_k$, for example from a simulation. For white noise, `lyapunov_exponents` returns each
+    exponent.
 
     $$ \lambda_1 + \dots + \lambda_k = \frac{d - 1 - k}{2}\, E[q_k], \qquad q_k = a^\top (U^\top U)^{-1} a, \quad
        U = D^{-1} (w_1, \dots, w_k) $$
 
     **Why.** Noise of shape D moves the incoming and outgoing weights of neuron i by $dw_i = a_i D\,dB$ and
-    $da_i = w_i \cdot D\,dB$. In $u_i = D^{-1} w_i$ the first is $du_i = a_i\,dB$ whatever D is, and Ito's formula for
-    $G = U^\top U$ sees D no more: $d\ln\det G = (d - 1 - k)\,q_k\,dt + 2\sqrt{q_k}\,db$. As D is fixed, volumes of
-    u and of w grow at one rate.
+    $da_i = w_i \cdot D\,dB$. For $u_i = D^{-1} w_i$ the first equation is $du_i = a_i\,dB$, without D. So Ito's formula
+    for $G = U^\top U$ does not contain D either: $d\ln\det G = (d - 1 - k)\,q_k\,dt + 2\sqrt{q_k}\,db$. Because D is
+    constant, volumes spanned by u and by w grow at the same rate.
 
-    **What follows** for every invertible D, as $E[q_k] > 0$: lengths grow from d = 3 on, so that mean powers
-    diverge; the d - 1 largest exponents add up to zero; for d = 2 typical lengths neither grow nor shrink; the last
-    exponent is negative.
+    **Consequences** for every invertible D, because $E[q_k] > 0$. For d = 3 and more, lengths grow, so mean powers
+    diverge. For d = 2, typical lengths neither grow nor shrink. The d - 1 largest exponents add up to zero, and the
+    last exponent is negative.
 
     **Arguments:**
 
-    - `clock`: $E[q_k]$, the mean of $q_k$ over time
-    - `in_dim`: $d$
-    - `columns`: $k$, at most $d$
+    - `clock`: mean $E[q_k]$, the mean of $q_k$ over time
+    - `in_dim`: number of inputs $d$
+    - `columns`: number $k$ of exponents in the sum, at most $d$
 
     **Returns** the sum.
 
-    **Valid when** there is one output and no drift. For D = 1 the mean of $q_k$ is known: `lyapunov_exponents`.
+    **Valid when** there is one output and no drift.
 
-    **Reference:** own result, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D. Its proof of
     Proposition 4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
 
     **Example:**
@@ -161,18 +159,19 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
 @representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
-    r"""Return the rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim
-    \lambda_k t$.
+    r"""Return the rates $\lambda_k$ at which the singular values of the first layer grow in training driven by noise
+    alone.
 
-    Noise of another shape has only a known sum, `exponent_sum`.
+    They describe typical paths, $\ln\sigma_k(W_1) \sim \lambda_k t$. For means over paths, use `second_moments`. For
+    noise whose covariance is not the identity, only sums are known (`exponent_sum`).
 
     $$ \lambda_1 + \dots + \lambda_k = \delta^2\, \frac{d - 1 - k}{2}\, E_k[q], \qquad
        E_k[q] = \frac{\int \frac{z}{1+z}\, p_k(z)\, dz}{\int p_k(z)\, dz}, \quad
        p_k(z) = z^{k/2 - 1} (1 + z)^{(d-k-1)/2}\, e^{-(d-1) z/2} $$
 
     **Why.** The incoming weights $w_1, \dots, w_k \in R^d$ of k neurons and their outgoing weights $a \in R^k$ follow
-    $dw_i = a_i\,dB$, $da_i = w_i \cdot dB$. With $G = W^\top W$ and $q = a^\top G^{-1} a$, Ito's formula gives one
-    Brownian motion b for both
+    $dw_i = a_i\,dB$, $da_i = w_i \cdot dB$. Let $G = W^\top W$ and $q = a^\top G^{-1} a$. By Ito's formula, both are
+    driven by the same Brownian motion b,
 
     $$ d\ln\det G = (d - 1 - k)\,q\,dt + 2\sqrt q\,db, \qquad
        dq = [k - 2(k+1)q + (3 + k - d)q^2]\,dt + 2\sqrt q\,(1 - q)\,db, $$
@@ -182,21 +181,21 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
 
     **Arguments:**
 
-    - `in_dim`: $d$
-    - `noise_std`: $\delta$
+    - `in_dim`: number of inputs $d$
+    - `noise_std`: standard deviation $\delta$ of the noise
 
-    **Returns** the $d$ exponents of $W_1$ from the largest on, for a network with $d$ hidden units or more,
-    (mode,); the outgoing weights grow at the first.
+    **Returns** the $d$ exponents of $W_1$, largest first, for a network with $d$ hidden units or more, (mode,). The
+    outgoing weights grow at the first rate.
 
-    **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is
-    negative up to d = 5 and positive from d = 6 on. Areas, and with them the commutators $[z_i, a]$, grow at
-    $\lambda_1 + \lambda_2$: they shrink for d = 2 and grow from d = 4 on. Angles fall at $\lambda_1 - \lambda_2 > 0$ in
-    every dimension.
+    **Consequences.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive for d = 3 and more. $\lambda_2$
+    is negative up to d = 5 and positive for d = 6 and more. Areas, and therefore the commutators $[z_i, a]$, grow at
+    the rate $\lambda_1 + \lambda_2$: they shrink for d = 2 and grow for d = 4 and more. Angles shrink at the rate
+    $\lambda_1 - \lambda_2 > 0$ in every dimension.
 
     **Valid when** the noise has identity covariance, there is one output and no drift. For d = 1, $q \to 1$.
 
-    **Reference:** own result, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without
-    a horizon.
+    **Reference:** own result, for the process (4.1) of Varre et al. 2023. It decides Proposition 4.1(b) and (c) for all
+    times.
 
     **Example:**
 
@@ -225,32 +224,32 @@ def _mean_square_cosine(d: int, k: int) -> float:
 
 @representable
 def commutator_mean_limit(determinant: float = 1.0) -> float:
-    r"""Return the limit of the mean commutator $E|[w_i, a]|$ for two inputs and one output under noise alone, which is
-    not zero.
+    r"""Return the limit of the mean commutator of two inputs and one output in training driven by noise alone.
 
-    Simulate paths with `trainers.noise_sde` to compare.
+    The limit is not zero. To compare it with simulated paths, use `trainers.noise_sde`. The limit of $E|[w_i, a]|$ is
 
     $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}\, |\det W_1(0)|, \qquad
        P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$
 
-    $|[w_i, a]|$ is the area spanned by row i of the input weights and the output weights.
+    where $|[w_i, a]|$ is the area spanned by row i of the input weights and the output weights.
 
-    **Why.** The areas $e = ([w_1, a], [w_2, a])$ and $c = [w_1, w_2] = \det W_1$ follow a closed equation: with
-    $r = |e|$ one Brownian motion drives both, $dc = r\,db$, $dr = (c^2/2r - r)\,dt + c\,db$. So c is a martingale, and
-    $x = |c|/r$ never falls below 1 once above it. Weighted by c, x has the stationary density of
-    $x = \sqrt{1 + z^2}/z$ with $z \sqrt{1+z^2}\, e^{-z^2/2}$ on z > 0, hence
-    $E\,r \to |c_0| \int z^2 e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$; the direction of e becomes uniform.
+    **Why.** The areas $e = ([w_1, a], [w_2, a])$ and $c = [w_1, w_2] = \det W_1$ follow a closed equation. With
+    $r = |e|$ the same Brownian motion drives both, $dc = r\,db$, $dr = (c^2/2r - r)\,dt + c\,db$. So c is a martingale,
+    and $x = |c|/r$ stays above 1 once it is above. Weighted by c, x is distributed in the stationary state as $\sqrt{1
+    + z^2}/z$, where z > 0 has a density proportional to $z \sqrt{1+z^2}\, e^{-z^2/2}$. Hence $E\,r \to |c_0| \int z^2
+    e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$. The direction of e becomes uniform.
 
     **Arguments:**
 
-    - `determinant`: $\det W_1(0)$
+    - `determinant`: determinant $\det W_1(0)$
 
     **Returns** the limit, in the units of the determinant.
 
-    **Valid when** d = 2 and the areas with a are at first no larger than the determinant ($r \le |c|$), as from a = 0.
+    **Valid when** d = 2 and the initial areas are at most the determinant ($r \le |c|$), for example if a = 0
+    initially.
 
-    **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
-    formula).
+    **Reference:** own result. It contradicts Varre et al. 2023, Proposition 4.1(c), whose proof omits the local time at
+    zero (Tanaka's formula).
 
     **Example:**
 
@@ -261,13 +260,3 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
     determinant = number("determinant", determinant)
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))
     return abs(determinant) * 2 / math.pi * math.exp(-0.5) / tail
-
-
-def _refuse_overflow(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean squares, refused where they overflow."""
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise ValueError(
-            f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower "
-            "`noise_std`."
-        )
-    return first, second

@@ -31,40 +31,40 @@ def risk(
     noise_variance: ArrayLike = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> float | Float[np.ndarray, " output"]:
-    r"""Return the excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the
-    proportional limit.
+    r"""Return the excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples.
 
-    If the spectrum is unknown, `estimate` computes it from samples.
+    Use it to predict learning curves without fitting. It holds in the limit of many inputs and samples. If the spectrum
+    of the inputs is unknown, `estimate` computes it from samples.
 
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
        \kappa' = \frac{d\kappa}{d\lambda} = \frac{1}{1 - \frac1n\sum_i l_i^2/(\kappa + l_i)^2} $$
 
-    The effective ridge $\kappa$ is the ridge that would shrink as much if the covariance were known:
-    $1 = \lambda/\kappa + \sum_i l_i/(\kappa + l_i)/n$. The test error of noisy labels is this plus $s^2$.
+    The effective ridge $\kappa$ is the ridge that would shrink as much if the covariance were known: $1 =
+    \lambda/\kappa + \sum_i l_i/(\kappa + l_i)/n$. On noisy labels, the mean squared test error is this risk plus $s^2$.
 
     **Arguments:**
 
-    - `eigenvalues`: the different $l_i \ge 0$ of the inputs' covariance, (mode,)
-    - `overlaps`: the target's squared projections $(\beta\cdot u_i)^2$, summed over equal eigenvalues, (mode,) or
+    - `eigenvalues`: distinct eigenvalues $l_i \ge 0$ of the inputs' covariance, (mode,)
+    - `overlaps`: squared projections $(\beta\cdot u_i)^2$ of the target, summed over equal eigenvalues, (mode,) or
       (output, mode)
-    - `samples`: $n$
-    - `ridge`: the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
-    - `noise_variance`: the variance $s^2$ of the labels' noise, one for all outputs or (output,)
+    - `samples`: number of samples $n$
+    - `ridge`: penalty $\lambda$ in $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
+    - `noise_variance`: variance $s^2$ of the noise on the labels, one for all outputs or (output,)
     - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default. A million equal eigenvalues cost as much
       as one
 
-    **Returns** a number, or one for each output. `estimate` reads the arguments off data.
+    **Returns** a number, or one for each output.
 
-    **Valid when** n and the rank r (the number of non-zero eigenvalues) are large; the gap is O(1/r), large near n =
-    r. At n = r without ridge the risk is infinite with noise; without noise the formula is 0 times infinity there,
-    and refused.
+    **Valid when** n and the rank r (the number of non-zero eigenvalues) are large. The error is O(1/r), and large near
+    n = r. At n = r without a penalty, the risk is infinite if labels are noisy. Without noise the formula is undefined
+    there, and the function raises `ValueError`.
 
-    **Reference:** Watanabe et al., (23)-(24), with label noise; Hastie et al. 2022.
+    **Reference:** Watanabe et al., (23)-(24), extended to label noise; Hastie et al. 2022.
 
     **Example:**
 
         >>> from linnet.theories.ridge import risk
-        >>> round(risk([1.0], [1.0], 50, multiplicities=[100]), 3)  # half the samples of the dimension: half the error
+        >>> round(risk([1.0], [1.0], 50, multiplicities=[100]), 3)  # half as many samples as inputs: half the error
         0.5
         >>> round(risk([1.0], [1.0], 50, ridge=0.1, noise_variance=0.25, multiplicities=[100]), 3)
         0.687
@@ -105,12 +105,12 @@ def risk(
 
 @dataclass(frozen=True)
 class RidgeSpectrum:
-    """Description of data for `risk`: spectrum, overlaps and noise.
+    """Result of `estimate`: the spectrum, overlaps and noise of a data set, as `risk` needs them.
 
     **Attributes:**
 
     - `eigenvalues`: eigenvalues of the inputs' covariance, (mode,)
-    - `overlaps`: the target's squared projections, (output, mode)
+    - `overlaps`: squared projections of the target on the eigenvectors, (output, mode)
     - `noise_variance`: variance of the noise on the labels, (output,)
 
     **Example:**
@@ -136,20 +136,21 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> RidgeSpectrum:
     $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
        (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
 
-    with the least-squares $\hat\beta$ of centered data and n the number of samples less one. Negative overlaps are set
-    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays equal to the
-    estimate's.
+    where $\hat\beta$ is the least-squares solution of the centered data, r the rank of the inputs, and n the number of
+    samples minus one. Negative overlaps are set to zero. The others are then scaled so that the explained power
+    $\sum_i l_i (\beta\cdot u_i)^2$ does not change.
 
     **Arguments:**
 
-    - `X`: (sample, input)
-    - `Y`: (sample, output) or (sample,)
+    - `X`: inputs, (sample, input)
+    - `Y`: outputs, (sample, output) or (sample,)
 
-    **Returns** a `RidgeSpectrum`; `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts a test
-    error (without the noise itself).
+    **Returns** a `RidgeSpectrum` s. `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts the
+    excess risk on n samples, which does not include the noise of the test labels.
 
-    **Valid when** there are many more samples than inputs: the eigenvalues are the sample's own, not corrected for
-    their spread. Refused where there are not more samples than directions: then the noise cannot be seen.
+    **Valid when** there are many more samples than inputs, because the eigenvalues of the sample covariance are not
+    corrected for their spread. If the samples are not more than the rank of the inputs, the noise cannot be estimated,
+    and the function raises `ValueError`.
 
     **Example:**
 

@@ -31,13 +31,13 @@ LARGE_RATIO = 1e9  # of level and threshold, from which on the square of its inv
 
 @dataclass(frozen=True)
 class SpectralMinimum:
-    """The minimum test loss of spectral descent over all times.
+    """Result of `minimum`: the minimum test loss of spectral descent over all times.
 
     **Attributes:**
 
-    - `test_loss`: $|A - A^*|_F^2/2$ at its minimum
-    - `time`: the canonical time of the minimum
-    - `level`: the level at which the target is clipped then
+    - `test_loss`: test loss $|A - A^*|_F^2/2$ at its minimum
+    - `time`: time of the minimum (sum of the learning rates)
+    - `level`: level at which the singular values of the target are clipped at that time
     - `uncertainty`: uncertainty of `test_loss` as a fraction of it; infinite if there is no formula, and then all
       numbers are NaN
 
@@ -60,21 +60,21 @@ class SpectralMinimum:
 
 @representable
 def level(threshold: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-    r"""Return the common level of all modes that have not reached their targets, over time.
+    r"""Return the strength, over time, that all modes share under spectral descent until they reach their targets.
 
-    If the layers have different shapes or rates, use `unequal_levels`.
+    If the layers have different shapes or learning rates, use `unequal_levels`.
 
     $$ \dot s = 2 (s^2 + g^2)^{1/4},\quad s(0) = 0: \qquad
        t = \frac{s}{2\sqrt g}\,{}_2F_1\!\left(\tfrac14, \tfrac12; \tfrac32; -\frac{s^2}{g^2}\right) $$
 
     **Arguments:**
 
-    - `threshold`: $g = \sigma^2 w \ge 0$; at $g = 0$ the level is $t^2$
-    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$; at $g = 0$ the level is $t^2$
+    - `times`: times (sums of the learning rates), strictly increasing, (time,); the last may be infinite
 
-    **Returns** $s(t)$, (time,), to 1e-13.
+    **Returns** $s(t)$, (time,), accurate to 1e-13.
 
-    **Valid when** `mode_values` is.
+    **Valid when** `mode_values` is valid.
 
     **Example:**
 
@@ -105,21 +105,24 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
 
     $$ s_i(t) = \min(S_i, s(t)) $$
 
-    with the same `level` $s(t)$ for all modes: under gradient flow strong modes are learned first, here all grow at one
-    speed, and the weak ones arrive first.
+    with the same `level` $s(t)$ for all modes. Under gradient flow strong modes are learned first. Under spectral
+    descent all modes grow at the same speed, so weak modes reach their targets first.
 
     **Arguments:**
 
     - `target_values`: singular values $S \ge 0$ of the target, (mode,)
-    - `threshold`: $g = \sigma^2 w \ge 0$, which sets the time scale and nothing else
-    - `times`: canonical (sums of learning rates), strictly increasing; the last may be infinite. (time,)
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$, which affects only the time scale
+    - `times`: times (sums of the learning rates), strictly increasing; the last may be infinite. (time,)
 
     **Returns** $s_i(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, steps are small, and both Gram matrices of the initialization are close to $g I$
-    with a negligible product: wide Gaussian layers with $g$ small compared with the target. It holds for
-    `trainers.updates.SpectralDescent`. Muon follows with the delay of its momentum, at singular values of Newton and
-    Schulz that are not all 1. Finite steps make a mode oscillate within a step of its target.
+    **Valid when** inputs are whitened, steps are small, and the layers are wide and Gaussian with $g$ small compared
+    with the target. Then both Gram matrices of the initialization are close to $g I$, and the initial product is
+    negligible.
+
+    It describes `trainers.updates.SpectralDescent`. `Muon` differs in two ways: its momentum delays learning, and its
+    Newton-Schulz iteration makes singular values that are not all 1. With finite steps, a mode oscillates around its
+    target by at most a step.
 
     **Example:**
 
@@ -134,27 +137,27 @@ def mode_values(target_values: ArrayLike, threshold: float, times: ArrayLike) ->
 def unequal_levels(
     first: ArrayLike, second: ArrayLike, rates: tuple[float, float], times: ArrayLike, *, initial: ArrayLike = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Return the level of each mode if layers differ in size, or step at different rates, as Muon's do by their
-    shapes.
+    r"""Return the level of each mode over time if the layers differ in size or learning rate.
 
-    For equal layers, `level` has a closed form.
+    Muon has such learning rates, because they depend on the shape of a layer. For equal layers, `level` has a closed
+    form.
 
     $$ \dot s = \sqrt{\kappa^2 + 4 c_1 c_2 \sqrt{a^2 b^2 - s_0^2 + s^2}}, \qquad \kappa = c_2 a - c_1 b $$
 
-    follows from what is conserved along $\dot W_l = c_l\,\mathrm{polar}(G_l)$: $c_2 |p| - c_1 |q|$ and
-    $|p|^2 |q|^2 - s^2$, with $p = W_1 v$, $q = W_2^\top u$ and $s = p \cdot q$. At $a = b = \sqrt g$ and equal rates
-    it is `level`.
+    This equation follows from two quantities that $\dot W_l = c_l\,\mathrm{polar}(G_l)$ conserves: $c_2 |p| - c_1 |q|$
+    and $|p|^2 |q|^2 - s^2$, where $p = W_1 v$, $q = W_2^\top u$ and $s = p \cdot q$. For $a = b = \sqrt g$ and equal
+    rates, the result is `level`.
 
     **Arguments:**
 
-    - `first`, `second`: $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at initialization, (mode,)
-    - `rates`: $c_1$ and $c_2$, the factors of the layers' steps
-    - `times`: canonical (sums of learning rates), increasing, (time,)
-    - `initial`: $s_0$, at most $a b$, one number or one for each mode
+    - `first`, `second`: norms $a = |W_1 v_i|$ and $b = |W_2^\top u_i|$ at initialization, (mode,)
+    - `rates`: learning rates $c_1$ and $c_2$ of the layers, in units of the common one
+    - `times`: times (sums of the learning rates), increasing, (time,)
+    - `initial`: initial strength $s_0$, at most $a b$, one number or one for each mode
 
     **Returns** the level of each mode, (time, mode): its strength until it reaches its target.
 
-    **Valid when** `mode_values` is, without its condition that both Gram matrices are equal.
+    **Valid when** `mode_values` is valid, except that the Gram matrices of the layers may differ.
 
     **Reference:** own result.
 
@@ -191,11 +194,11 @@ def unequal_levels(
 
 @representable
 def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time output input"]:
-    r"""Return the product over time under spectral descent, which clips the target's singular values.
+    r"""Return the product over time under spectral descent, which clips the singular values of the target.
 
     $$ A(t) = U \min(S, s(t)) V^\top $$
 
-    If you need singular values only, `mode_values` is enough.
+    If you need only singular values, use `mode_values`.
 
     **Arguments:**
 
@@ -203,7 +206,9 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
     - `threshold`: threshold $g = \sigma^2 w \ge 0$
     - `times`: canonical times (sums of learning rates), strictly increasing, (time,); the last may be infinite
 
-    **Returns** $A(t)$, (time, output, input). **Valid when** `mode_values` is.
+    **Returns** $A(t)$, (time, output, input).
+
+    **Valid when** `mode_values` is valid.
 
     **Example:**
 
@@ -217,7 +222,7 @@ def product(target: ArrayLike | Problem, threshold: float, times: ArrayLike) -> 
 
 @partly_representable
 def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | None = None) -> SpectralMinimum:
-    r"""Return the minimum test loss of spectral descent over all times, and when it is reached.
+    r"""Return the minimum test loss of spectral descent over all times, with its time, without training.
 
     `ln.phase_diagram(..., update=SpectralDescent())` computes the same minimum for a plane of networks.
 
@@ -226,13 +231,13 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
     **Arguments:**
 
     - `problem`: learning problem with whitened inputs and a `truth`, or its `TaskSpectrum`
-    - `threshold`: $g = \sigma^2 w \ge 0$
-    - `width`: number of hidden units $w$, infinitely many by default; below the smaller of inputs and outputs there is
-      no formula, because the network cannot hold all modes
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$
+    - `width`: number of hidden units $w$, infinite by default; there is no formula if it is smaller than both the
+      number of inputs and the number of outputs, because the network cannot hold all modes
 
-    **Returns** a `SpectralMinimum`. Its `uncertainty` is 0.5% and the norm of the initial product over that of the
-    error, but not more than the rise from the minimum to the end. If the initial product is larger than the error, it
-    is the square of their ratio.
+    **Returns** a `SpectralMinimum`. Its `uncertainty` combines 0.5% with the norm of the initial product over the norm
+    of the error, but is not more than the rise from the minimum to the end. If the initial product is larger than the
+    error, the second part is the square of their ratio.
 
     **Example:**
 
@@ -240,7 +245,7 @@ def minimum(problem: Problem | TaskSpectrum, threshold: float, *, width: int | N
         >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
         >>> wide = ln.theories.spectral_descent.minimum(task, 0.01, width=1000)
         >>> descent = ln.theories.lazy_active.predicted_diagram(task, [1e-5], [1000])
-        >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # descent selects, and denoises
+        >>> round(wide.test_loss), round(float(descent.min_test_loss[0, 0]))  # gradient descent denoises better
         (1136, 165)
     """
     g = non_negative("threshold", threshold)
@@ -279,16 +284,16 @@ def _candidate_levels(values: np.ndarray, overlaps: np.ndarray, counted: np.ndar
 
 
 def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*levels"]:
-    r"""Return the canonical times at which the `level` has risen to some values: the formula of its docstring.
+    r"""Return the times at which modes of given strengths are learned under spectral descent.
 
-    It is the inverse of `level`.
+    It is the inverse of `level`, by the formula given there. A mode of strength S is learned at `time_of_level(S, g)`.
 
     **Arguments:**
 
-    - `levels`: values of the level, zero or above, of any shape
-    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `levels`: strengths, zero or above, of any shape
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$
 
-    **Returns** the times, of the same shape: a mode of strength S arrives at `time_of_level(S, g)`.
+    **Returns** the times (sums of the learning rates), with the shape of `levels`.
 
     **Example:**
 

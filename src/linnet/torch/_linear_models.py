@@ -87,9 +87,8 @@ def _refuse_tied(model: nn.Module, trained: dict[int, str]) -> None:
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and "weight" not in module._parameters:
             raise ValueError(
-                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is "
-                f"computed from "
-                "other parameters (weight_norm, spectral_norm, orthogonal, prune)."
+                f"`model` must train its weights themselves: the weight of {_module_label(name, module)} is computed "
+                "from other parameters (weight_norm, spectral_norm, orthogonal, prune)."
             )
 
 
@@ -185,7 +184,7 @@ def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: t
         )
     if second.bias is not None and second_bias is None:
         fixed = fixed + second.bias.detach()
-    return LinearModel(_array(z), _array(fixed), first.weight, second.weight, first_bias, second_bias, 1.0)
+    return LinearModel(_float64(z), _float64(fixed), first.weight, second.weight, first_bias, second_bias, 1.0)
 
 
 def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: torch.Tensor) -> LinearModel:
@@ -210,7 +209,7 @@ def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str]
     scale = float(module.scaling[adapter])
     with torch.no_grad():
         fixed = _flat(leaving) - scale * _flat(z) @ first.T @ second.T
-    return LinearModel(_array(z), _array(fixed), first, second, None, None, scale)
+    return LinearModel(_float64(z), _float64(fixed), first, second, None, None, scale)
 
 
 def _check_unchanged(
@@ -239,6 +238,6 @@ def _flat(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.reshape(-1, tensor.shape[-1])
 
 
-def _array(tensor: torch.Tensor) -> np.ndarray:
+def _float64(tensor: torch.Tensor) -> np.ndarray:
     """Return a tensor as a float64 matrix."""
     return _flat(tensor).detach().double().cpu().numpy()

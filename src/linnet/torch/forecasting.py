@@ -39,14 +39,17 @@ class ModelForecast:
 
     - `run`: the run in linnet's coordinates
     - `loss`: training loss at every step from 0 on, (step,)
-    - `validation_loss`: the same on held-out samples, (step,); None without any
+    - `validation_loss`: loss on held-out samples, (step,); None without held-out samples
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
-    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
-      (step, mode)
+    - `shares`: fraction of each mode that is learned, from 0 at initialization to 1, (step, mode)
 
-    On demand: `steps`; `best_step`, where the held-out loss is smallest; `half_steps`, at which half of a mode is
-    learned, NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
-    proportion: the largest that does not diverge.
+    Computed on demand:
+
+    - `steps`: numbers of the steps, (step,)
+    - `best_step`: step with the smallest held-out loss
+    - `half_steps`: step at which each mode is half learned, (mode,); NaN if this run does not get there
+    - `largest_stable_rate`: largest learning rate of the first layer that does not diverge, with the other rates in
+      proportion
 
     **Example:**
 

@@ -110,7 +110,7 @@ def residual_integral(
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
     - `times`: increasing; the last one decides whether $S$ stays small
-    - `rtol`, `atol`: the tolerances of the explicit solver
+    - `rtol`, `atol`: tolerances of the explicit solver
     """
     if target.size > MAX_ENTRIES:
         return None

@@ -51,7 +51,8 @@ from linnet.trajectories.trajectory import Trajectory
 
 KEEP_CHOICES = ("weights", "products", "losses")
 DIVERGED_CODE = 1  # codes above it are the stopping rule's own
-SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved
+SAVES_PER_CALL = 64  # states that one compiled call returns, where many are saved ...
+BYTES_PER_CALL = 2**24  # ... unless their layers take more: memory that is taken and given back each time is slow
 PAUSE_OPERATIONS = 1e9  # operations between two looks at a run, some 20 milliseconds: a look takes a third of a step
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 RunToEach = Callable[..., tuple[State, Array, Arrays]]  # `_run_to_each`, compiled in one of three ways
@@ -256,47 +257,38 @@ def _run_and_save(
         run_to_each = _run_to_each_drawing if "key" in params else _run_to_each_quick
     operations = operations_per_step(layers_of(params))
     most, least = steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
-    done, untils = 0, np.zeros(1, dtype=np.int64)
-    for untils, keep in _chunks_of_steps(wanted, most, least):
+    last, done = int(wanted[-1]), 0
+    layer_bytes = sum(layer.size * layer.dtype.itemsize for layer in layers_of(params))
+    together = next(size for size in (SAVES_PER_CALL, 32, 16, 8) if size * layer_bytes <= BYTES_PER_CALL or size == 8)
+    for untils, keep in _chunks_of_steps(wanted, most, least, together):
         state, max_loss, reached = run_to_each(constants, state, jnp.asarray(untils), plan=plan)
         constants = replace(constants, max_loss=max_loss)
         count = int(keep.sum())
         if count:
             parts.append({name: np.asarray(value)[:count] for name, value in reached.items()})
-        advance(int(untils[-1]) - done)
-        done = int(untils[-1])
+        advance(min(int(untils[-1]), last) - done)
+        done = min(int(untils[-1]), last)
         if np.all(np.asarray(state.code)):  # everything has stopped: the rest would repeat the last state
             if not count:
                 parts.append({name: np.asarray(value)[-1:] for name, value in reached.items()})
             break
-    codes = _codes_at_end(run_to_each, constants, state, untils, plan=plan)
-    return np.asarray(state.step), codes, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    taken, codes = np.minimum(np.asarray(state.step), last), np.asarray(state.code)
+    return taken, codes, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _codes_at_end(
-    run_to_each: RunToEach, constants: RunConstants, state: State, untils: np.ndarray, *, plan: Plan
-) -> np.ndarray:
-    """Return the codes of all runs once their last states are judged, as all others were before their next step.
-
-    So that nothing more is compiled, the program of the run does it: asked for one step more, it judges the state
-    first, and where that step leads is dropped. `untils` are those of its last call: it is compiled for their number.
-    """
-    one_more = np.full_like(untils, untils[-1] + 1)
-    judged, _, _ = run_to_each(constants, state, jnp.asarray(one_more), plan=plan)
-    return np.asarray(judged.code)
-
-
-def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _chunks_of_steps(
+    wanted: np.ndarray, most: int, least: int = 1, together: int = SAVES_PER_CALL
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
     `wanted` are the steps to save, from 0 to the last (`Saving.steps`); kept ones come first in their chunk.
-    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
-    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
-    apart.
+    Many saves go in chunks of one length, `together` (one compilation). Between saves that are few or far apart there
+    are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps apart. At the end one step
+    more is asked for, which is not kept: so the last state is judged too, as all others are before their next step.
     """
-    if len(wanted) > SAVES_PER_CALL:
-        missing = -len(wanted) % SAVES_PER_CALL
-        padded = np.concatenate([wanted, np.full(missing, wanted[-1])]).reshape(-1, SAVES_PER_CALL)
+    beyond = int(wanted[-1]) + 1
+    if len(wanted) > together:
+        padded = np.append(wanted, np.full(together - len(wanted) % together, beyond)).reshape(-1, together)
         if np.diff(padded[:, -1], prepend=0).max() <= most:
             yield from zip(padded, (np.arange(padded.size) < len(wanted)).reshape(padded.shape), strict=True)
             return
@@ -307,6 +299,7 @@ def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[
             yield np.array([stop]), np.array([False])
         yield np.array([save]), np.array([True])
         done = save
+    yield np.array([beyond]), np.array([False])
 
 
 def _state_bytes(params: Params, keep: str) -> int:

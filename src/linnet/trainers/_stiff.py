@@ -88,7 +88,7 @@ def solve_implicitly(
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis
     - `decay`: coefficient of weight decay
     - `times`: increasing, positive
-    - `rtol`, `atol`: the tolerances of the explicit solver
+    - `rtol`, `atol`: tolerances of the explicit solver
     - `max_steps`: maximum number of solver steps, never above `MAX_STEPS`
     """
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`_start`)

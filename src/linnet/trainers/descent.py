@@ -66,9 +66,9 @@ def gradient_descent(
       last step are always saved
     - `weight_decay`: coefficient $\lambda$
     - `momentum`: coefficient $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
-    - `update`: rule for one step: `"simultaneous"` moves both layers at once; `"sequential"` moves $W_1$ first and lets
-      $W_2$ see the new $W_1$ (with the residual of the old one); `Muon()`, `SpectralDescent()` or `NormalizedDescent()`
-      of `linnet.trainers.updates`, which have their momentum and decay; or a custom update
+    - `update`: rule for one step. `"simultaneous"` moves both layers at once. `"sequential"` moves $W_1$ first, and
+      then $W_2$ with the new $W_1$ and the old residual. Or an object of `linnet.trainers.updates`, such as `Muon()`,
+      with its own momentum and weight decay
     - `stop`: loss at which to stop early, or a rule of `trainers.stopping`
     - `dtype`: precision, `"float64"` (default) or `"float32"`
     - `reduce`: whether to train a small network with the same dynamics; full weights are computed when you ask for them

@@ -16,14 +16,14 @@ MAX_SCHEDULE_STEPS = 10**8  # the rate of every step is kept, 800 MB
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """A learning rate for each step.
+    """Learning rate that changes from step to step.
 
-    Trainers take it as `learning_rate`, and a function of the step without it. A number for each member of a batch is
-    something else: a plain array.
+    Pass it to a trainer as `learning_rate`; a function of the step may also be passed directly. For different learning
+    rates of the networks in a batch, pass a plain array instead.
 
     **Attributes:**
 
-    - `values`: an array over steps, (step,), or a function of the step, called once with all steps as an array
+    - `values`: learning rates, (step,), or a function of the step, which is called once with all steps as an array
 
     **Example:**
 
@@ -44,13 +44,13 @@ class Schedule:
         check_function_of_step("values", self.values)
 
     def over(self, steps: int) -> Float[np.ndarray, " step"]:
-        """The rates of the first steps.
+        """Learning rates of the first steps.
 
         **Arguments:**
 
         - `steps`: number of steps
 
-        **Returns** (step,).
+        **Returns** the learning rates, (step,).
 
         **Example:**
 

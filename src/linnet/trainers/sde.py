@@ -42,15 +42,13 @@ class Decreasing(NamedTuple):
 def decreasing(first: float) -> Decreasing:
     r"""Return a schedule of decreasing steps for `noise_sde`: the n-th step is the first one divided by $\sqrt n$.
 
-    Equal steps are the default of `noise_sde`.
-
-    It is only for `noise_sde`: learning rates that fall are a `Schedule`.
+    Without it, `noise_sde` takes equal steps. For decreasing learning rates of gradient descent, use a `Schedule`.
 
     **Arguments:**
 
-    - `first`: the first step
+    - `first`: size of the first step
 
-    **Returns** what `noise_sde` takes as `step`.
+    **Returns** a value for the argument `step` of `noise_sde`.
 
     **Example:**
 

@@ -83,16 +83,16 @@ class LossBelow:
 
 @dataclass(frozen=True)
 class Stalled:
-    """Stop when one step hardly changed the loss.
+    """Stop when one step hardly changes the loss.
 
-    From a small initialization the loss hardly changes at first. With `fallen` the rule waits until the loss is that
-    much below its first value, so that this plateau is not taken for the end.
+    From a small initialization the loss hardly changes at first. Set `fallen` so that the rule does not stop on this
+    initial plateau.
 
     **Attributes:**
 
-    - `relative`: the fraction of the loss below which a change counts as none
-    - `absolute`: the change that counts as none
-    - `fallen`: required decrease of the loss from its first value
+    - `relative`: change of the loss, as a fraction of it, below which the rule stops
+    - `absolute`: change of the loss below which the rule stops
+    - `fallen`: decrease of the loss from its first value before which the rule never stops
     - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
 
@@ -132,11 +132,11 @@ class Stalled:
 
 @dataclass(frozen=True)
 class TestLossRising:
-    """Stop when the test loss has risen for some steps running.
+    """Stop when the test loss has risen in several consecutive steps.
 
     **Attributes:**
 
-    - `patience`: number of steps to wait
+    - `patience`: number of consecutive steps in which the test loss must rise
     - `after`: step before which the rule never stops
     - `reasons`: reason that the status gives then
     - `needs_test`: whether the rule looks at the test loss
@@ -172,7 +172,7 @@ class TestLossRising:
 
 @dataclass(frozen=True)
 class FirstOf:
-    """Stop at the first of several rules; where two agree, the earlier one gives the reason. `first_of` makes it.
+    """Stops at the first of several rules; `first_of` makes it.
 
     **Attributes:**
 

@@ -21,21 +21,21 @@ NEVER = -1  # in place of the step at which a singular value came near the cutof
 class Update(Protocol):
     """Interface of an update for `gradient_descent(update=...)`: a frozen dataclass, written with jax.numpy.
 
-    It is compiled into the loop and applied to each member of a batch on its own. `equivariant` says whether it
-    commutes with rotations of inputs, outputs and hidden units, as descent with momentum does and Adam does not: only
-    then can a run be reduced. A layer by its name is `"first"` (hidden, input) or `"second"` (output, hidden), and
-    `"inner_2"` and so on between them. Layers of a reduced run are smaller than those of the network, with the same
-    singular values.
+    It is compiled into the training loop and applied to each network of a batch separately. `equivariant` is true if
+    the update commutes with rotations of inputs, outputs and hidden units. Descent with momentum does, Adam does not,
+    and only runs of equivariant updates can be reduced. The layers have names: `"first"` (hidden, input), `"second"`
+    (output, hidden), and `"inner_2"` and so on between them. Layers of a reduced run are smaller than those of the
+    network, with the same singular values.
 
-    Three more attributes may be left out:
+    Three more attributes are optional:
 
-    - `reads_weights`: False if a step depends on gradients and memory alone. True by default: then a run of two layers
-      keeps the whole first layer, inputs that the data never touch included, and a deeper one is not reduced.
-    - `with_shapes(shapes)`: returns the update for a network whose layers have these shapes, by name; for steps that
-      depend on the shape. What it adds must be left out of comparisons (`field(compare=False)`), and only `init` may
-      read it.
-    - `remaining(rate)`: the factor by which one step shrinks weights whose gradient is zero; for decoupled weight
-      decay, with `reads_weights = False`.
+    - `reads_weights`: whether a step depends on the weights and not only on gradients and memory, True by default. If
+      so, a run of two layers keeps the complete first layer, and a deeper network is not reduced.
+    - `with_shapes(shapes)`: method that returns the update for a network whose layers have these shapes, by name, for
+      steps that depend on the shape. Fields that it adds must not be compared (`field(compare=False)`), and only `init`
+      may read them.
+    - `remaining(rate)`: method that returns the factor by which one step shrinks weights whose gradient is zero, for
+      decoupled weight decay with `reads_weights = False`.
 
     **Example:**
 
@@ -60,10 +60,11 @@ class Update(Protocol):
 
     @property
     def equivariant(self) -> bool:
-        """Return whether it commutes with rotations of inputs, outputs and hidden units: then a run can be reduced."""
+        """Return whether the update commutes with rotations of inputs, outputs and hidden units, so that runs can be
+        reduced."""
 
     def init(self, layers: Mapping[str, Array]) -> Remembered:
-        """Return what the update remembers at initialization: any tree of arrays."""
+        """Return the memory of the update at initialization, such as a momentum: any tree of arrays."""
 
     def step(
         self,
@@ -73,7 +74,7 @@ class Update(Protocol):
         rates: Mapping[str, Array],
         index: Array,
     ) -> tuple[Mapping[str, Array], Remembered]:
-        """Return the moved layers, and what the update remembers after step `index`."""
+        """Return the layers and the memory of the update after step `index`."""
         ...
 
 
@@ -119,13 +120,14 @@ class _ByLayer:
 
 @dataclass(frozen=True)
 class NormalizedDescent(_ByLayer):
-    r"""Descent whose steps have one length: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, G_l/|G_l|_F$.
+    r"""Gradient descent with steps of constant length: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, G_l/|G_l|_F$.
 
-    Each layer's gradient $G_l$ is divided by its own Frobenius norm.
+    The gradient $G_l$ of each layer is divided by its Frobenius norm. Pass it as `update` of `gradient_descent`. To
+    normalize singular values separately, use `SpectralDescent`.
 
     **Arguments:**
 
-    - `weight_decay`: decoupled decay $\lambda$
+    - `weight_decay`: coefficient $\lambda$ of decoupled weight decay
 
     **Example:**
 
@@ -145,16 +147,20 @@ class NormalizedDescent(_ByLayer):
 
 @dataclass(frozen=True)
 class SpectralDescent(_ByLayer):
-    r"""Descent along the polar factor of each gradient: $W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, U_l V_l^T$.
+    r"""Steepest descent in the operator norm, which is Muon without momentum.
 
-    For the gradient $G_l = U_l S_l V_l^T$ all singular values are replaced by 1: the steepest descent in the operator
-    norm, and Muon without momentum. `theories.spectral_descent` predicts it. Singular values below `sqrt(eps)` of the
-    largest, 1.5e-8 in float64, count as zero. When one comes within a factor of 100 of that, the status of the run
-    holds the step (`run.status.uncertain_from`): from there on rounding may decide where the run goes.
+    Each step replaces all singular values of the gradient $G_l = U_l S_l V_l^T$ by 1:
+
+    $$ W_l \leftarrow (1 - \eta\lambda) W_l - \eta\, U_l V_l^T $$
+
+    Use it to compare with `theories.spectral_descent`, which predicts it without training. For the optimizer as in
+    practice, use `Muon`. Singular values below `sqrt(eps)` of the largest, 1.5e-8 in float64, count as zero. If a
+    singular value comes within a factor of 100 of that cutoff, `run.status.uncertain_from` holds the step, because
+    rounding errors may affect the run from there on.
 
     **Arguments:**
 
-    - `weight_decay`: decoupled decay $\lambda$
+    - `weight_decay`: coefficient $\lambda$ of decoupled weight decay
 
     **Example:**
 
@@ -189,12 +195,12 @@ class Muon(_ByLayer):
 
     **Arguments:**
 
-    - `momentum`: $\mu$
-    - `nesterov`: whether the step looks ahead as in the formula; if False it is NS($B_l$)
+    - `momentum`: momentum $\mu$
+    - `nesterov`: whether to use Nesterov's momentum as in the formula; if False the step is NS($B_l$)
     - `newton_schulz_steps`: number of iterations, whose results have singular values between about 0.7 and 1.2;
       None for the exact polar factor, with the cutoff of `SpectralDescent`
-    - `weight_decay`: decoupled decay $\lambda$ (PyTorch's default is 0.1)
-    - `scaling`: $c_l$ of a layer with r rows and c columns: `"original"` for $\sqrt{\max(1, r/c)}$,
+    - `weight_decay`: coefficient $\lambda$ of decoupled weight decay (PyTorch's default is 0.1)
+    - `scaling`: factor $c_l$ of a layer with r rows and c columns: `"original"` for $\sqrt{\max(1, r/c)}$,
       `"match_rms_adamw"` for $0.2\sqrt{\max(r, c)}$, None for 1
     - `eps`: smallest norm by which a gradient is divided before the iterations
 

@@ -58,7 +58,7 @@ class Saving:
 def every(interval: int) -> Saving:
     """Keep every `interval`-th step.
 
-    An integer as `save_every` means the same.
+    `save_every=10` is short for `save_every=every(10)`. For long runs, use `log_spaced`.
 
     **Arguments:**
 
@@ -99,7 +99,7 @@ def at(steps: Iterable[int]) -> Saving:
 
     **Arguments:**
 
-    - `steps`: whole numbers
+    - `steps`: numbers of the steps to keep, whole numbers
 
     **Returns** a `Saving`.
 
@@ -153,9 +153,9 @@ def log_spaced(number: int) -> Saving:
 
 
 def last() -> Saving:
-    """Keep the initialization and the end only.
+    """Keep only the initialization and the end of a run.
 
-    Choose it if only the end of a long run matters.
+    Use it to save memory if only the end of a long run matters.
 
     **Returns** a `Saving`.
 
@@ -174,13 +174,13 @@ def policy(save_every: Any) -> Saving:
 
 
 def with_new_names(data: xr.Dataset) -> xr.Dataset:
-    """The dataset with the names of this version, where it was written by linnet 0.3.
+    """Return a dataset that linnet 0.3 wrote, with the names of this version.
 
     **Arguments:**
 
     - `data`: dataset from a file; a dataset of this version is returned unchanged
 
-    **Returns** the dataset; nothing is renamed that would take the place of another variable.
+    **Returns** the dataset. A variable keeps its old name if its new name is taken by another variable.
 
     **Example:**
 

@@ -1,4 +1,4 @@
-"""What a run is: its times, the states kept, the losses, and how it ended."""
+"""Result of a training run: times, saved states, losses, and how the run ended."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A run, saved at some of its steps.
+    """Result of a training run: losses and networks at the saved steps.
 
     Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept
     in the reduced coordinates in which they were computed and lifted to the full network on demand.
 
     **Attributes:**
 
-    - `times`: canonical times, (time,), or (time, batch) if the learning rate differs within the batch
+    - `times`: times (learning rate times number of steps), (time,), or (time, batch) if the learning rate differs
+      within the batch
     - `steps`: numbers of the saved steps, (time,); None for a flow
     - `loss`: training loss, (time, [batch])
     - `status`: why and when the run ended; a network of a batch that stops before the others keeps its last state

@@ -16,8 +16,7 @@ from linnet_papers.huang.claims import (
     theorem_4_1,
 )
 from linnet_papers.huang.figures import fig1, fig2, fig3
-from linnet_papers.huang.grids import equations as equation_errors
-from linnet_papers.huang.grids import neurons, region, scalings
+from linnet_papers.huang.grids import neurons, scalings
 from linnet_papers.reproduction import Paper
 
 PAPER = Paper(
@@ -26,9 +25,9 @@ PAPER = Paper(
     authors="Huang, Chen, Xu, Wang and Suzuki",
     year=2025,
     link="https://irep.mbzuai.ac.ae/items/c28329c8-8834-4092-ba8b-64c12400b7c2",
-    subject="two stages of learning from a small start",
+    subject="two stages of learning from a small initialization",
     figures=[fig1, fig2, fig3],
-    tables=[equation_errors, neurons, region, scalings],
+    tables=[neurons, scalings],
     claims=[
         equations,
         section_4_1,

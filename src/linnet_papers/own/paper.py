@@ -25,7 +25,7 @@ from linnet_papers.reproduction import Paper
 
 PAPER = Paper(
     name="own",
-    title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
+    title="Our own results: the phase diagram as a formula, when to stop, one initialization under three names",
     authors="linnet",
     subject="predictions without training",
     figures=[published, depth_figure, over_time_figure, start_scale_figure, optimizers_figure, weight_decay_figure],

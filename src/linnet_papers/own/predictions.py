@@ -22,7 +22,7 @@ def published_and_predicted(tasks: int, seed: int) -> Dataset:
     """Return the published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each
     task.
 
-    A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy border, $|A^*|$ that of the task.
+    A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy boundary, $|A^*|$ that of the task.
     """
     cells = phase_diagram_cells()
     dim = int(cells.attrs["dim"])
@@ -59,7 +59,7 @@ def predicted_cells(networks: Dataset) -> dict[str, np.ndarray]:
 
 
 def predicted_min_test_loss(networks: Dataset, seed: int) -> np.ndarray:
-    """Return the predicted least test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
+    """Return the predicted minimum test loss of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     rows = []
     for dim in networks["dim"].values.tolist():
         widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
@@ -86,7 +86,7 @@ def spiked_limit(
 
 
 def small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
-    """Return the test error over time from a small start.
+    """Return the test error over time from a small initialization.
 
     With infinitely many samples by inputs, of the population; else in the proportional limit, with label noise.
     """
@@ -107,7 +107,7 @@ def late_rates(cov: np.ndarray, target: np.ndarray, scale: float) -> np.ndarray:
 
 
 def gain_in_the_limit(spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float) -> float:
-    """Return the least test error of a large start over that of a small one, in the proportional limit."""
+    """Return the minimum test error of a large initialization over that of a small one, in the proportional limit."""
     noise = (1 + spike * alignment**2) / signal_to_noise
     return _gain_of_small_start(partial(spiked_limit, spike, alignment, dim, samples, noise))
 
@@ -124,12 +124,12 @@ def gain_on_data(
 
 
 def _gain_of_small_start(curve: Callable[[float, np.ndarray], ErrorOverTime]) -> float:
-    """Return the least test error of a large start over that of a small one."""
+    """Return the minimum test error of a large initialization over that of a small one."""
     return _least_test_error(curve, LARGE) / _least_test_error(curve, SMALL)
 
 
 def _least_test_error(curve: Callable[[float, np.ndarray], ErrorOverTime], threshold: float) -> float:
-    """Return the least test error over time: on a coarse grid, then between the neighbors of its best time. From a
+    """Return the minimum test error over time: on a coarse grid, then between the neighbors of its best time. From a
     small start modes are learned within a few hundredths of the time before: a grid that is not refined misses the
     least."""
     times = TIMES / max(1.0, threshold)

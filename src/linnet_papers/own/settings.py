@@ -6,7 +6,7 @@ PUBLISHED_MEDIAN = at_most(0.025, "the published task is one draw, and draws dif
 PUBLISHED_WORST = at_most(
     0.06,
     "the same draw's deviation, and at most 3% for the stopping step in the steepest cells; standard errors are taken "
-    "off, as cells near the border differ by 11% between tasks",
+    "off, as cells near the boundary differ by 11% between tasks",
 )
 STANDARD_ERRORS = 2  # that a mean over draws may be off by chance
 WRONG = 0.05  # relative: a covered cell that is farther off must be within its error bars

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from linnet.inits import Weights
+from linnet.theories import lazy_active
+
+
+def alignment_bound(product: np.ndarray, reference: np.ndarray, rank: int) -> float:
+    """Lemma A.4 without the factor 4 that its proof loses."""
+    return lazy_active.alignment_bound(product, reference, rank) / 4
 
 
 def spectrum_constant(spectrum: Sequence[float]) -> float:

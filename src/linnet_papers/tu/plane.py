@@ -53,14 +53,14 @@ def width_of(dim: int, power: float) -> int:
 
 
 def is_lazy(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> np.ndarray:
-    r"""Whether cells lie above the lazy border, $\gamma_{\sigma^2} + \gamma_w > 1$."""
+    r"""Whether cells lie above the lazy boundary, $\gamma_{\sigma^2} + \gamma_w > 1$."""
     return np.asarray(np.asarray(gamma_variance) + np.asarray(gamma_width) > 1)
 
 
 def step_size(
     gamma_variance: ArrayLike, gamma_width: ArrayLike, *, dim: int, size: ArrayLike, c: float = STEP_C
 ) -> np.ndarray:
-    r"""The step of each cell, $1/(c |A^*|)$, or $1/(c \sigma^2 w)$ above the lazy border; `size` is $|A^*|$.
+    r"""The step of each cell, $1/(c |A^*|)$, or $1/(c \sigma^2 w)$ above the lazy boundary; `size` is $|A^*|$.
 
     **Example:**
 
@@ -133,7 +133,7 @@ def published_rule(dim: int) -> Rule:
     """Return the rule by which the public loop ends a run, whatever comes first; `MAX_STEPS` bounds it besides.
 
     The test error rose two steps running (after step 3); the train error is below 1e-3; or it changed by less than
-    2e-4 in a step and has fallen by more than 1e-2, so that the plateau a small start begins with is no end.
+    2e-4 in a step and has fallen by more than 1e-2, so that the plateau a small initialization begins with is no end.
     """
     from linnet.trainers import stopping
 

@@ -12,7 +12,7 @@ PAPER = Paper(
     authors="Varre, Vladarean, Pillaud-Vivien and Flammarion",
     year=2023,
     link="https://openreview.net/forum?id=FFdrXkm3Cz",
-    subject="what the scale of the start leaves in the singular values",
+    subject="what the scale of the initialization leaves in the singular values",
     figures=[fig1, fig2, fig3, fig4, fig5],
     claims=[limit, rank, starts, dynamics, whitened, mirror, noise, growth, label_noise, relu],
     statements=Path(__file__).with_name("statements.toml"),

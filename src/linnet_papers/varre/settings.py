@@ -37,12 +37,10 @@ FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
 }
 
 # The noise process (ours but for d = 2 and the start of Figure 3)
-DIMS = (1, 2, 3, 5)
+DIMS = (2, 3, 5)  # one input has no commutator
 STARTS = ("zero", "tilted")
 BATCH = 6000
-MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at: three times, whose order `networks.noise_process` relies on
-TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
-AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
+MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
 NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not
 LOG_STEP = 0.02  # of Euler's scheme, where logarithms of singular values are followed to t = 24
 GROWTH_DIMS = (2, 3, 4, 5, 6)

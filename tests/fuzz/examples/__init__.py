@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 FOLDERS = ("materials",)  # not tables of examples
@@ -29,7 +29,7 @@ class Example:
 
     `slow` ones, which take more than some milliseconds, are left to the full run. `names` are words besides the
     arguments that a message may use in backticks. `frozen` arguments are not mutated, `nan` ones may hold NaN or
-    infinity, `loose` ones take any object, and `long` ones are numbers of steps: many of them take long, with a bar.
+    infinity, and `long` ones are numbers of steps: many of them take long, with a bar.
     """
 
     name: str
@@ -40,9 +40,12 @@ class Example:
     names: tuple[str, ...] = ()
     frozen: tuple[str, ...] = ()
     nan: tuple[str, ...] = ()
-    loose: tuple[str, ...] = ()
     long: tuple[str, ...] = ()
     number: int = 0
+
+    def label(self) -> str:
+        """Which of the examples this is."""
+        return f"{self.name}#{self.number}"
 
 
 EXAMPLES: dict[str, list[Example]] = {}
@@ -52,26 +55,14 @@ INSTANCES: dict[str, Made] = {}
 RECEIVED: set[str] = set()
 
 
-def example(
-    name: str,
-    /,
-    *,
-    on: Any = None,
-    call: Callable[..., Any] | None = None,
-    slow: bool = False,
-    names: tuple[str, ...] = (),
-    frozen: tuple[str, ...] = (),
-    nan: tuple[str, ...] = (),
-    loose: tuple[str, ...] = (),
-    long: tuple[str, ...] = (),
-    arguments: dict[str, Any] | None = None,
-    **more: Any,
-) -> None:
-    """Adds a valid call to the table."""
+ABOUT = [field.name for field in fields(Example) if field.name not in ("name", "arguments", "number")]
+
+
+def example(name: str, /, **given: Any) -> None:
+    """Adds a valid call to the table: what is no field of `Example` is an argument."""
+    about = {key: given.pop(key) for key in ABOUT if key in given}
     known = EXAMPLES.setdefault(name, [])
-    known.append(
-        Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, long, len(known))
-    )
+    known.append(Example(name, given, **about, number=len(known)))
 
 
 def instance(name: str, make: Made, *, received: bool = False) -> None:

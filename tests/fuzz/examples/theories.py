@@ -22,7 +22,6 @@ example(S + "kkt_residual", first=m.FIRST, second=m.SECOND, cov=m.COV, cross=m.T
 example(S + "variational_potential", first=m.FIRST, second=m.SECOND, gamma=0.25)
 example(S + "final_singular_values", values=m.VALUES, gamma=0.25, dim=4, second_gamma=0.125)
 example(S + "half_times", values=m.VALUES, gamma=0.25)
-example(S + "jump_process", values=m.VALUES, gamma=0.25, times=m.TIMES)
 example(S + "loss_rate", cov=m.COV, gamma=0.25)
 example(S + "mirror", values=m.VALUES, gamma=0.25)
 example(S + "potential", values=m.VALUES, gamma=0.25)
@@ -34,7 +33,7 @@ example(S + "singular_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
 
 ONE_OUTPUT = "theories.one_output."
 ONE = {"problem": ln.Problem.from_moments(m.COV, [[0.5, 0.25, 0.125]], truth=[[1.0, 0.5, 0.0]]), "threshold": 0.25}
-for name in ("product_over_time", "residual_filter", "error_over_time"):
+for name in ("product_over_time", "error_over_time"):
     example(ONE_OUTPUT + name, **ONE, times=m.TIMES)
 example(
     ONE_OUTPUT + "asymptotic",
@@ -235,7 +234,6 @@ example(P + "TwoPhase.later_bound", on=m.two_phase, delta=3.0)
 example(P + "TwoPhase.later_time", on=m.two_phase, scale=0.125, delta=3.0)
 example(P + "TwoPhase.strong_spike_length", on=m.two_phase, delta=3.0)
 example(P + "late_rate", covariance=m.COV, target=[1.0, 0.5, 0.25])
-example(P + "adapted_basis", covariance=m.COV, target=[1.0, 0.5, 0.25])
 example(P + "generalization_error", spike=3.0, alignment=0.5, ratio=2.0, variance=1.5, normalized=True)
 
 D = "theories.deep."

@@ -144,7 +144,7 @@ def test_eq10_through_stage_2(r, printed):
 
 
 def test_kernel_grows_before_t1():
-    """Its norm at t1 over that of the start: 2n tr/(gamma share^2)-fold, 60 to 600 by the draw, as 1/v_0^2."""
+    """Its norm at t1 over that of the initialization: 2n tr/(gamma share^2)-fold, 60 to 600 by the draw, as 1/v_0^2."""
     for seed in range(3):
         data = Data(seed=seed)
         s0, v0 = data.scales()
@@ -183,7 +183,7 @@ def test_second_time():
 
 @pytest.mark.parametrize("limit", [False, True])
 def test_small_outputs(limit):
-    """The largest |f(x_i)| of the start over the least |y_i|, at |beta| = 0.03: it goes with v_0 sigma_0."""
+    """The largest |f(x_i)| of the initialization over the least |y_i|, at |beta| = 0.03: it goes with v_0 sigma_0."""
     shares = []
     for seed in range(24):
         data = Data(0.03, seed=seed)

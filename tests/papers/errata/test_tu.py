@@ -62,7 +62,7 @@ def largest_distance(d, gammas, c=50, K=5, seed=0, most=20_000):
     W1, W2 = start(d, w, variance, seed)
     rate = 1 / (c * np.linalg.norm(A_star, 2))
     size = np.linalg.norm(W2 @ W1, 2) + variance * max(w, d)
-    rate = min(rate, 0.5 / (c * size) * 50)  # eq. (2) diverges from very large starts otherwise
+    rate = min(rate, 0.5 / (c * size) * 50)  # eq. (2) diverges from very large initializations otherwise
     B, worst, before = W2 @ W1, 0.0, np.inf
     for k, A in enumerate(train(W1, W2, Y, rate, most)):
         worst = max(worst, float(np.linalg.norm(A - B)) / d)

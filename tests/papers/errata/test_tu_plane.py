@@ -20,7 +20,7 @@ def figure_task(d, K=5, seed=0):
 
 
 def cell(A_star, E, gammas, seed, *, self_consistent=True, c=50):
-    """One cell of Figure 2, ended as published: least test error, stable rank there, and the distance to eq. (1).
+    """One cell of Figure 2, ended as published: minimum test error, stable rank there, and the distance to eq. (1).
 
     The distance is the largest root mean square entry over the run.
     """
@@ -113,7 +113,7 @@ def test_equation_below_d_and_outside():
 
 
 def test_a_band_along_the_lazy_border_learns_no_better():
-    """Three cells of one width: lazy, active close to the border, active deep inside."""
+    """Three cells of one width: lazy, active close to the boundary, active deep inside."""
     A_star, E = figure_task(60)
     own = np.sum(A_star**2) / np.linalg.norm(A_star, 2) ** 2
     lazy, band, deep = (

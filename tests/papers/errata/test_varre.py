@@ -65,7 +65,7 @@ def test_proposition_41c_sizes_do_not_fall_like_the_signed_mean():
     for d in (2, 3):
         ((W, a),) = noise_paths(d, 10_000, 3.0, 0.01, saved=[3.0], second=np.eye(d)[1])
         found = commutator(W, a)
-        size, error = mean(np.sqrt((found**2).sum((1, 2)) / 2))  # 1 at the start
+        size, error = mean(np.sqrt((found**2).sum((1, 2)) / 2))  # 1 at initialization
         assert size - np.exp(-3) > 10 * error
         signed, scatter = mean(found[:, 0, 1])
         assert abs(signed - np.exp(-3)) < 4.5 * scatter

@@ -196,7 +196,7 @@ MUTATIONS = {
     "eq10": Mutation("eq10", plane_without_mean),
     "eq11": OfTheory("eq11", limit_doubled),
     "two-stages": Mutation("two-stages", history_changed(alignments)),
-    "small-output": Mutation("small-output", outputs_scaled(1e5)),
+    "small-output": Mutation("small-output", scaled(starts, "relative_output", 1e5)),
     "dichotomy": Mutation("dichotomy", history_changed(alignments)),
     "dichotomy-lazy": Mutation("dichotomy", history_changed(larger_alignments)),
     "two-stages-first": Mutation("two-stages", layer_scaled(30.0)),
@@ -253,9 +253,9 @@ MUTATIONS = {
         "lemma5.1", result(ln.problems, "subgaussian_regression", lambda data: replace(data, inputs=2 * data.inputs))
     ),
     "lemmaA1": Mutation("lemmaA1", layer_scaled(2.0)),
-    "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5), quick=True),
+    "lemmaA2": Mutation("lemmaA2", layer_scaled(1.5)),
     "lemmaA3": OfTheory("lemmaA3", wrong(lemmas, "FORM", lambda right: (0.9, 1.1)), quick=True),
-    "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0), quick=True),
+    "lemmaA4": Mutation("lemmaA4", always(ln.problems, "gaussian_teacher", noise_variance=0.0)),
     "unit-variance": Mutation(
         "unit-variance",
         wrong(appendix_a, "generator", lambda right: lambda *arguments: UniformOfUnitVariance()),

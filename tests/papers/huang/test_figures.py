@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 import pytest
 
@@ -64,16 +62,16 @@ def test_a_run_that_never_learns_fails_its_checks():
 
 def test_images_come_from_the_folder_asked_for(tmp_path):
     random = np.random.default_rng(0)
-    pixels, labels = random.integers(0, 256, (60, 8, 8)), np.repeat([3, 8], 30)
-    for name, array in (("train-images-idx3-ubyte", pixels), ("train-labels-idx1-ubyte", labels)):
-        header = struct.pack(f">{1 + array.ndim}I", 0x0800 + array.ndim, *array.shape)
-        (tmp_path / name).write_bytes(header + array.astype(np.uint8).tobytes())
+    for i in range(1, 6):
+        records = random.integers(0, 256, (12, 3073), dtype=np.uint8)
+        records[:, 0] = np.repeat([3, 8], 6)  # labels
+        records.tofile(tmp_path / f"data_batch_{i}.bin")
     figure = figures()["huang-fig2"]
     assert set(figure.options) == {"data", "data_dir"}
-    settings = figure.configure(data="fashion-mnist", data_dir=str(tmp_path), samples=20, width=10, steps=8)
+    settings = figure.configure(data="cifar10", data_dir=str(tmp_path), samples=20, width=10, steps=8)
     ds = figure.compute(settings.model_copy(update={"conventions": False}), ("a",))
-    assert ds.attrs["data"] == "20 images of fashion-mnist (dress and bag)" and ds.attrs["panels"] == "a"
-    assert "fashion-mnist" in ds.attrs["subtitle"]
+    assert ds.attrs["data"] == "20 images of cifar10 (cat and ship)" and ds.attrs["panels"] == "a"
+    assert "stand-in" not in ds.attrs["subtitle"]
     with pytest.raises(ValueError, match="`path` must be given for cifar10"):
         figure.compute(figure.configure(data="cifar10"), ())
     with pytest.raises(ValueError, match="`first` must be a class of photographs, 0 to 1: got 12"):

@@ -159,7 +159,8 @@ def test_a_cell_of_the_neurons_is_what_a_full_network_does():
 
 def test_errors_are_those_of_the_theory_on_every_neuron():
     """From the kept states as from the whole run: the errors of eq. (10) with the mean, and as printed."""
-    sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 1, "axes": {"setting": ["section 6"]}})
+    sweep = inspect.unwrap(equations.cells)(QUICK)
+    sweep = sweep.model_copy(update={"fixed": SMALL, "seeds": 1, "axes": {"setting": ["section 6"]}})
     run = equations.read(ln.sweeps.run(sweep).expand_dims(seed=[0]))["section 6"][0]
     step = run.stages.learning_rate / 10
     for printed, name in ((False, "(10) corrected"), (True, "(10) printed")):
@@ -177,18 +178,12 @@ def test_errors_are_those_of_the_theory_on_every_neuron():
 def test_grids_of_networks_do_not_depend_on_their_blocks(assert_same):
     sweep = neurons.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, ratio=[0.03, 10.0], margin=[10.0]))
-    sweep = region.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
+    sweep = inspect.unwrap(region.cells)(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, signal=[1.0, 0.1], margin=[1.0]))
-    sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
+    sweep = inspect.unwrap(equations.cells)(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, setting=["section 6", "1"]))
     sweep = inspect.unwrap(convergence.cells)(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
     assert_same(*regrouped(sweep, law=["normal", "sloped"], smaller=[1.0]))
-
-
-def test_errors_read_with_their_range():
-    assert equations.format_spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
-    assert equations.format_spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
-    assert equations.format_spread([1.0, np.inf, np.inf]) == "overflows"
 
 
 def test_a_loss_that_comes_back_above_its_goal_is_seen(monkeypatch):

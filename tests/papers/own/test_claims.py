@@ -41,7 +41,7 @@ def test_tasks_take_turns():
 
 
 def test_the_flow_of_a_network_is_that_of_the_trainer():
-    """RK4 against `gradient_flow`: the least test loss over many times, and where it is."""
+    """RK4 against `gradient_flow`: the minimum test loss over many times, and where it is."""
     problem = ln.problems.low_rank_plus_noise(8, rank=2, key=0)
     starts = [ln.inits.gaussian(in_dim=8, out_dim=8, width=5, stds=0.2, key=i) for i in range(2)]
     layers = (np.stack([getattr(one, name) for one in starts]) for name in ("first", "second"))

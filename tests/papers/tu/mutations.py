@@ -170,7 +170,7 @@ MUTATIONS = {
         "fig1", argument(ln, "gradient_descent", "update", lambda order: "simultaneous"), retrains=True
     ),
     "fig1-values": Mutation("fig1-values", scaled(figures, "speed_ups", 0.3)),
-    "fig1-least": Mutation(  # runs that end before their least test error
+    "fig1-least": Mutation(  # runs that end before their minimum test error
         "fig1-values",
         argument(ln, "gradient_descent", "steps", lambda steps: 7 if steps == 30 else steps),
         retrains=True,

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error
+from linnet.theories.spiked import TwoPhase, generalization_error
 from linnet_papers.reproduction import Trial, Verdict, verify
 from linnet_papers.watanabe import misprints
 from linnet_papers.watanabe.claims import alignment, curves, equations, error
@@ -13,6 +13,7 @@ from linnet_papers.watanabe.grids import errors as errors_grid
 from linnet_papers.watanabe.grids.phase_times import allowed_from, settling_time
 from linnet_papers.watanabe.training.figure_runs import directed_hausdorff
 from linnet_papers.watanabe.training.phases import moments, pair_moments
+from reference import adapted_basis
 
 
 @pytest.mark.parametrize(("spike", "alignment_"), [(20.0, 0.3), (0.5, 0.9), (0.0, 0.5), (20.0, 1.0)])

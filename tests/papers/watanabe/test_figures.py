@@ -46,7 +46,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
         FewSamples(dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5})).flow_end(seed)["error"]
         for seed in range(trials)
     ]
-    assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
+    assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small initialization is told apart
 
 
 def test_figure_5_measures_the_error_of_the_predictor_it_describes():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories import lazy_active
 from linnet.theories.lazy_active import splitting
+from reference import flowing_products
 
 CASES = [((8, 8), 5, 0.6), ((6, 10), 4, 0.5), ((10, 6), 20, 0.4), ((8, 8), 1, 0.5), ((8, 8), 40, 0.3), ((7, 7), 7, 1.0)]
 
@@ -19,23 +19,10 @@ def network(shape, width, scale):
     return target, scale * draw.normal(size=(width, shape[1])), 0.6 * scale * draw.normal(size=(shape[0], width))
 
 
-def flowed(target, first, second, time):
-    """The product of the flow, all weights integrated by DOP853."""
-    cut = first.size
-
-    def rate(_, state):
-        one, two = state[:cut].reshape(first.shape), state[cut:].reshape(second.shape)
-        rest = target - two @ one
-        return np.concatenate([(two.T @ rest).ravel(), (rest @ one.T).ravel()])
-
-    start = np.concatenate([first.ravel(), second.ravel()])
-    end = solve_ivp(rate, (0, time), start, "DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
-    return end[cut:].reshape(second.shape) @ end[:cut].reshape(first.shape)
-
-
 def errors(target, first, second, time, steps):
     """Largest error of the product for each number of steps."""
-    end, problem, start = flowed(target, first, second, time), ln.Problem.from_target(target), ln.Weights(first, second)
+    problem, start = ln.Problem.from_target(target), ln.Weights(first, second)
+    end = flowing_products(problem.cov, target, start.layers, [time])[0]
     return [np.abs(lazy_active.split_flow(problem, start, [time], steps=n)[0] - end).max() for n in steps]
 
 

@@ -48,7 +48,7 @@ class Family:
     clocks: np.ndarray
 
     def modes(self, S: np.ndarray, coupling: float) -> ModeTimes:
-        """The modes of singular values S > 0 from one start."""
+        """The modes of singular values S > 0 from one initialization."""
         clocks = np.empty((S.size, FINE_LEVELS.size))
         power = 2 - 2 / self.depth
         for mode, top in enumerate(S):

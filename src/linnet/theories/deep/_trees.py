@@ -110,7 +110,7 @@ def _fastest_rate(values: np.ndarray, start: list[np.ndarray]) -> np.ndarray:
     return np.sum([np.prod(np.delete(norms, at, axis=0), axis=0) ** 2 for at in range(len(start))], axis=0)
 
 
-def _layers(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+def _layer_views(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
     """Return the layers of all networks, which are views of their states, one row of numbers each."""
     layers, begin = [], 0
     for rows, columns in shapes:
@@ -122,7 +122,7 @@ def _layers(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray
 
 def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
     """Return the products of all networks, each a number."""
-    layers = _layers(state, shapes)
+    layers = _layer_views(state, shapes)
     product = layers[0]
     for layer in layers[1:]:
         product = layer @ product
@@ -131,13 +131,13 @@ def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
 
 def _slope(state: np.ndarray, values: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
     """Return the velocity of all networks' states under gradient flow."""
-    layers = _layers(state, shapes)
+    layers = _layer_views(state, shapes)
     below = [layers[0]]
     for layer in layers[1:]:
         below.append(layer @ below[-1])
     pull = values[:, None, None] - below[-1]
     velocity = np.empty_like(state)
-    pushes = _layers(velocity, shapes)
+    pushes = _layer_views(velocity, shapes)
     for index in range(len(layers) - 1, 0, -1):
         np.matmul(pull, below[index - 1].mT, out=pushes[index])
         pull = layers[index].mT @ pull

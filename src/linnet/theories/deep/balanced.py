@@ -1,4 +1,4 @@
-"""Balanced starts: every mode by itself, in closed form at any depth."""
+"""Balanced initializations: each mode in closed form, at any depth."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def balanced_modes(
 
     $$ \dot s = L\, s^{2 - 2/L} (S - s), \qquad s(0) = s_0 $$
 
-    With $x = s/S = v^L$ the time to go from $v_0$ to $v$ is elementary (`balanced_times`), and is inverted here. At
-    depth 2 it is the logistic curve; for $S = 0$, $s = (s_0^{-p} + L p t)^{-1/p}$ with $p = 2 - 2/L$.
+    The time at which a mode reaches a given strength has a closed form (`balanced_times`), which is inverted here. At
+    depth 2 the solution is the logistic curve. For $S = 0$ it is $s = (s_0^{-p} + L p t)^{-1/p}$ with $p = 2 - 2/L$.
 
     **Arguments:**
 
-    - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `initial_values`: $s_0 \ge 0$, one number or one for each mode; 0 stays 0
-    - `depth`: the number of layers $L \ge 2$
-    - `times`: canonical, increasing, (time,)
+    - `values`: singular values $S \ge 0$ of the target, (mode,)
+    - `initial_values`: initial values $s_0 \ge 0$, one number or one for each mode; 0 stays 0
+    - `depth`: number of layers $L \ge 2$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** the layers are balanced and have the singular vectors of the target (`inits.balanced` of
-    a product in the target's basis), inputs whitened.
+    **Valid when** the inputs are whitened, the layers are balanced, and the initial product has the singular vectors of
+    the target. `inits.balanced` makes such weights.
 
     **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.
 
@@ -74,8 +74,7 @@ def balanced_modes(
         elif first > _MAX_START_OVER_TARGET * top:
             raise ValueError(
                 f"`initial_values` must be at most {_MAX_START_OVER_TARGET:g} times its entry of `values`: got "
-                f"{first:g} for "
-                f"{top:g}. A target of 0 is that limit, and has a closed form."
+                f"{first:g} for {top:g}. A target of 0 is that limit, and has a closed form."
             )
         else:
             out[:, mode] = top * _shares_from_below(first / top, top**p * clock, L)
@@ -86,9 +85,9 @@ def balanced_modes(
 def balanced_times(
     values: ArrayLike, initial_values: ArrayLike, reached: ArrayLike, depth: int
 ) -> Float[np.ndarray, " mode"]:
-    r"""Return the times at which the modes of a balanced network reach given sizes.
+    r"""Return the times at which the modes of a balanced network reach given strengths.
 
-    It is the inverse of `balanced_modes`, in closed form.
+    It is the inverse of `balanced_modes`, so use it to ask how long a mode takes to be learned.
 
     $$ t = S^{-(2 - 2/L)} \left[\frac{v^{2-L}}{2 - L} - \frac1L \sum_{k=0}^{L-1} \omega_k^2
        \log(1 - v/\omega_k)\right]_{v_0}^{v}, \qquad v = (s/S)^{1/L}, \quad \omega_k = e^{2\pi i k/L} $$
@@ -97,10 +96,10 @@ def balanced_times(
 
     **Arguments:**
 
-    - `values`: $S > 0$, (mode,)
-    - `initial_values`: $s_0$, between 0 and $S$, one number or one for each mode
-    - `reached`: $s$, between $s_0$ and $S$, one number or one for each mode
-    - `depth`: the number of layers $L \ge 2$
+    - `values`: singular values $S > 0$, (mode,)
+    - `initial_values`: initial values $s_0$, between 0 and $S$, one number or one for each mode
+    - `reached`: strengths $s$ to be reached, between $s_0$ and $S$, one number or one for each mode
+    - `depth`: number of layers $L \ge 2$
 
     **Returns** the times, (mode,).
 
@@ -137,26 +136,26 @@ def balanced_products(
 ) -> Float[np.ndarray, "time output input"]:
     r"""Return the products of a balanced network of any depth over time, from any product and with any covariance.
 
-    If the singular vectors are those of the target, `balanced_modes` is enough and faster.
+    If the inputs are whitened and the initial product has the singular vectors of the target, `balanced_modes` is
+    faster.
 
     $$ \dot A = \sum_{l=1}^{L} (A A^\top)^{(L-l)/L}\, R\, (A^\top A)^{(l-1)/L}, \qquad R = \Gamma - A \Sigma $$
 
-    and $-L \lambda A$ under weight decay. An equation for the product alone, because balanced layers follow from it. It
-    is integrated.
+    Weight decay adds $-L \lambda A$. The equation contains only the product, because balanced layers are determined by
+    it. The equation is integrated numerically.
 
     **Arguments:**
 
     - `problem`: learning problem with a squared loss and no batch axis
-    - `initial_product`: $A(0)$, (output, input)
-    - `depth`: the number of layers $L \ge 2$
-    - `times`: canonical, increasing, (time,)
-    - `weight_decay`: $\lambda$ of all layers, zero by default
+    - `initial_product`: initial product $A(0)$, (output, input)
+    - `depth`: number of layers $L \ge 2$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `weight_decay`: coefficient $\lambda$ of weight decay of all layers, zero by default
     - `rtol`: relative tolerance of the integration
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`). If the initial product has
-    the singular vectors of the target of whitened inputs, `balanced_modes` has the closed form.
+    **Valid when** $W_l W_l^\top = W_{l+1}^\top W_{l+1}$ for all layers (`inits.balanced`).
 
     **Reference:** Arora et al. 2018, Theorem 1.
 

@@ -35,30 +35,32 @@ def deep_diagram(
     points: int = BULK_GROUPS,
     limit: float = MAX_COVERED_ERROR,
 ) -> PredictedDiagram:
-    r"""Compute all wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
+    r"""Compute the phase diagram of variance and width for wide deep networks, without training.
 
-    `ln.phase_diagram(..., depth=)` calls it. Two layers have a more accurate diagram, with narrow cells, in
-    `lazy_active.predicted_diagram`.
+    `ln.phase_diagram(..., depth=)` calls it. For two layers, `lazy_active.predicted_diagram` is more accurate and also
+    covers narrow networks.
 
-    A cell is described by $c = \sqrt{\sigma^2 w}$ alone: every singular value of the target follows `gaussian_modes`.
+    The result at a variance and a width depends only on $c = \sqrt{\sigma^2 w}$: every singular value of the target
+    follows `gaussian_modes`. So one SVD of the target is enough for the whole diagram.
 
     **Arguments:**
 
-    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`lazy_active.task_spectrum`,
-      `lazy_active.asymptotic_spectrum`)
-    - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
-    - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
-    - `depth`: the number of layers $L$, 2 to 6; `gaussian_modes` goes deeper, one start at a time
+    - `problem`: learning problem with whitened inputs and a signal (`truth`), or a `TaskSpectrum`
+      (`lazy_active.task_spectrum`, `lazy_active.asymptotic_spectrum`)
+    - `variances`: variances $\sigma^2 > 0$ of the entries of all layers, (variance,)
+    - `widths`: widths $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
+    - `depth`: number of layers $L$, 2 to 6; for deeper networks use `gaussian_modes`, one coupling at a time
     - `points`: number of groups into which bulk singular values are binned
     - `limit`: largest `uncertainty` of a covered cell
 
-    **Returns** a `lazy_active.PredictedDiagram`, whose `.uncertainty` is the root of the sum of squares of 0.5%, of
-    $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$ and of the initialization's own product $c^{2L} d k/w$ over twice
-    the smallest test error.
+    **Returns** a `lazy_active.PredictedDiagram`. Its `.uncertainty` is the root of the sum of the squares of three
+    parts: 0.5%, $0.15 \max(L - 2, 1)\sqrt{(d + k + 100)/w}$, and the squared norm $c^{2L} d k/w$ of the initial product
+    over twice the minimum test loss.
 
-    **Valid where** `.covered`, whitened inputs, Gaussian starts. `.uncertainty` refers to one network. Of 704 networks
-    trained on 22 tasks to which it was not fitted (depth 3 and 4, widths of 8 (d + k) and more), 97% were within it and
-    none deviated by more than twice its value. Cells that are not covered hold the same formula.
+    **Valid** for whitened inputs and Gaussian weights, in cells where `.covered` is true. The other cells hold the same
+    formula. `.uncertainty` refers to one network. It was tested on 704 networks of depth 3 and 4, on 22 tasks to which
+    it was not fitted, with widths of 8 (d + k) and more. Of these, 97% were within it, and none deviated by more than
+    twice its value.
 
     **Reference:** own result.
 
@@ -68,7 +70,7 @@ def deep_diagram(
         >>> from linnet.theories.deep import deep_diagram
         >>> task = ln.problems.low_rank_plus_noise(30, rank=2, key=0)
         >>> diagram = deep_diagram(task, [1e-8, 1e-5], [10**6], depth=3)
-        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small start generalizes better
+        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small initialization generalizes better
         True
     """
     spectrum = spectrum_of(problem, count("points", points), truth=True)

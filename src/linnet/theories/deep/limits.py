@@ -1,4 +1,4 @@
-"""What plays the threshold's role at depth L, and the lazy limit beyond it."""
+"""The threshold between lazy and active modes at any depth, and the lazy limit."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from linnet._arguments import count, positive, representable
 
 @representable
 def threshold(coupling: float, depth: int) -> float:
-    r"""Return the threshold at depth L, above which a mode is active: $g_L = c^L$, $c = \sqrt w\,\mathrm{std}$.
+    r"""Return the threshold of a deep network: modes above it are learned actively, modes below it lazily.
 
-    For weights that are not Gaussian, `observables.regimes` computes thresholds of two layers.
+    For two layers whose weights are not Gaussian, `observables.regimes` computes a threshold for each mode.
 
-    The flow of depth L does not change its form when $S \to \lambda S$, $c \to \lambda^{1/L} c$ and
-    $t \to \lambda^{-(2 - 2/L)} t$: only $S/c^L$ decides the regime of a mode. At depth 2 it is paper 4's
-    $g = \sigma^2 w$; in the plane of variance and width the boundary of a mode S is $\sigma^2 w = S^{2/L}$.
+    $$ g_L = c^L, \qquad c = \sqrt w\,\mathrm{std} $$
+
+    Only the ratio $S/c^L$ decides the regime of a mode, because the flow keeps its form under $S \to \lambda S$, $c \to
+    \lambda^{1/L} c$ and $t \to \lambda^{-(2 - 2/L)} t$. At depth 2 the threshold is the $g = \sigma^2 w$ of Tu et al.
+    2024. In the plane of variance and width, the boundary of a mode of strength S is $\sigma^2 w = S^{2/L}$.
 
     **Arguments:**
 
-    - `coupling`: $c = \sqrt w\,\mathrm{std}$, of all layers
-    - `depth`: the number of layers $L$
+    - `coupling`: coupling $c = \sqrt w\,\mathrm{std}$, of all layers
+    - `depth`: number of layers $L$
 
     **Returns** $g_L$.
 

@@ -1,4 +1,4 @@
-"""Wide Gaussian and orthogonal starts: every mode is a tiny separate network."""
+"""Wide Gaussian and orthogonal initializations: every mode is a tiny separate network."""
 
 from __future__ import annotations
 
@@ -33,32 +33,36 @@ def gaussian_modes(
     order: int | None = None,
     rtol: float = 1e-5,
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Return the singular values of the product of a wide deep Gaussian network over time, for a negligible initial
-    product.
+    r"""Return the singular values of the product of a wide deep Gaussian network over time.
 
-    Networks with orthogonal layers follow `orthogonal_modes` instead.
+    Use it for three or more layers; for two, `lazy_active.mode_values` has a closed form. Networks with orthogonal
+    layers follow `orthogonal_modes`.
 
-    Every singular value S of the target follows a network of one input and one output at infinite width. Its hidden
-    units are words: roots are the image of the input and the row of the last layer; every unit of hidden layer l has
-    one child through $W_{l+1}$ and one through $W_l^T$, coupled by $c_l = \sqrt w\,\mathrm{std}_l$. At depth 2 there is
-    no inner layer, and $s' = 2\sqrt{s^2 + g^2}(S - s)$ with $g = c^2$ comes back.
+    Each singular value S of the target follows a separate network with one input, one output and infinitely many hidden
+    units. This network is represented by monomials, which are products of the inner matrices and their transposes. Two
+    monomials have degree zero: the image of the input in the first hidden layer, and the row of the last layer in the
+    last one. Multiplying a monomial in hidden layer l by $W_{l+1}$ or $W_l^T$ gives the next ones, with the coupling
+    $c_l = \sqrt w\,\mathrm{std}_l$. At depth 2 there are no inner matrices, and the result is $\dot s = 2\sqrt{s^2 +
+    g^2}(S - s)$ with $g = c^2$.
 
     **Arguments:**
 
-    - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `coupling`: $c_l = \sqrt w\,\mathrm{std}_l$, one number or one for each layer
-    - `depth`: the number of layers $L$
-    - `times`: canonical, increasing, (time,)
-    - `initial_values`: $s(0)$, small against the product of the couplings, one number or one for each mode
-    - `order`: the longest word kept; by default so long that two letters more change nothing beyond `rtol`
-    - `rtol`: the error that is allowed, in units of the largest singular value
+    - `values`: singular values $S \ge 0$ of the target, (mode,)
+    - `coupling`: coupling $c_l = \sqrt w\,\mathrm{std}_l$, one number or one for each layer
+    - `depth`: number of layers $L$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `initial_values`: initial values $s(0)$, small compared with the product of the couplings, one number or one for
+      each mode
+    - `order`: largest degree of the monomials that are kept; the default is large enough that two more degrees change
+      the result by less than `rtol`
+    - `rtol`: allowed error, as a fraction of the largest singular value
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the initialization's own product is
-    negligible: networks of width $w$ are away by about $w^{-1/2}$.
+    **Valid when** the inputs are whitened, the width $w$ is large compared with the numbers of inputs and outputs, and
+    the initial product is negligible. Networks of width $w$ deviate by about $w^{-1/2}$.
 
-    **Reference:** own result; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
+    **Reference:** own result; Chizat et al. 2022 and Bordelon and Pehlevan 2022 treat infinite width at fixed data.
 
     **Example:**
 
@@ -92,23 +96,23 @@ def orthogonal_modes(
 ) -> Float[np.ndarray, "time mode"]:
     r"""Return the singular values of the product of a deep network with orthogonal layers over time.
 
-    If all layers have the same singular values, the network is balanced, and `balanced_modes` has a closed form.
+    If the layers are balanced, `balanced_modes` has a closed form. Gaussian layers follow `gaussian_modes`.
 
-    Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L (o, \sqrt{1 - o^2})$, where $o$ is its initial
-    value over $c_1 \cdots c_L$.
+    Every mode follows a separate network with two units in each hidden layer and the layers $c_1 e_1$, $c_l I$ and
+    $c_L (o, \sqrt{1 - o^2})$, where $o$ is the initial strength of the mode over $c_1 \cdots c_L$.
 
     **Arguments:**
 
-    - `values`: $S \ge 0$, the singular values of the target, (mode,)
-    - `scales`: $c_l$, the singular values of each layer at initialization, one number or one for each layer
-    - `depth`: the number of layers $L$
-    - `times`: canonical, increasing, (time,)
-    - `initial_values`: $s(0)$, at most the product of the scales, one number or one for each mode
+    - `values`: singular values $S \ge 0$ of the target, (mode,)
+    - `scales`: singular values $c_l$ of each layer at initialization, one number or one for each layer
+    - `depth`: number of layers $L$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `initial_values`: initial values $s(0)$, at most the product of the scales, one number or one for each mode
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the initialization's own
-    product is negligible outside of the modes.
+    **Valid when** the inputs are whitened, the hidden layers are wide compared with the number of inputs and outputs,
+    and the initial product is negligible outside of the modes.
 
     **Example:**
 

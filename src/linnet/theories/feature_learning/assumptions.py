@@ -13,7 +13,9 @@ from linnet.problems.subgaussian import Regression
 
 @dataclass(frozen=True)
 class Condition:
-    """One inequality: `left <= right` when `relation` is "<=", else `left >= right`.
+    """One condition of an `Assumption`: an inequality with the values of both sides.
+
+    It holds if `left <= right`, or if `left >= right` when `relation` is `">="`.
 
     **Attributes:**
 
@@ -26,7 +28,7 @@ class Condition:
     **Example:**
 
         >>> from linnet.theories.feature_learning import Condition
-        >>> Condition("(2)", "the start is small", 1e-6, "<=", 1e-3).holds
+        >>> Condition("(2)", "the initialization is small", 1e-6, "<=", 1e-3).holds
         True
     """
 
@@ -48,7 +50,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Assumption:
-    """All conditions, in order; printing it gives a line for each.
+    """Result of `assumption`: all conditions in order, of which printing shows one per line.
 
     **Attributes:**
 
@@ -95,28 +97,30 @@ def assumption(
     epsilon: float,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
-    r"""Evaluate both sides of the conditions of Assumption 4.1 for given data and initialization.
+    r"""Check whether data and initialization satisfy Assumption 4.1 of Huang et al.
 
-    `admissible` finds scales that satisfy them.
+    The result holds both sides of each condition, so you see how far a condition is from failing. To find scales that
+    satisfy the conditions, use `admissible`.
 
     **Arguments:**
 
     - `data`: a `problems.Regression`
-    - `width`: $m$
-    - `learning_rate`: canonical ($\eta/m$)
-    - `first_std`: $\sigma_0$
-    - `magnitude`: $v_0$
-    - `epsilon`: the loss to be reached
-    - `constants`: values of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
+    - `width`: width $m$
+    - `learning_rate`: learning rate of linnet, $\eta/m$ in the paper's symbols
+    - `first_std`: standard deviation $\sigma_0$ of the first layer
+    - `magnitude`: scale $v_0$ of the second layer
+    - `epsilon`: loss to be reached
+    - `constants`: values of the paper's unnamed constants, each 1 by default: "width" of (1), "first" $C_1$ of (2),
       "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7),
       "feature" of (8)
 
-    **Returns** an `Assumption`: every condition with both sides, `.holds` and `.broken`.
+    **Returns** an `Assumption`, with `.conditions`, `.holds` and `.broken`.
 
-    **Departs from the print:** $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
-    $\sqrt\epsilon|\bar\beta|$ in (6), and two are new: (7) $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
-    are not alike and do not keep the signs of $v_r(0)$; (8) $v_0^2 \le C|\bar\beta|\sqrt{n/\mathrm{tr}\,\Sigma}$, the
-    square of the magnitude at the end, without which training is lazy (`lazy_feature_ratio`).
+    **Departs from the print:** (4) has $\sqrt n\,m$ in place of $\sqrt{nm}$, and (6) has $|\bar\beta|/\sqrt\epsilon$ in
+    place of $\sqrt\epsilon|\bar\beta|$. Two conditions are new. Without (7), $v_0 \ge C\sigma_0\sqrt{\log m}$, the
+    neurons differ and do not keep the signs of $v_r(0)$. Without (8), $v_0^2 \le
+    C|\bar\beta|\sqrt{n/\mathrm{tr}\,\Sigma}$, training is lazy (`lazy_feature_ratio`); its right side is the square of
+    the final magnitude.
 
     **Reference:** Huang et al. 2025, Assumption 4.1.
 
@@ -126,7 +130,7 @@ def assumption(
         >>> from linnet.theories.feature_learning import assumption
         >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=2000, signal=1.0)
         >>> large = assumption(data, width=50, learning_rate=0.1, first_std=1.0, magnitude=1.0, epsilon=0.01)
-        >>> large.holds  # far too large a start
+        >>> large.holds  # the initialization is far too large
         False
     """
     _check_regression(data)
@@ -162,22 +166,20 @@ def assumption(
 
 @arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
-    """Return scales of the initialization and a canonical step that satisfy the conditions about them, printed and
-    corrected.
+    """Return scales of the initialization and a learning rate that satisfy Assumption 4.1 of Huang et al.
 
-    To check scales that you already have, use `assumption`.
-
-    Conditions (5) and (6) are about the data: check them with
-    `assumption`.
+    They satisfy the conditions as printed and as corrected in `assumption`. Conditions (5) and (6) concern the data
+    alone: check them with `assumption`, and also any scales that you already have.
 
     **Arguments:**
 
     - `data`: a `problems.Regression`
-    - `width`: $m$
-    - `epsilon`: the loss to be reached
-    - `margin`: the factor by which each condition is over-fulfilled
+    - `width`: width $m$
+    - `epsilon`: loss to be reached
+    - `margin`: factor by which each condition is satisfied more than required
 
-    **Returns** `first_std`, `magnitude` and `learning_rate` by name, as `assumption` and `inits.signed` take them.
+    **Returns** a dictionary of `first_std`, `magnitude` and `learning_rate`, the arguments of `assumption` and
+    `inits.signed`.
 
     **Example:**
 

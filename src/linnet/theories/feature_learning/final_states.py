@@ -1,5 +1,4 @@
-r"""Where a network of one output ends from a small initialization, for any inputs, and how it gets there from a larger
-one.
+r"""The end of training of a network with one output, from a small initialization and from larger ones.
 
 Symbols as in `stages`: $f = \frac1m\sum_r v_r\,w_r\cdot x$, $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$,
 $K = XX^T$, $\gamma = y^T K y$; means are over neurons.
@@ -18,15 +17,15 @@ from linnet import _arguments as arguments
 
 @dataclass(frozen=True)
 class FinalState:
-    r"""End of training from a vanishing initialization.
+    r"""Result of `final_state`: the end of training from a vanishing initialization.
 
     **Attributes:**
 
-    - `square`: the mean of $v_r^2$
-    - `ratio`: $\rho_r/v_r$, of every neuron
-    - `alignment_square`: the mean of $\rho_r^2$
-    - `settled`: `ratio` over $\sqrt\gamma$, its value in the first stage: the remaining fraction at the end, at most 1
-    - `kernel`: the canonical NTK, (sample, sample)
+    - `square`: mean of $v_r^2$ over the neurons
+    - `ratio`: ratio $\rho_r/v_r$, which is the same for every neuron
+    - `alignment_square`: mean of $\rho_r^2$ over the neurons
+    - `settled`: ratio at the end as a fraction of $\sqrt\gamma$, its value in the first stage; at most 1
+    - `kernel`: neural tangent kernel, (sample, sample)
 
     **Example:**
 
@@ -48,26 +47,27 @@ class FinalState:
 def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
     r"""Return the end of gradient flow from a vanishing initialization, exact for any inputs.
 
-    The way there is described by `Stages`.
+    Use it for the final magnitudes, alignments and kernel without training. `Stages` describes training until then.
 
     $$ \overline{v^2} = \sqrt{y^T K^{-1} y}, \quad \frac{\rho_r}{v_r} = \frac{|y|^2}{\sqrt{y^T K^{-1} y}}, \quad
        \overline{\rho^2} = \frac{|y|^4}{\sqrt{y^T K^{-1} y}}, \quad
        \Theta = \overline{v^2}\Bigl(K + \frac{y y^T}{y^T K^{-1} y}\Bigr) $$
 
     The layers stay balanced, $w_r = v_r u$ with $|u| = 1$, and the predictor $\overline{v^2}u$ is the minimum-norm
-    one, $X^T K^{-1} y$. Where $K$ is singular, its inverse is the pseudo-inverse and $y$ its part in the range.
+    solution $X^T K^{-1} y$. If $K$ is singular, its inverse is the pseudo-inverse, and $y$ is projected on its range.
 
     **Arguments:**
 
-    - `gram`: $K = XX^T$, (sample, sample)
-    - `outputs`: $y$, (sample,)
+    - `gram`: Gram matrix $K = XX^T$, (sample, sample)
+    - `outputs`: outputs $y$, (sample,)
 
-    **Returns** an `FinalState`.
+    **Returns** a `FinalState`.
 
-    **Valid when** $v_0$ and $\sigma_0$ are small against the end: corrections are of the order $v_0^2/\overline{v^2}$.
+    **Valid when** $v_0$ and $\sigma_0$ are small compared with the final weights: corrections are of the order
+    $v_0^2/\overline{v^2}$.
 
-    **Reference:** own result. Huang et al. 2025 have the case of $K$ a multiple of the identity, below eq. (11) and in
-    Figure 1c, where the ratio stays $\sqrt\gamma$ and the kernel is the target-aligned one.
+    **Reference:** own result. Huang et al. 2025 treat a $K$ that is a multiple of the identity, below eq. (11) and in
+    Figure 1c. There the ratio stays $\sqrt\gamma$, and the kernel is `target_aligned_kernel`.
 
     **Example:**
 
@@ -98,30 +98,30 @@ def final_state(gram: ArrayLike, outputs: ArrayLike) -> FinalState:
 
 @arguments.representable
 def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.ndarray, " ..."]:
-    r"""Return how far a network has moved from lazy training to feature learning when a given fraction of its loss is
-    left.
+    r"""Return a number from 0 (lazy training) to 1 (feature learning) for a network with one output.
 
-    For modes of a general network, `observables.regimes` gives labels.
+    The number depends on the initialization and on the remaining loss. To classify the modes of any two-layer network
+    as lazy or active, use `observables.regimes`.
 
     $$ \frac{\rho}{v\sqrt\gamma} = \tanh\Bigl(\tfrac12\,\mathrm{asinh}
        \frac{2(1 - \sqrt{L/L_0})}{v_0^2/v_\infty^2}\Bigr),
        \qquad v_\infty^2 = \frac{\sqrt\gamma}{\mathrm{tr}\,\Sigma} $$
 
-    0 in lazy training, where the magnitudes do not move; 1 in feature learning, where the layers have become equal.
-    $v^2 - \rho^2/\gamma = v_0^2$ is conserved, and the output grows as $v\rho$.
+    At 0, the magnitudes do not move. At 1, the layers have become equal. $v^2 - \rho^2/\gamma = v_0^2$ is conserved,
+    and the output grows as $v\rho$.
 
     **Arguments:**
 
-    - `initial_ratio`: $v_0^2/v_\infty^2$, positive
-    - `share`: $L/L_0$, from 0 to 1
+    - `initial_ratio`: squared magnitude at initialization over its final value, $v_0^2/v_\infty^2$, positive
+    - `share`: remaining fraction $L/L_0$ of the initial loss, from 0 to 1
 
-    **Returns** the ratio, of the shapes together.
+    **Returns** the number, with the broadcast shape of both arguments.
 
     **Valid when** $\sigma_0 \ll v_0$ and $XX^T$ is near $\mathrm{tr}\,\Sigma$ times the identity.
 
-    **Reference:** own result; Huang et al. 2025 name the two cases below eq. (6). With $v_0$ at condition (3) of their
-    Assumption 4.1, $v_\infty^2/v_0^2 = n^{3/2}|\bar\beta|^3\sqrt{\mathrm{tr}\,\Sigma}$, which the assumption leaves
-    free.
+    **Reference:** own result; Huang et al. 2025 name the two cases below eq. (6). If $v_0$ is the largest that
+    condition (3) of their Assumption 4.1 allows, $v_\infty^2/v_0^2 = n^{3/2}|\bar\beta|^3\sqrt{\mathrm{tr}\,\Sigma}$.
+    The assumption does not restrict this number.
 
     **Example:**
 
@@ -138,5 +138,4 @@ def lazy_feature_ratio(initial_ratio: ArrayLike, share: ArrayLike) -> Float[np.n
     if not ((left >= 0) & (left <= 1)).all():
         raise ValueError("`share` must be from 0 to 1: it is what is left of the loss.")
     v, left = np.broadcast_arrays(*arguments.broadcast(initial_ratio=v, share=left))
-    with np.errstate(over="ignore"):
-        return np.tanh(np.arcsinh(2 * (1 - np.sqrt(left)) / v) / 2)
+    return np.tanh(np.arcsinh(2 * (1 - np.sqrt(left)) / v) / 2)

@@ -12,17 +12,17 @@ from linnet import _arguments as arguments
 def target_aligned_kernel(
     gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
 ) -> Float[np.ndarray, "sample sample"]:
-    r"""Return the kernel towards which feature learning moves: the kernel of the inputs, strengthened along the
-    feature.
+    r"""Return the kernel to which feature learning leads: the kernel of the inputs, strengthened along the feature.
 
-    Compare it with `observables.ntk` of trained weights.
+    Compare it with the neural tangent kernel of trained weights, `observables.ntk`, to see whether features were
+    learned.
 
     $$ X\Big(I + \frac1\gamma X^T y y^T X\Big)X^T, \qquad \gamma = |X^T y|^2 $$
 
     **Arguments:**
 
-    - `gram`: $XX^T$, (sample, sample)
-    - `outputs`: $y$, (sample,)
+    - `gram`: Gram matrix $XX^T$, (sample, sample)
+    - `outputs`: outputs $y$, (sample,)
 
     **Returns** the kernel, (sample, sample).
 

@@ -1,4 +1,4 @@
-r"""How a finite network with a scalar output first turns towards its feature $X^T y$ and then grows along it.
+r"""The two stages of feature learning: a network with one output turns towards its feature, and then grows along it.
 
 Symbols of Huang et al. 2025, for the network $f = \frac1m\sum_r v_r\, w_r\cdot x$ (canonical: $W_1 = W/\sqrt m$,
 $W_2 = v^T/\sqrt m$):
@@ -31,20 +31,26 @@ MAX_STEPS = 1_000_000  # of a recursion: half a second
 
 
 class Stages:
-    r"""The two stages of feature learning for data and the scales of the initialization.
+    r"""Predicts both stages of feature learning of a network with one output, from data and initialization.
+
+    In the first stage the hidden neurons turn towards the feature $X^T y$, in the second they grow along it. The
+    methods return the neurons' alignments $\rho_r$ and magnitudes $v_r$, the loss, and the times of both stages. For
+    the end of training alone, use `final_state`.
 
     **Arguments:**
 
     - `X`: inputs, (sample, input)
     - `y`: outputs, (sample,)
-    - `width`: $m$
-    - `learning_rate`: canonical step $\eta/m$, as `gradient_descent` takes it
-    - `first_std`: $\sigma_0$, the standard deviation of the entries of $w_r(0)$
-    - `magnitude`: $v_0 = |v_r(0)|$; both scales as `inits.signed` takes them
+    - `width`: width $m$
+    - `learning_rate`: learning rate of `gradient_descent`, $\eta/m$ in the paper's symbols
+    - `first_std`: standard deviation $\sigma_0$ of the entries of $w_r(0)$
+    - `magnitude`: scale $v_0 = |v_r(0)|$ of the second layer; both scales as `inits.signed` takes them
 
-    **Attributes:** `gamma`, `phi`, `feature` ($X^T y$), `rate` ($\sqrt\gamma/n$, the growth rate of both stages on the
-    canonical time), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
-    $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times).
+    **Attributes:** `gamma`, `phi`, `feature` ($X^T y$), `samples`, and
+
+    - `rate`: growth rate $\sqrt\gamma/n$ of both stages
+    - `trace`: estimate $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$, for the printed times
+    - `signal`: estimate $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times
 
     **Reference:** Huang et al. 2025, sections 4 and 5.
 
@@ -99,7 +105,7 @@ class Stages:
     def linear(
         self, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike | None
     ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
-        r"""The first stage: $\rho_r$ and $v_r$ (time, neuron) while the output is negligible.
+        r"""Alignments $\rho_r$ and magnitudes $v_r$ (time, neuron) in the first stage, where the output is negligible.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta}{nm}\gamma v_r, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}(\rho_r + c_r) $$
 
@@ -109,7 +115,7 @@ class Stages:
 
         **Arguments:** `overlaps` $c_r$ (neuron,), `magnitudes` $v_r(0)$ (neuron,), signed; `steps` (time,).
 
-        **Valid when** the output is small against the targets: before `first_time`.
+        **Valid when** the output is small compared with the targets: before `first_time`.
 
         **Reference:** eq. (9). Printed, the step of $v_r$ lacks the factor $\eta/(nm)$ before $\rho_r$.
         """
@@ -128,8 +134,7 @@ class Stages:
         if not (np.isfinite(rho).all() and np.isfinite(v).all()):
             raise ValueError(
                 f"`steps` must end before the linear stage overflows, which by {t.max():g} it has, from these "
-                "`overlaps` "
-                f"and `magnitudes`: it grows by {a:.3g} of itself a step. `two_variable` saturates."
+                f"`overlaps` and `magnitudes`: it grows by {a:.3g} of itself a step. `two_variable` saturates."
             )
         return rho, v
 
@@ -142,17 +147,17 @@ class Stages:
         *,
         overlaps: ArrayLike | None = None,
     ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
-        r"""The two-dimensional system: $\rho_r$ and $v_r$ (time, neuron) from given values at step 0.
+        r"""Alignments $\rho_r$ and magnitudes $v_r$ (time, neuron) in both stages, from given values at step 0.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\gamma}{nm} v_r\,g, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}\rho_r\,g, \qquad
            g = 1 - \tfrac{\phi}{\gamma^2}\,\mathrm{mean}_s(v_s\rho_s) $$
 
-        **Arguments:** `alignments` and `magnitudes` (neuron,) at step 0; `overlaps` $c_r$, when given, join $\rho_r$
-        in $g$ and in the step of $v_r$, so that the system may start at the network's own start; the paper leaves
-        them out.
+        **Arguments:** `alignments` and `magnitudes` (neuron,) at step 0. If `overlaps` $c_r$ are given, they are added
+        to $\rho_r$ in $g$ and in the step of $v_r$, so that the system can begin at the weights of a network; the paper
+        omits them.
 
-        **Valid when** $w_r - w_r(0)$ is along $X^T y$ and $w_r(0)$ adds nothing else: $X X^T$ near a multiple of the
-        identity.
+        **Valid when** $w_r - w_r(0)$ is along $X^T y$ and $w_r(0)$ contributes nothing else, as for $X X^T$ near a
+        multiple of the identity.
 
         **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean.
         """
@@ -177,8 +182,7 @@ class Stages:
 
     @arguments.representable
     def one_variable(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
-        r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into
-        `two_variable`.
+        r"""Alignments $\rho_r$ (time, neuron) in the second stage: `two_variable` with $v_r = \rho_r/\sqrt\gamma$.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\sqrt\gamma}{nm}\rho_r
            \bigl(1 - \tfrac{\phi}{\gamma^{5/2}}\,\mathrm{mean}_s\rho_s^2\bigr) $$
@@ -197,10 +201,11 @@ class Stages:
         return np.array(self._iterate_map(advance, (1.0,), wanted)) * rho
 
     def proxy(self, alignments: ArrayLike) -> np.float64 | Float[np.ndarray, " *batch"]:
-        r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
+        r"""Proxy $\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$, where $R$ is the mean of $\rho_r^2$ over the last
+        axis.
 
-        Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). Where $R$ exceeds its limit the
-        proxy does not exist and is NaN. Section 5 has each neuron's own $\rho_r^2$ in place of the mean.
+        In the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ for small steps. If $R$ exceeds its limit, the
+        proxy does not exist and is NaN. Section 5 of the paper has $\rho_r^2$ of the same neuron in place of the mean.
         """
         rho = np.atleast_1d(arguments.real_array("alignments", alignments))
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -211,7 +216,7 @@ class Stages:
     def loss(
         self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike | None = None
     ) -> Float[np.ndarray, " ..."]:
-        r"""The canonical loss $\frac1{2n}|y - \frac1\gamma\mathrm{mean}_r(v_r\rho_r)\,X X^T y|^2$ they give."""
+        r"""Loss $\frac1{2n}|y - \frac1\gamma\mathrm{mean}_r(v_r\rho_r)\,X X^T y|^2$ at these values."""
         rho = arguments.real_array("alignments", alignments)
         v = arguments.real_array("magnitudes", magnitudes)
         c = 0.0 if overlaps is None else _check_neurons("overlaps", overlaps)
@@ -222,12 +227,12 @@ class Stages:
 
     @arguments.representable
     def first_time(self, *, level: float = 1.0) -> float:
-        r"""The end $t_1$ of the first stage in canonical time: the median over neurons of $|\rho_r|$ is `level`.
+        r"""Time $t_1$ at which the first stage ends: the median of $|\rho_r|$ over the neurons reaches `level`.
 
-        In `linear` each $\rho_r$ is normal over the draw of $w_r(0)$, with mean $\pm v_0\sqrt\gamma\sinh\tau$ and
-        deviation $\sigma_0\sqrt\gamma(\cosh\tau - 1)$, $\tau = t\sqrt\gamma/n$; the median of its absolute value is
-        solved for the time. Without a first layer ($\sigma_0 = 0$) this is
-        $t_1 = \mathrm{asinh}(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$.
+        In `linear`, each $\rho_r$ is Gaussian over random $w_r(0)$, with mean $\pm v_0\sqrt\gamma\sinh\tau$ and
+        standard deviation $\sigma_0\sqrt\gamma(\cosh\tau - 1)$, where $\tau = t\sqrt\gamma/n$. The equation for the
+        median of its absolute value is solved for the time. For $\sigma_0 = 0$ the solution is $t_1 =
+        \mathrm{asinh}(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$.
 
         **Valid when** the output is still small at $t_1$, and for wide networks.
 
@@ -271,11 +276,11 @@ class Stages:
 
     @arguments.representable
     def second_time(self, share: float, *, initial_alignment: float = 1.0) -> float:
-        r"""Time after $t_1$ at which the loss has fallen to `share` of its initial value, in canonical time.
+        r"""Time after $t_1$ at which the loss has fallen to the fraction `share` of its initial value.
 
-        $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `initial_alignment` to
-        $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what
-        $1 - R\phi/\gamma^{5/2}$ has to become if $X X^T$ is a multiple of the identity.
+        The proxy $\tilde\rho$ grows from its value at a root mean square `initial_alignment` of $\rho_r$ to
+        $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$ with $\epsilon = \sqrt{\mathrm{share}}$. If $X X^T$ is a
+        multiple of the identity, $1 - R\phi/\gamma^{5/2}$ is $\epsilon$ when that fraction of the loss remains.
 
         **Reference:** the proxy of section 5 with the mean over neurons. Theorem 4.1 and Lemma 5.3 print an order of
         magnitude, $\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L)$.
@@ -289,19 +294,19 @@ class Stages:
         remaining, end = np.sqrt(share), np.sqrt(self.limit)
         if initial_alignment >= end * np.sqrt(1 - remaining):
             raise ValueError(
-                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has "
-                f"fallen to a fraction of "
-                f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got "
-                f"{initial_alignment:g}."
+                f"`initial_alignment` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a "
+                f"fraction of {share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: "
+                f"got {initial_alignment:g}."
             )
         low, high = self.proxy([initial_alignment]), np.sqrt(self.limit * (1 - remaining) / remaining)
         return float(np.log(high / low)) / self.rate
 
     @arguments.representable
     def kernel(self, square: ArrayLike = 1.0) -> Float[np.ndarray, "*batch sample sample"]:
-        r"""The target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the paper's.
+        r"""Target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the kernel of
+        the paper.
 
-        `square` is $v^2$, the mean over neurons of $v_r^2$; an array of them gives leading axes.
+        `square` is $v^2$, the mean of $v_r^2$ over the neurons; an array of them gives leading axes.
         """
         return arguments.real_array("square", square)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
 
@@ -309,14 +314,17 @@ class Stages:
     def network_kernel(
         self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike
     ) -> Float[np.ndarray, "*batch sample sample"]:
-        r"""The canonical NTK (time, sample, sample) of a network with these alignments and magnitudes (time, neuron).
+        r"""Neural tangent kernel (time, sample, sample) of a network with these alignments and magnitudes (time,
+        neuron).
 
         $$ \Theta = \overline{v^2}\,K + \overline{(\rho + c)^2}\,\tfrac{1}{\gamma^2} K y y^T K
            + \sigma_0^2\,(K - \tfrac1\gamma K y y^T K), \qquad K = X X^T, $$
 
-        means over neurons: each $w_r$ is its alignment along the feature plus a Gaussian start across it.
+        where bars are means over the neurons. Each $w_r$ is its alignment along the feature plus a Gaussian part
+        orthogonal to it.
 
-        **Valid when** `two_variable` is, and for wide networks: the last term is the mean over starts.
+        **Valid when** `two_variable` is valid, for wide networks: the last term is the mean over random
+        initializations.
         """
         rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
         v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))

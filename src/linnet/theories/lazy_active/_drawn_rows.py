@@ -35,7 +35,7 @@ class DrawnRow:
     """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
 
     The first starts are followed at all nodes, and all of them at every second: what the others change is smooth, as
-    one start serves all variances. Between these, logarithms are interpolated.
+    one initialization serves all variances. Between these, logarithms are interpolated.
     """
 
     def __init__(

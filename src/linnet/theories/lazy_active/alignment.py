@@ -13,23 +13,27 @@ _LEAST_SQUARE = 1e-6  # of a leading singular value over that of the largest one
 
 @representable
 def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
-    r"""Return the measure $x$ of Lemma A.4, zero if the leading singular pairs of $A$ and $A^*$ span the same blocks.
+    r"""Return how far the leading singular vectors of a product are from those of the signal; 0 means aligned.
 
-    It compares subspaces, so equal singular values do no harm.
+    It compares subspaces, one for each set of equal singular values of the signal, so it is meaningful for repeated
+    singular values too. If you only have the distance of the matrices, use `alignment_bound`.
 
     $$ x = 4K - \sum_k \mathrm{tr}\big(U_{kk}^\top U_{kk} + V_{kk}^\top V_{kk} + 2 U_{kk} V_{kk}^\top\big) $$
 
-    with blocks $k$ of equal singular values of $A^*$ and $U, V$ in its basis. Leading axes of `product` are kept.
+    where each block $k$ belongs to one value among the singular values of $A^*$, and $U, V$ are the singular vectors of
+    $A$ in the singular basis of $A^*$. Leading axes of `product` are kept.
 
     **Arguments:**
 
-    - `product`: $A$, (..., output, input)
-    - `truth`: $A^*$, (output, input)
-    - `rank`: $K$, how many leading singular pairs are compared
+    - `product`: product $A$, (..., output, input)
+    - `truth`: signal $A^*$, (output, input)
+    - `rank`: number $K$ of leading singular pairs that are compared
 
     **Returns** $x$, one number for each product, (...).
 
-    **Reference:** Tu et al. 2024, Lemma A.4; at most $8K$ (pairs of opposite sign), $4K$ for unrelated ones.
+    It is at most $8K$, for pairs of opposite sign, and about $4K$ for unrelated matrices.
+
+    **Reference:** Tu et al. 2024, Lemma A.4.
 
     **Example:**
 
@@ -56,23 +60,31 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
 
 @representable
 def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
-    r"""Return the bound of Lemma A.4 on `alignment_defect`, by the distance of a product $X$ from a reference
-    $\hat\Sigma$.
+    r"""Return an upper bound on `alignment_defect`, from the distance of a product $X$ to a reference $\hat\Sigma$.
 
-    Measure `alignment_defect` itself if both matrices are known.
+    It shows how a small distance forces alignment. If both matrices are known, compute `alignment_defect` itself.
 
-    $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
+    $$ x \le 4 K \frac{|X - \hat\Sigma|}{s_K} + \frac{4 m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
+
+    with $m$ blocks $k$ of equal singular values. Without the 4 it fails: for $\hat\Sigma = \mathrm{diag}(1, t)$
+    and a product whose two values cross half-way, $x$ tends to 4 times the printed bound as $t$ tends to 1.
+
+    **Why.** $\sum_k s_k\,\mathrm{tr}(I - U_{kk} V_{kk}^\top)$ is at most
+    $\langle X - \hat\Sigma, U V^\top - P Q^\top\rangle \le 2 K |X - \hat\Sigma|$, with $P$ and $Q$ the vectors of
+    $\hat\Sigma$, plus $s_1/2$ times the squares of the leading columns of $U$ and $V$ off their blocks. Either are, by
+    Theorem A.3, at most $m$ brackets squared times $|X - \hat\Sigma|^2$; $x$ has these squares once, the traces twice.
 
     **Arguments:**
 
-    - `product`: $X$, (output, input)
-    - `reference`: $\hat\Sigma$, (output, input), whose trailing singular values are equal
-    - `rank`: $K$, how many leading singular pairs are compared
+    - `product`: product $X$, (output, input)
+    - `reference`: reference matrix $\hat\Sigma$ whose trailing singular values are equal, (output, input)
+    - `rank`: number $K$ of leading singular pairs that are compared
 
     **Returns** the right side of the inequality, a number.
 
-    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
+    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4,
+    corrected.
 
     **Example:**
 
@@ -97,7 +109,7 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     distance = np.linalg.norm(matrix - known, 2)
     sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
     reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
-    return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
+    return float(4 * (size * distance + split.sum() * signal[0] * (reach * distance) ** 2) / signal[-1])
 
 
 def _leading_pairs(matrices: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:

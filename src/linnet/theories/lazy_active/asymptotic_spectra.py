@@ -14,10 +14,9 @@ from linnet.theories.noise_bulk import ratio_of
 def asymptotic_spectrum(
     strengths: object, dim: int | tuple[int, int], noise_std: float, *, points: int = 64
 ) -> TaskSpectrum:
-    r"""Return the singular modes of $Y = A^* + E$ for a low-rank signal and independent noise, in the limit of large
-    dimensions.
+    r"""Return the singular modes of a noisy low-rank matrix $Y = A^* + E$ in the limit of large dimensions.
 
-    It needs no matrix, so a million inputs cost no more than ten. For a given matrix, use `task_spectrum`.
+    It draws no matrix, so a million inputs cost no more than ten. For a given matrix, use `task_spectrum`.
 
     Strengths are in units of `noise_std` times the square root of the larger dimension, and $b$ is the smaller
     dimension divided by the larger one. A signal of strength $x > b^{1/4}$ gives an outlier
@@ -25,8 +24,8 @@ def asymptotic_spectrum(
     $$ y = \sqrt{(x + 1/x)(x + b/x)}, \qquad (u^\top A^* v)^2 = x^2\,
        \Big(1 - \frac{b\,(1 + x^2)}{x^2 (x^2 + b)}\Big)\Big(1 - \frac{b + x^2}{x^2 (x^2 + 1)}\Big); $$
 
-    A weaker signal, and the part of a stronger one that is not in its outlier, is spread over the bulk,
-    $s^2 = 1 + b + 2\sqrt b \cos\varphi$:
+    A weaker signal is spread over the bulk, and so is the part of a stronger signal that is not in its outlier. In the
+    bulk $s^2 = 1 + b + 2\sqrt b \cos\varphi$, and
 
     $$ \sum_i f(s_i)\, u_i^\top A^* v_i = \frac2\pi \int_0^\pi f(s)\,
        \frac{\kappa \sqrt b\, \sin^2\varphi}{s\,(1 + \kappa^2 - 2\kappa\cos\varphi)}\, d\varphi,

@@ -1,4 +1,4 @@
-"""The self-consistent dynamics solved exactly: a narrow network's flow, its imbalance a multiple of the identity."""
+"""The self-consistent dynamics of wide networks, solved exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linnet.problems.problem import Problem
 
 # Relative size of the rounding errors that a determined answer may carry.
 _TOLERANCE = 1e-6
-# Singular values below this fraction of the largest one are taken for zero when a balanced start is factored.
+# Singular values below this fraction of the largest one are taken for zero when a balanced initialization is factored.
 _RANK = 1e-13
 # The largest growth exponent over which the un-normalized formula keeps its digits.
 _SPAN = 8.0
@@ -25,11 +25,10 @@ _DECAY_RTOL = 1e-12  # relative tolerance of the integration with weight decay
 
 
 class UndeterminedError(ArithmeticError):
-    """The exact answer exists, but the last digits of the initialization decide it: no float64 computation can
-    determine it.
+    """Raised if the result depends on digits of the initialization that float64 does not hold.
 
-    From an initialization with the other sign than the target's, a balanced network comes to rest at a saddle; which
-    way it leaves is decided by digits that float64 does not hold.
+    This happens to a balanced network whose determinant has the opposite sign of the target's. The network approaches a
+    saddle, and the last digits of the initialization decide how it leaves.
 
     **Example:**
 
@@ -44,14 +43,14 @@ class UndeterminedError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Solution:
-    """Products of the self-consistent dynamics, and at which of the times floating point determines them.
+    """Result of `self_consistent_solution`: products over time, and whether float64 determines them.
 
     **Attributes:**
 
-    - `times`: requested times, (time,)
-    - `products`: $A(t)$, (time, output, input); NaN where they are not determined
+    - `times`: times at which the products were requested, (time,)
+    - `products`: products $A(t)$, (time, output, input); NaN where they are not determined
     - `determined`: whether float64 determines the product, (time,)
-    - `reason`: why not, in words; `"completed"` where all are
+    - `reason`: reason in words if some products are not determined; otherwise `"completed"`
 
     **Example:**
 
@@ -71,22 +70,24 @@ class Solution:
 def self_consistent_layers(
     initial_product: np.ndarray, threshold: float
 ) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
-    r"""Return a network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+    r"""Return a narrow network whose gradient flow is exactly `self_consistent`.
 
-    Gradient flow of this network is exactly `self_consistent`, so it is useful for checks.
+    Train it with `ln.gradient_flow` to check the closed form. It has the width $\min(k, d)$ for k outputs and d inputs,
+    and
 
-    The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
-    ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
+    $$ W_2 W_1 = A(0), \qquad W_1 W_1^\top - W_2^\top W_2 = \pm 2g I $$
+
+    The sign is plus for $k \ge d$ and minus for $k < d$; a network of the opposite sign has a different flow. If $g =
+    0$ and $A(0)$ has lower rank, the rank never changes, so the network is only as wide as that rank.
 
     **Arguments:**
 
-    - `initial_product`: $A(0)$, (output, input)
-    - `threshold`: $g \ge 0$
+    - `initial_product`: initial product $A(0)$, (output, input)
+    - `threshold`: threshold $g \ge 0$
 
     **Returns** the layers $W_1$ (hidden, input) and $W_2$ (output, hidden).
 
-    **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for
-    $k \ge d$.
+    **Reference:** Tu et al. 2024, end of appendix B, with C1 and C2 exchanged. The paper has only $k \ge d$.
 
     **Example:**
 
@@ -147,33 +148,34 @@ def self_consistent(
     weight_decay: float = 0.0,
     throw: bool = True,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Return the product of a wide network over time, in closed form.
+    r"""Return the product of a wide two-layer network over time, in closed form.
 
-    It takes no time steps, so a late time costs as much as an early one. If you have weights and do not want to think
-    about the threshold, `ln.predict` calls this function when it applies.
+    It takes no time steps, so a late time costs as much as an early one. If you have initial weights, use `ln.predict`,
+    which computes their threshold and calls this function when it applies.
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
     **Arguments:**
 
-    - `target`: $Y$, (output, input), or a `Problem` with whitened inputs, whose target it is
-    - `initial_product`: $A_0$, (output, input)
-    - `threshold`: $g = \sigma^2 w \ge 0$, below which a mode is learned lazily and above which actively
-    - `times`: canonical, increasing, (time,)
-    - `weight_decay`: $\lambda$, zero by default; the equation has $g e^{-2\lambda t}$ for $g$ then and one more term,
-      $-2\lambda A$, and is integrated, to 1e-9
-    - `throw`: whether times that float64 cannot determine raise `UndeterminedError`, or are NaN
+    - `target`: target $Y$, (output, input), or a `Problem` with whitened inputs
+    - `initial_product`: initial product $A_0$, (output, input), for example `weights.product`
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$: modes above it are learned actively, modes below it lazily
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `weight_decay`: coefficient $\lambda$ of weight decay, zero by default. Otherwise $g$ decays as $g e^{-2\lambda
+      t}$, the equation has the additional term $-2\lambda A$, and it is integrated to 1e-9
+    - `throw`: whether times that float64 cannot determine raise `UndeterminedError`; if not, the result is NaN there
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid for** any shape, any initialization and any $t \ge 0$. As the flow of a network it is exact for one
-    imbalance, $W_1 W_1^\top - W_2^\top W_2 = 2g I$ at $k \ge d$ and $-2g I$ at $k < d$, of width $\min(k, d)$, and a
-    good approximation for wide Gaussian layers. A network of the other sign follows another equation;
-    `balanced_solution` has both. At $g = 0$ the sign of $\det A$ is conserved: a square start with the other sign than
-    the target's ends in a saddle from which rounding escapes. Such times raise `UndeterminedError` (`throw=False`
-    returns NaN there; `self_consistent_solution` says which times are determined).
+    **Valid for** any shape, any initial product and any $t \ge 0$. It is a good approximation for wide Gaussian layers,
+    and exact for the network of `self_consistent_layers`. For networks whose imbalance $W_1 W_1^\top - W_2^\top W_2$ is
+    another multiple of the identity, use `balanced_solution`.
 
-    **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
+    **Not determined** is one case. At $g = 0$ the sign of $\det A$ is conserved. If a square $A_0$ has a determinant of
+    the opposite sign of the target's, the flow ends in a saddle, and rounding errors decide how it leaves. Later times
+    raise `UndeterminedError`. `self_consistent_solution` returns the times that are determined.
+
+    **Reference:** Tu et al. 2024, eq. (1), for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
 
     **Example:**
 
@@ -209,19 +211,18 @@ def self_consistent(
 def self_consistent_solution(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Solution:
-    r"""Compute `self_consistent` with its status: the products, which of them float64 determines, and the reason if
-    not.
+    r"""Return the products of `self_consistent` together with a status, instead of raising an exception.
 
-    Choose it in loops, where an exception would be in the way.
+    Use it in loops over many initializations, which one undetermined case should not stop.
 
     **Arguments:**
 
-    - `target`: $Y$, (output, input), or a `Problem` with whitened inputs
-    - `initial_product`: $A_0$, (output, input)
-    - `threshold`: $g = \sigma^2 w \ge 0$
-    - `times`: canonical, increasing, (time,)
+    - `target`: target $Y$, (output, input), or a `Problem` with whitened inputs
+    - `initial_product`: initial product $A_0$, (output, input)
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
 
-    **Returns** a `Solution`: times, products, and which of them are determined.
+    **Returns** a `Solution`, with `.times`, `.products`, `.determined` and `.reason`.
 
     **Example:**
 

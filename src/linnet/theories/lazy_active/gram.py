@@ -1,4 +1,4 @@
-"""Gram matrices of both layers by the self-consistent theory, and the distance of a network from them."""
+"""Gram matrices of both layers in the self-consistent theory, and the distance of a network from them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from linnet._arguments import broadcast, layers, non_negative, positive, real_ar
 def gram_matrices(
     product: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, "*batch input input"], Float[np.ndarray, "*batch output output"]]:
-    r"""Return the predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product
-    $A$.
+    r"""Return the Gram matrices of both layers that the self-consistent theory predicts for a product.
 
-    `gram_gap` compares them with a network.
+    Use `gram_gap` to compare them with a network.
+
+    $$ \hat C_1 = \sqrt{A^\top A + g^2 I}, \qquad \hat C_2 = \sqrt{A A^\top + g^2 I} $$
 
     **Arguments:**
 
-    - `product`: $A$, (..., output, input)
-    - `threshold`: $g$
+    - `product`: product $A$, (..., output, input)
+    - `threshold`: threshold $g$
 
     **Returns** $\hat C_1$ (..., input, input) and $\hat C_2$ (..., output, output).
 
@@ -50,13 +51,15 @@ def gram_matrices(
 
 
 class GramGap(NamedTuple):
-    r"""Operator norms of $C_i - \hat C_i$ and the two terms of Theorem 1's bound, without their constants.
+    r"""Result of `gram_gap`: distances of the Gram matrices from the theory, and the terms of their bound.
+
+    The terms are those of Theorem 1 of Tu et al. without their constants.
 
     **Attributes:**
 
-    - `first`: $|C_1 - \hat C_1|_{op}$, (...)
-    - `second`: $|C_2 - \hat C_2|_{op}$, (...)
-    - `weak`: the term $\sigma^2 w$ of the bound
+    - `first`: distance $|C_1 - \hat C_1|_{op}$, (...)
+    - `second`: distance $|C_2 - \hat C_2|_{op}$, (...)
+    - `weak`: term $\sigma^2 w$ of the bound
     - `strong`: term $\sqrt{d/w}\,|C_1|_{op}$ of the bound, (...)
 
     **Example:**
@@ -77,18 +80,18 @@ class GramGap(NamedTuple):
 
 @representable
 def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float | None = None) -> GramGap:
-    r"""Return the distance of a network's Gram matrices from the self-consistent ones, with the bound of the paper.
+    r"""Return the distance of a network's Gram matrices from the self-consistent theory, with the bound of the paper.
 
-    A small gap justifies `self_consistent` for this network.
+    If the distance is small, `self_consistent` describes this network well.
 
     $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
 
     **Arguments:**
 
-    - `first`: $W_1$, (..., hidden, input)
-    - `second`: $W_2$, (..., output, hidden); a reduced network has the same Gram matrices
-    - `threshold`: $\sigma^2 w$
-    - `width`: $w$ of the full network, where the layers are a reduced one's
+    - `first`: first layer $W_1$, (..., hidden, input)
+    - `second`: second layer $W_2$, (..., output, hidden); a reduced network has the same Gram matrices
+    - `threshold`: threshold $\sigma^2 w$
+    - `width`: number $w$ of hidden units of the full network, if the layers are those of a reduced network
 
     **Returns** a `GramGap`.
 
@@ -104,7 +107,7 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
         ...     std = width**-0.5
         ...     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=4, width=width, stds=std)
         ...     gaps.append(gram_gap(start.first, start.second, 1.0).first)
-        >>> bool(gaps[1] < gaps[0] / 5)  # it falls with the root of the width
+        >>> bool(gaps[1] < gaps[0] / 5)  # it falls as the inverse square root of the width
         True
     """
     one, two = layers(first=first, second=second)
@@ -123,22 +126,24 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
 def cubic_residuals(
     first: ArrayLike, second: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, " ..."], Float[np.ndarray, " ..."]]:
-    r"""Return the operator norms of the two cubic equations that $\hat C_1, \hat C_2$ solve, at a network's own $C_1,
-    C_2$.
+    r"""Return how far the Gram matrices of a network are from solving the equations of the self-consistent theory.
 
-    For the distance from the predicted matrices themselves, use `gram_gap`.
+    The predicted matrices $\hat C_1, \hat C_2$ solve two cubic equations. This function inserts the network's own
+    $C_1, C_2$ and returns operator norms. For the distance from the predicted matrices, use `gram_gap`.
 
     $$ C_1^3 - A^\top A C_1 - C_1 A^\top A - g^2 C_1 + A^\top C_2 A, \qquad
        C_2^3 - A A^\top C_2 - C_2 A A^\top - g^2 C_2 + A C_1 A^\top $$
 
-    Both equal $W (M^2 - g^2) W^\top$ with the conserved imbalance $M$, so they vanish where $M^2 = g^2$ on the
-    weights' span. **Reference:** Tu et al. 2024, sketch of Theorem 1 and B.2.
+    Both equal $W (M^2 - g^2) W^\top$ with the conserved imbalance $M$, so they vanish if $M^2 = g^2$ on the span of the
+    weights.
+
+    **Reference:** Tu et al. 2024, sketch of Theorem 1 and B.2.
 
     **Arguments:**
 
-    - `first`: $W_1$, (..., hidden, input)
-    - `second`: $W_2$, (..., output, hidden)
-    - `threshold`: $g$
+    - `first`: first layer $W_1$, (..., hidden, input)
+    - `second`: second layer $W_2$, (..., output, hidden)
+    - `threshold`: threshold $g$
 
     **Returns** the operator norms of the two equations, (...) each.
 
@@ -164,18 +169,18 @@ def cubic_residuals(
 def gram_cubic(
     own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float
 ) -> Float[np.ndarray, "*batch side side"]:
-    r"""Return the left side of the cubic equation that a Gram matrix of the self-consistent dynamics solves.
+    r"""Return the left side of the cubic equation that a Gram matrix of the self-consistent theory solves.
 
-    `cubic_residuals` evaluates it at the weights of a network.
+    It is zero if the equation holds. `cubic_residuals` evaluates it at the weights of a network.
 
     **Arguments:**
 
-    - `own`: the Gram matrix it is about, $C_1$ or $C_2$, (..., side, side)
-    - `other`: the other one
-    - `product`: $A$ for $C_1$, and $A^\top$ for $C_2$
-    - `threshold`: $g$
+    - `own`: Gram matrix of the equation, $C_1$ or $C_2$, (..., side, side)
+    - `other`: Gram matrix of the other layer
+    - `product`: product $A$ for $C_1$, and $A^\top$ for $C_2$
+    - `threshold`: threshold $g$
 
-    **Returns** a matrix like `own`, zero where the equation holds.
+    **Returns** a matrix of the shape of `own`.
 
     **Example:**
 

@@ -33,27 +33,29 @@ def integrate(
     atol: float | None = None,
     stiff: bool = False,
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Integrate the mixed lazy and active dynamics for any problem: any covariance, any differentiable cost.
+    r"""Return the product of a wide two-layer network over time, for any covariance and any differentiable cost.
 
-    -
+    It integrates the equation of lazy and active training numerically. For whitened inputs use `self_consistent`, which
+    is exact.
+
 
     $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$
 
-    It is the flow of the network of width $\min(k, d)$ whose imbalance is $\pm 2g I$, so no square root is ever taken.
+    The result is computed as the flow of the network of `self_consistent_layers`, which needs no matrix square roots.
     Under weight decay $\lambda$ the threshold is $g e^{-2\lambda t}$, and $-2\lambda A$ is added.
 
     **Arguments:**
 
     - `problem`: learning problem with cost $C$
-    - `initial_product`: $A(0)$, (output, input)
-    - `threshold`: $g = \sigma^2 w$
-    - `times`: canonical, increasing, (time,)
-    - `weight_decay`: $\lambda$, zero by default
+    - `initial_product`: initial product $A(0)$, (output, input)
+    - `threshold`: threshold $g = \sigma^2 w$
+    - `times`: times (learning rate times number of steps), increasing, (time,)
+    - `weight_decay`: coefficient $\lambda$ of weight decay, zero by default
     - `rtol`: relative tolerance of the integration
-    - `atol`: absolute tolerance; by default `rtol` times the scale of the initialization's weights
+    - `atol`: absolute tolerance; by default `rtol` times the scale of the initial weights
     - `stiff`: whether to take implicit steps (LSODA), for variances that differ by many orders of magnitude
 
-    **Returns** $A(t)$, (time, output, input). For $\Sigma = I$ prefer `self_consistent`, which is exact.
+    **Returns** $A(t)$, (time, output, input).
 
     **Reference:** Tu et al. 2024, eq. (1).
 

@@ -25,11 +25,11 @@ class BalancedSolution:
 
     **Attributes:**
 
-    - `times`: canonical, (time,)
-    - `imbalance`: $\lambda$ of $W_1 W_1^\top - W_2^\top W_2 = \lambda I$
-    - `products`: $W_2 W_1$, (time, output, input)
-    - `first_gram`: $W_1^\top W_1$, (time, input, input)
-    - `second_gram`: $W_2 W_2^\top$, (time, output, output)
+    - `times`: times (learning rate times number of steps), (time,)
+    - `imbalance`: imbalance $\lambda$, with $W_1 W_1^\top - W_2^\top W_2 = \lambda I$
+    - `products`: products $W_2 W_1$, (time, output, input)
+    - `first_gram`: Gram matrix $W_1^\top W_1$, (time, input, input)
+    - `second_gram`: Gram matrix $W_2 W_2^\top$, (time, output, output)
 
     `.ntk(X)` is the tangent kernel on samples.
 
@@ -72,30 +72,32 @@ class BalancedSolution:
 def balanced_solution(
     target: ArrayLike | Problem, first: ArrayLike, second: ArrayLike, times: ArrayLike
 ) -> BalancedSolution:
-    r"""Solve gradient flow from a lambda-balanced initialization by the matrix Riccati equation, without integrating.
+    r"""Return products, Gram matrices and tangent kernel of a two-layer network over time, in closed form.
 
-    `self_consistent` is shorter if only products are needed and the threshold is given.
+    The network must be lambda-balanced: $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at initialization, and therefore at
+    all times. If you need only products and know the threshold, `self_consistent` is shorter.
 
-    If $W_1 W_1^\top - W_2^\top W_2 = \lambda I$ at initialization, then always, and $P = Q Q^\top$ with
-    $Q = [W_1^\top; W_2]$, whose blocks are the products and both Gram matrices, obeys
+    The matrix $P = Q Q^\top$ with $Q = [W_1^\top; W_2]$ has the products and both Gram matrices as blocks. It solves
+    the Riccati equation
 
     $$ \dot P = F P + P F - P^2, \quad F = \begin{pmatrix} \tfrac{\lambda}{2} I & Y^\top \\
        Y & -\tfrac{\lambda}{2} I \end{pmatrix}, \qquad
        P(t) = e^{Ft} Q_0 \Bigl[I + Q_0^\top \int_0^t e^{2Fs} ds\; Q_0\Bigr]^{-1} Q_0^\top e^{Ft}. $$
 
-    Both signs of $\lambda$ are covered, at unequal dimensions too. `self_consistent` has one of them.
+    Both signs of $\lambda$ are supported, also for different numbers of inputs and outputs. `self_consistent` supports
+    one of them.
 
     **Arguments:**
 
-    - `target`: $Y$, (output, input), or a `Problem` with whitened inputs, whose target it is
-    - `first`, `second`: $W_1$ (hidden, input) and $W_2$ (output, hidden) at time 0
-    - `times`: canonical, increasing, (time,)
+    - `target`: target $Y$, (output, input), or a `Problem` with whitened inputs
+    - `first`, `second`: initial weights $W_1$ (hidden, input) and $W_2$ (output, hidden)
+    - `times`: times (learning rate times number of steps), increasing, (time,)
 
     **Returns** a `BalancedSolution`: `.products`, `.first_gram`, `.second_gram`, `.imbalance` and `.ntk(X)`.
 
-    **Valid for** whitened inputs. A positive $\lambda$ allows no more hidden units than inputs, a negative one no more
-    than outputs. At $\lambda = 0$ an initialization may end in a saddle that rounding leaves: `self_consistent` notices
-    that.
+    **Valid for** whitened inputs. For a positive $\lambda$, the number of hidden units cannot exceed the number of
+    inputs; for a negative $\lambda$, it cannot exceed the number of outputs. At $\lambda = 0$ the flow may end in a
+    saddle that rounding errors leave; `self_consistent` detects such a case.
 
     **Reference:** Domine et al. 2024, Theorem 4.3, whose $\lambda$ has the opposite sign; Fukumizu 1998 and Braun et
     al. 2022 for $\lambda = 0$.

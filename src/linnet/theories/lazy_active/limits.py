@@ -1,4 +1,4 @@
-"""The limits of the self-consistent dynamics, mode by mode: lazy, balanced and aligned starts."""
+"""The limits of the self-consistent dynamics, mode by mode: lazy, balanced and aligned initializations."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ from linnet._arguments import (
 def lazy_flow(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Return the products far below the threshold, where every direction relaxes at one rate, noise as fast as signal.
+    r"""Return the product over time in the lazy limit, where signal and noise are learned equally fast.
 
-    Modes near the threshold need `self_consistent`.
+    It is the limit in which all modes are far below the threshold. For modes near the threshold, use `self_consistent`.
 
     $$ A(t) = Y + e^{-2gt}(A_0 - Y) $$
 
     **Arguments:**
 
-    - `target`: $Y$, (output, input)
-    - `initial_product`: $A_0$, (output, input)
-    - `threshold`: $g = \sigma^2 w$
-    - `times`: canonical, (time,)
+    - `target`: target $Y$, (output, input)
+    - `initial_product`: initial product $A_0$, (output, input)
+    - `threshold`: threshold $g = \sigma^2 w$
+    - `times`: times (learning rate times number of steps), (time,)
 
     **Returns** $A(t)$, (time, output, input).
 
-    **Valid when** $g$ is large against the singular values of $A(t)$. **Reference:** Tu et al. 2024, section 1.4.
+    **Valid when** $g$ is large compared with the singular values of $A(t)$.
+
+    **Reference:** Tu et al. 2024, section 1.4.
 
     **Example:**
 
@@ -58,9 +60,10 @@ def lazy_flow(
 def lazy_descent(
     target: ArrayLike, initial_product: ArrayLike, threshold: float, learning_rate: float, steps: ArrayLike | None
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Return the products of gradient descent far below the threshold, after each number of `steps`.
+    r"""Return the product after given numbers of gradient steps in the lazy limit, where all modes are far below the
+    threshold.
 
-    `lazy_flow` is its limit of small steps.
+    `lazy_flow` is the limit of small steps.
 
     $$ A_n = Y + (1 - 2\,\mathrm{lr}\,g)^n (A_0 - Y) $$
 
@@ -68,15 +71,15 @@ def lazy_descent(
 
     **Arguments:**
 
-    - `target`: $Y$, (output, input)
-    - `initial_product`: $A_0$, (output, input)
-    - `threshold`: $g = \sigma^2 w$
-    - `learning_rate`: lr, canonical
+    - `target`: target $Y$, (output, input)
+    - `initial_product`: initial product $A_0$, (output, input)
+    - `threshold`: threshold $g = \sigma^2 w$
+    - `learning_rate`: learning rate lr
     - `steps`: numbers of steps, (time,)
 
     **Returns** $A_n$, (time, output, input).
 
-    **Valid when** $g$ is large against the singular values of $A$, and $\mathrm{lr}\,g$ small against 1.
+    **Valid when** $g$ is large compared with the singular values of $A$, and $\mathrm{lr}\,g$ is small compared with 1.
 
     **Example:**
 
@@ -100,21 +103,21 @@ def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -
 
     **Arguments:**
 
-    - `truth`: $A^*$, (output, input)
-    - `noise`: $E$, (output, input)
+    - `truth`: signal $A^*$, (output, input)
+    - `noise`: noise $E$, (output, input)
     - `remaining`: fraction $q^n$ of the target that is not yet learned, (state,)
 
     **Returns** $|E[A] - A^*|_F^2$, (state,).
 
-    **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$. This makes no difference on average over
-    $E$, but it does for a single $E$.
+    **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$. The average over $E$ is the same, but the value
+    for a single $E$ differs.
 
     **Example:**
 
         >>> import numpy as np
         >>> from linnet.theories.lazy_active import lazy_error_floor
         >>> truth, noise = np.diag([3.0, 0.0]), np.diag([0.0, 4.0])
-        >>> lazy_error_floor(truth, noise, [1.0, 0.64, 0.0])  # 0.64 is the best place to stop
+        >>> lazy_error_floor(truth, noise, [1.0, 0.64, 0.0])  # the smallest error is at 0.64
         array([ 9.  ,  5.76, 16.  ])
     """
     left = np.atleast_1d(real_array("remaining", remaining, ndim=(0, 1)))[:, None, None]
@@ -125,19 +128,19 @@ def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -
 
 @representable
 def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
+    r"""Return the singular values over time of a balanced two-layer network that is aligned with its target.
 
-    It is the limit of a small threshold; `mode_values` has any threshold.
+    They grow along a logistic curve. This is the limit of a small threshold; for any threshold, use `aligned_modes`.
 
     $$ \dot s = 2 |s| (s^* - s): \qquad s(t) = \frac{s^*}{1 + (s^*/s_0 - 1) e^{-2 s^* t}} \quad (s_0 > 0) $$
 
-    A start of the other sign never arrives: it decays to 0.
+    A negative initial value never reaches its target. It decays to 0.
 
     **Arguments:**
 
     - `targets`: strengths $s^* \ge 0$ of the modes in the target, (mode,)
-    - `initial_values`: $s_0$, (mode,)
-    - `times`: canonical, (time,)
+    - `initial_values`: initial strengths $s_0$, of any sign, (mode,)
+    - `times`: times (learning rate times number of steps), (time,)
 
     **Returns** $s(t)$, (time, mode).
 
@@ -164,10 +167,10 @@ def balanced_modes(targets: ArrayLike, initial_values: ArrayLike, times: ArrayLi
 def aligned_modes(
     targets: ArrayLike, initial_values: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Return the singular values of the mixed dynamics aligned with its target: linear below the threshold, logistic
-    above.
+    r"""Return the singular values over time of a wide two-layer network that is aligned with its target.
 
-    This is the picture of the paper. `mode_values` is the exact solution of the mode equation.
+    Modes far below the threshold relax exponentially, modes far above it grow along a logistic curve. If the initial
+    product is zero, use `mode_values`.
 
     $$ \dot s = 2 \sqrt{s^2 + g^2}\,(s^* - s) $$
 
@@ -175,8 +178,8 @@ def aligned_modes(
 
     - `targets`: strengths $s^* \ge 0$ of the modes in the target, (mode,)
     - `initial_values`: initial strengths $s_0$, of any sign, (mode,)
-    - `threshold`: $g$
-    - `times`: canonical, (time,)
+    - `threshold`: threshold $g$
+    - `times`: times (learning rate times number of steps), (time,)
 
     **Returns** $s(t)$, (time, mode).
 
@@ -213,18 +216,23 @@ def aligned_modes(
 
 @representable
 def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the effective learning rate along a singular value: constant when lazy, proportional to the value when
+    r"""Return the effective learning rate of a mode: constant if the mode is lazy, proportional to its strength if
     active.
 
-    Multiply it by the residual for the velocity.
+    Multiplied by the residual it is the velocity of the mode:
 
-    $\dot s = 2\sqrt{s^2 + g^2}\; u^\top R v$ for the singular pair $u, v$ of $s$. **Valid for** the self-consistent
-    dynamics; for Gaussian weights up to $O(\sqrt{d/w})$. **Reference:** Tu et al. 2024, section 2.
+    $$ \dot s = 2\sqrt{s^2 + g^2}\; u^\top R v $$
+
+    where $u, v$ are the singular vectors of $s$ and $R$ is the residual.
+
+    **Valid for** the self-consistent dynamics, and for Gaussian weights up to $O(\sqrt{d/w})$.
+
+    **Reference:** Tu et al. 2024, section 2.
 
     **Arguments:**
 
-    - `values`: the singular values $s$ of the product, any shape
-    - `threshold`: $g$
+    - `values`: singular values $s$ of the product, any shape
+    - `threshold`: threshold $g$
 
     **Returns** $2\sqrt{s^2 + g^2}$, shaped like `values`.
 
@@ -239,20 +247,20 @@ def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]
 
 @representable
 def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
+    r"""Return how well the two layers are aligned along a mode: a cosine from 0 (lazy) to 1 (active).
 
-    It holds for the self-consistent dynamics.
+    It holds for the self-consistent dynamics. To classify the modes of given weights, use `observables.regimes`.
 
     $$ \cos\angle(W_1 v, W_2^\top u) = \frac{s}{\sqrt{s^2 + g^2}} $$
 
     **Arguments:**
 
-    - `values`: the singular values $s$ of the product, any shape
-    - `threshold`: $g$
+    - `values`: singular values $s$ of the product, any shape
+    - `threshold`: threshold $g$
 
     **Returns** the cosines, shaped like `values`.
 
-    **Reference:** Tu et al. 2024, the remark before section 2.1, where "perpendicular" should read "parallel".
+    **Reference:** Tu et al. 2024, remark before section 2.1, where "perpendicular" should read "parallel".
 
     **Example:**
 
@@ -282,10 +290,10 @@ def crossing_times(
     - `threshold`: threshold $g$
     - `level`: strength that is crossed; the threshold by default
 
-    **Returns** the canonical times, (mode,); infinite if the level is above the target, and 0 if the initial strength
-    is above the level.
+    **Returns** the times, (mode,); infinite if the level is above the target, and 0 if the initial strength is above
+    the level.
 
-    **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
+    **Reference:** integral of an equation of Tu et al. 2024, E.3; the integral is not in the paper.
 
     **Example:**
 

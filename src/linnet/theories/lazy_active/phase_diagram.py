@@ -16,24 +16,26 @@ REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
 
 @representable
 def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray:
-    r"""Return the region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
-    target.
+    r"""Return the name of the region of the phase diagram in which a variance and a width are, for a low-rank target.
 
-    The regions hold in the limit of large $d$. At a given size, compute losses with `ln.phase_diagram`.
+    Variance and width are given by exponents, $\sigma^2 = d^{\gamma_{\sigma^2}}$ and $w = d^{\gamma_w}$, and the
+    regions hold in the limit of large $d$. At a given size, compute losses with `ln.phase_diagram`. The first condition
+    that holds decides:
 
-    `"underparametrized"` for $\gamma_w < 1$; else `"infinite-noise"` for $2\gamma_{\sigma^2} + \gamma_w > 0$ (the
-    entries of $A(0)$ have variance $\sigma^4 w$); else `"lazy"` for $\gamma_{\sigma^2} + \gamma_w > 1$; else
-    `"active"`. Numbers give a string, arrays an array of strings.
+    - `"underparametrized"` if $\gamma_w < 1$
+    - `"infinite-noise"` if $2\gamma_{\sigma^2} + \gamma_w > 0$, because the entries of $A(0)$ have variance $\sigma^4
+      w$
+    - `"lazy"` if $\gamma_{\sigma^2} + \gamma_w > 1$
+    - `"active"` otherwise
 
     **Arguments:**
 
-    - `gamma_variance`: $\gamma_{\sigma^2}$, a number or an array
-    - `gamma_width`: $\gamma_w$, a number or an array
+    - `gamma_variance`: exponent $\gamma_{\sigma^2}$, a number or an array
+    - `gamma_width`: exponent $\gamma_w$, a number or an array
 
-    **Returns** the region's name; an array of names for arrays.
+    **Returns** the name of the region; an array of names for arrays.
 
-    **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second boundary with a $+1$ that does not
-    belong there.
+    **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second boundary with a superfluous $+1$.
 
     **Example:**
 
@@ -53,19 +55,21 @@ def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray
 def phase_boundaries(
     gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None = None
 ) -> dict[str, np.ndarray]:
-    r"""Return the boundaries of the phase diagram: between lazy and active, of too much noise, and of too narrow
-    networks.
+    r"""Return the boundary lines of the phase diagram, for drawing them in a plane of exponents.
 
-    To classify one network, use `phase`.
+    They separate lazy from active training, and mark initial products that are too noisy and networks that are too
+    narrow. To classify one network, use `phase`.
 
     **Arguments:**
 
-    - `gamma_width`: $\gamma_w$ with $w = d^{\gamma_w}$, (width,)
-    - `dim`: $d$
-    - `rank`: $K$ of the target
-    - `size`: $|B|_{op}$ of the target, $d$ by default (the paper's line): the lazy boundary is $\sigma^2 w = |B|_{op}$
+    - `gamma_width`: exponent $\gamma_w$ with $w = d^{\gamma_w}$, (width,)
+    - `dim`: dimension $d$
+    - `rank`: rank $K$ of the target
+    - `size`: operator norm $|B|_{op}$ of the target, which fixes the lazy boundary $\sigma^2 w = |B|_{op}$; by default
+      $d$, as in the paper
 
-    **Returns** by name, $\gamma_{\sigma^2}$ along `gamma_width`, or the $\gamma_w$ of a vertical boundary.
+    **Returns** a dictionary: for each name, $\gamma_{\sigma^2}$ along `gamma_width`, or the $\gamma_w$ of a vertical
+    line.
 
     **Reference:** Tu et al. 2024, section 2.1 and Figure 2.
 
@@ -89,16 +93,16 @@ def phase_boundaries(
 
 @representable
 def lazy_boundary(size: float, *, dim: int) -> float:
-    r"""Return the sum of exponents at which training turns lazy, where $\sigma^2 w$ reaches the size of the target.
+    r"""Return the sum of exponents $\gamma_{\sigma^2} + \gamma_w$ at which $\sigma^2 w$ reaches the norm of the target.
 
-    All boundaries together are in `phase_boundaries`.
+    Below it training is active, above it lazy. For all boundaries, use `phase_boundaries`.
 
     **Arguments:**
 
-    - `size`: $|B|_{op}$ of the target
-    - `dim`: $d$
+    - `size`: operator norm $|B|_{op}$ of the target
+    - `dim`: dimension $d$
 
-    **Returns** $\gamma_{\sigma^2} + \gamma_w$ there: 1 for low rank, 1/2 for full rank.
+    **Returns** the sum of the exponents: 1 for the paper's target of low rank, 1/2 for full rank.
 
     **Reference:** Tu et al. 2024, last remark of section 2.1.
 
@@ -113,20 +117,22 @@ def lazy_boundary(size: float, *, dim: int) -> float:
 
 @representable
 def spectrum_constant(spectrum: Sequence[float]) -> float:
-    r"""Return the constant $c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
+    r"""Return the constant $c(a_1, \dots, a_K)$ of Theorem 2 of Tu et al., which sets how fast singular vectors align.
 
-    It enters `stopping_time`.
+    `stopping_time` uses it.
 
     $$ c = \frac{\min_{a_k \ne a_j} |a_k - a_j|\, a_K^2}{\max_{a_k \ne a_j} |a_k^2 - a_j^2|} $$
 
-    $a_{K+1} = 0$, the noise, counts among the $a_j$: without it there is nothing to minimize over for $K = 1$ or equal
-    values. The print leaves it open. **Reference:** Tu et al. 2024, Theorem 2 and A.1.
+    The noise, $a_{K+1} = 0$, is one of the $a_j$. Otherwise the minimum would be over no values for $K = 1$ or for
+    equal values. The paper does not specify this.
+
+    **Reference:** Tu et al. 2024, Theorem 2 and A.1.
 
     **Arguments:**
 
-    - `spectrum`: $a_k = s_k(A^*)/d$, (mode,)
+    - `spectrum`: values $a_k = s_k(A^*)/d$, (mode,)
 
-    **Returns** $c$; small where two of the values are close together.
+    **Returns** $c$, which is small if two of the values are close together.
 
     **Example:**
 
@@ -151,35 +157,37 @@ def stopping_time(
     dim: int,
     clock: Literal["canonical", "paper"] = "canonical",
 ) -> float:
-    r"""Return $T^*$ of Theorem 2, at which the active region has learned the signal and not yet the noise (leading
-    order in $d$).
+    r"""Return the stopping time $T^*$ of Theorem 2 of Tu et al. for the active region, to leading order in $d$.
 
-    At sizes that can be trained it is much too late; `ln.phase_diagram` returns the best time.
+    At $T^*$ the signal is learned and the noise is not. For dimensions that can be trained, $T^*$ is much too late:
+    take the `best_time` of `ln.phase_diagram` instead.
 
     $$ T^* = \Big( \frac{\Delta}{2 a_K} + \frac{2 m}{c(a)} + \frac{m}{2 a_K} \Big) d \log d, \quad
        m = \min(1, 2\Delta), \quad \Delta = 1 - \gamma_{\sigma^2} - \gamma_w > 0 $$
 
     **Arguments:**
 
-    - `spectrum`: $a_k = s_k(A^*)/d$, of order 1 whatever the size, (mode,): from $\sqrt d$ on they are refused as
-      singular values that were not divided by $d$
-    - `gamma_variance`: $\gamma_{\sigma^2}$
-    - `gamma_width`: $\gamma_w$
-    - `dim`: $d$
-    - `clock`: `"canonical"`, or `"paper"` for the time of its appendices C to F, $d^2 \dot A = \dots$, which is $d^2$
-      times as long
+    - `spectrum`: values $a_k = s_k(A^*)/d$, of order 1 at any $d$, (mode,). Values of $\sqrt d$ or more raise
+      `ValueError`, because they were probably not divided by $d$
+    - `gamma_variance`: exponent $\gamma_{\sigma^2}$
+    - `gamma_width`: exponent $\gamma_w$
+    - `dim`: dimension $d$
+    - `clock`: time scale: `"canonical"` (learning rate times number of steps), or `"paper"` for the time of its
+      appendices C to F, $d^2 \dot A = \dots$, which is $d^2$ times as long
 
     **Returns** $T^*$, a number.
 
-    **Departs from the print:** $\max$ for $\min$ in $m$, and $\Delta/a_K$ for the growth from threshold to target,
-    twice what its own ODE takes. **Reference:** Tu et al. 2024, Theorem 2, E.3, Theorem E.5.
+    **Departs from the print**, which has $\max$ in place of $\min$ in $m$. It also has $\Delta/a_K$ for the growth from
+    threshold to target, twice the time that follows from its own equation.
+
+    **Reference:** Tu et al. 2024, Theorem 2, E.3, Theorem E.5.
 
     **Example:**
 
         >>> from linnet.theories.lazy_active import stopping_time
         >>> round(stopping_time([1.0, 0.5], -2.0, 1.5, dim=500), 3)
         0.23
-        >>> round(stopping_time([1.0, 0.5], -1.0, 1.5, dim=500), 3)  # a larger start has less far to go
+        >>> round(stopping_time([1.0, 0.5], -1.0, 1.5, dim=500), 3)  # a larger initialization is closer to the target
         0.218
     """
     stages = stage_lengths(spectrum, gamma_variance, gamma_width, dim=dim)
@@ -195,21 +203,24 @@ def stopping_time(
 def stage_lengths(
     spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int
 ) -> dict[str, float]:
-    r"""Return the canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling
-    (T4 to T5).
+    r"""Return the durations of the stages of active training: growth (T1 to T3), alignment (T3 to T4), settling (T4 to
+    T5).
 
-    Trained networks spend hardly any time on alignment, so do not read the lengths as predictions.
+    They are the leading order of the paper for large $d$. Trained networks spend hardly any time on alignment, so do
+    not use the durations as predictions.
 
     **Arguments:**
 
-    - `spectrum`: $a_k = s_k(A^*)/d$, (mode,)
-    - `gamma_variance`: $\gamma_{\sigma^2}$
-    - `gamma_width`: $\gamma_w$
-    - `dim`: $d$
+    - `spectrum`: values $a_k = s_k(A^*)/d$, (mode,)
+    - `gamma_variance`: exponent $\gamma_{\sigma^2}$
+    - `gamma_width`: exponent $\gamma_w$
+    - `dim`: dimension $d$
 
-    **Returns** the canonical lengths by name.
+    **Returns** a dictionary of the durations, in units of learning rate times number of steps.
 
-    **Valid in** the active region, for large d. **Reference:** Tu et al. 2024, E.3.
+    **Valid in** the active region, for large d.
+
+    **Reference:** Tu et al. 2024, E.3.
 
     **Example:**
 
@@ -247,13 +258,13 @@ def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: fl
 
     **Arguments:**
 
-    - `gamma_variance`: $\gamma_{\sigma^2}$ with $\sigma^2 = d^{\gamma_{\sigma^2}}$
-    - `gamma_width`: $\gamma_w$ with $w = d^{\gamma_w}$
-    - `dim`: $d$
-    - `step`: the paper's $\eta$ (canonical learning rate times $d^2/2$). Its term is stated, not proved: Lemma F.1 is
-      applied with $k - 1$ for $k$, and its constant grows like $e^{C_1 T^*}$.
+    - `gamma_variance`: exponent $\gamma_{\sigma^2}$ with $\sigma^2 = d^{\gamma_{\sigma^2}}$
+    - `gamma_width`: exponent $\gamma_w$ with $w = d^{\gamma_w}$
+    - `dim`: dimension $d$
+    - `step`: learning rate $\eta$ of the paper, which is linnet's times $d^2/2$. The paper states its term without a
+      complete proof: Lemma F.1 is applied with $k - 1$ in place of $k$, and its constant grows as $e^{C_1 T^*}$
 
-    **Returns** the terms by name.
+    **Returns** a dictionary of the terms.
 
     **Valid in** the active region, up to constants that the theorem does not give. **Reference:** Tu et al. 2024,
     Theorem 2.

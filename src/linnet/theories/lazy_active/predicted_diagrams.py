@@ -1,4 +1,4 @@
-"""The phase diagram without training: minimum test error, its time, stable rank and train error of every cell."""
+"""The phase diagram without training: minimum test loss, its time, stable rank and training loss of every cell."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PredictedDiagram:
-    r"""Every cell of the diagram, arrays (width, variance); losses and times are canonical, errors relative.
+    r"""Result of `predicted_diagram`: arrays (width, variance) with one entry for each cell of the diagram.
 
     **Attributes:**
 
-    - `min_test_loss`: the smallest $|A - A^*|_F^2/2$ over all times, on average over starts
+    - `min_test_loss`: minimum of $|A - A^*|_F^2/2$ over all times, a mean over initializations
     - `best_time`: time of that minimum; NaN if the curve has a plateau and no time is meaningful
-    - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
-    - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it: that due to the formula and the standard error
-      over initializations together
+    - `stable_rank`: stable rank $|A|_F^2/|A|_{op}^2$ at that time
+    - `train_at_best`: training loss $|A - Y|_F^2/2$ at that time
+    - `uncertainty`: uncertainty of `min_test_loss` as a fraction of it; it combines the error of the formula and the
+      standard error over initializations
     - `best_time_uncertainty`: uncertainty of `best_time` as a fraction of it; NaN if `best_time` is NaN
-    - `scatter`: standard deviation of `min_test_loss` from network to network; NaN where no whole network was drawn, as
-      for three layers and more
+    - `scatter`: standard deviation of `min_test_loss` over networks; NaN if no complete network was drawn, as for three
+      layers and more
     - `covered`: whether `uncertainty` is below `limit`
-    - `variances`, `widths`: the axes
+    - `variances`, `widths`: axes of the diagram
     - `limit`: largest `uncertainty` of a covered cell
     - `depth`: number of layers
 
@@ -47,7 +47,7 @@ class PredictedDiagram:
         >>> from linnet.theories.lazy_active import predicted_diagram
         >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
         >>> diagram = predicted_diagram(task, [1e-5, 1.0], [1000])
-        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small start generalizes better
+        >>> bool(diagram.min_test_loss[0, 0] < diagram.min_test_loss[0, 1])  # a small initialization generalizes better
         True
     """
 
@@ -114,38 +114,40 @@ def predicted_diagram(
 ) -> PredictedDiagram:
     r"""Compute the phase diagram of width and initial variance without training.
 
-    `ln.phase_diagram` is the short form. To train the networks of the diagram instead, use `trainers.gaussian_diagram`.
+    `ln.phase_diagram` calls this function and is shorter to use. To train the networks of the diagram instead, use
+    `trainers.gaussian_diagram`.
 
-    Wide cells ($w \ge 2\max(k, d)$, and more where the initialization's own product counts) follow the spectral flow
-    (`mode_values`, $g = \sigma^2 w$) plus the initialization's own product. All other cells are means over random
-    initializations, each integrated by `split_flow` with a number of steps that its error estimate requires, and over
-    more initializations if networks differ. Of widths closer than a factor of 2.5 only some are computed; the others
-    are interpolated.
+    A cell is wide if $w \ge 2\max(k, d)$ and the initial product is small enough. Wide cells follow `mode_values` with
+    $g = \sigma^2 w$, plus the contribution of the initial product. All other cells are means over random
+    initializations, each integrated by `split_flow` until its estimated error is small. If the networks of a cell
+    differ much, more initializations are drawn. Widths closer than a factor of 2.5 are partly interpolated.
 
     **Arguments:**
 
-    - `problem`: learning problem with whitened inputs and a truth, or a `TaskSpectrum` (`task_spectrum`,
+    - `problem`: learning problem with whitened inputs and a signal (`truth`), or a `TaskSpectrum` (`task_spectrum`,
       `asymptotic_spectrum`)
-    - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
-    - `widths`: $w \ge 1$, whole numbers of any size, (width,)
-    - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
-      mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
+    - `variances`: variances $\sigma^2 > 0$ of the entries of both layers, (variance,)
+    - `widths`: widths $w \ge 1$, whole numbers of any size, (width,)
+    - `draws`: number of initializations for a cell that is not wide; for a narrow one, up to 400 are drawn, until the
+      standard error of the mean is below 0.8%. With 0, such cells use the formula of wide cells, with an uncertainty of
+      NaN
     - `limit`: largest `uncertainty` of a covered cell
     - `points`: number of groups into which bulk singular values are binned, which is faster; the default keeps all
       modes
     - `key`: seed of the initializations, which are drawn for each task and width separately. The cells of one width
       share them, so their errors are correlated; errors at different widths are independent
-    - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
-
-    - `update`: `trainers.updates.SpectralDescent()` or `Muon(...)` in place of gradient descent: the target is clipped
-      (`theories.spectral_descent`). Muon has no `best_time`
+    - `depth`: number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
+    - `update`: optimizer in place of gradient descent: `trainers.updates.SpectralDescent()` or `Muon(...)`, which clip
+      the target (`theories.spectral_descent`). Muon has no `best_time`
     - `weight_decay`: coefficient of weight decay. The minimum over all times may then be at the end, where `best_time`
-      is infinite; with either of these two, cells of networks that are not wide have no formula and are NaN, with an
-      infinite `uncertainty`
+      is infinite
 
-    **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
+    With an `update` or weight decay there is no formula for networks that are not wide. Their cells are NaN, with an
+    infinite `uncertainty`.
 
-    **Valid** for whitened inputs and Gaussian starts; `.uncertainty` says how far it can be off, measured on networks
+    **Returns** a `PredictedDiagram`. The errors per entry of Tu et al. are $2/d^2$ times its losses.
+
+    **Valid** for whitened inputs and Gaussian weights. `.uncertainty` estimates the error. It was tested on networks
     trained for tasks of several ranks, spectra, noise levels and shapes (`linnet verify own`).
 
     **Reference:** own result, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
@@ -175,7 +177,7 @@ def predicted_diagram(
 
         return deep_diagram(spectrum, sizes, units, depth=layers, limit=limit)
     if draws == 1:
-        raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
+        raise ValueError("`draws` must be 0 or at least 2: one initialization has no standard error.")
     distinct, back = np.unique(units, return_inverse=True)
     shape = (distinct.size, sizes.size)
     thresholds = (distinct[:, None] * sizes).ravel()

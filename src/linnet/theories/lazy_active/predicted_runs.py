@@ -19,15 +19,16 @@ from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 
 @dataclass(frozen=True)
 class PredictedRun:
-    r"""Losses (canonical), stable rank and modes of a run, at its `times`.
+    r"""Result of `predicted_run`: losses, stable rank and modes over time.
 
     **Attributes:**
 
-    - `times`: canonical, (time,)
-    - `loss`: $|A - Y|_F^2/2$, (time,); `test_loss`: $|A - A^*|_F^2/2$, (time,), NaN without a truth
-    - `stable_rank`: $|A|_F^2/|A|_{op}^2$, (time,)
-    - `values`: $u_i^\top A v_i$ in the singular basis of the target, (time, mode)
-    - `drawn`: whether they are means over drawn starts, or the formula of a wide network
+    - `times`: times (learning rate times number of steps), (time,)
+    - `loss`: training loss $|A - Y|_F^2/2$, (time,); `test_loss`: $|A - A^*|_F^2/2$, (time,), NaN without a signal
+    - `stable_rank`: stable rank $|A|_F^2/|A|_{op}^2$, (time,)
+    - `values`: strengths $u_i^\top A v_i$ in the singular basis of the target, (time, mode)
+    - `drawn`: whether the values are means over random initializations; if not, they follow the formula of wide
+      networks
 
     **Example:**
 
@@ -55,20 +56,22 @@ class PredictedRun:
 def predicted_run(
     problem: Problem | TaskSpectrum, variance: float, width: int, times: object, *, draws: int = 16, key: Key = 0
 ) -> PredictedRun:
-    r"""Train error, test error, stable rank and modes of one Gaussian start, at any times.
+    r"""Return losses, stable rank and modes over time for one width and one initial variance, without training.
 
-    For the minimum over time of a whole plane, `predicted_diagram` is faster.
+    For the minimum test loss of many widths and variances, `predicted_diagram` is faster.
 
     **Arguments:**
 
     - `problem`: learning problem with whitened inputs (`Problem.from_target`, `problems.low_rank_plus_noise`), or a
       `TaskSpectrum`
-    - `variance`: $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
-    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+    - `variance`: variance $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
+    - `times`: times (learning rate times number of steps), strictly increasing, (time,); the last may be infinite
     - `draws`, `key`: number and seed of the initializations that are averaged if the network is not wide
 
-    **Returns** a `PredictedRun`. **Valid, and reference:** as for `predicted_diagram`; in a narrow cell the run is
-    followed until the noise is learned, and later times repeat that state.
+    **Returns** a `PredictedRun`.
+
+    **Valid, and reference:** as for `predicted_diagram`. The run of a narrow network is computed until the noise is
+    learned, and later times repeat that state.
 
     **Example:**
 
@@ -93,7 +96,6 @@ def predicted_run(
         runs, modes = starts.run(size, clock)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]
         values = modes.mean(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
+    rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
     refuse_infinite(g, parts[0], rank, values, parts[1] if spectrum.has_truth else 0.0)
     return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)

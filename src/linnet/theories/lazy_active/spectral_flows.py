@@ -1,4 +1,4 @@
-"""The spectral flow: from a negligible start every singular mode of the self-consistent dynamics is a formula."""
+"""The spectral flow: each mode of a wide network over time, from a negligible initial product."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _SPLITTABLE = 1e280
 def mode_values(
     values: object, threshold: float, times: object, *, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time mode"]:
-    r"""Return the strength of each singular mode of the target over time, from a zero initial product.
+    r"""Return the strength of each mode of a wide two-layer network over time, from a zero initial product.
 
-    If the initial product matters, use `self_consistent`.
+    It is the simplest formula of lazy and active training. If the initial product matters, use `self_consistent`.
 
     $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s),\quad s(0) = 0: \qquad
        s(t) = S\,\frac{(1 - E)(1 + q^2 E)}{(1 + a q E)(1 - q E/a)}, $$
     $$ \rho = \sqrt{S^2 + g^2},\quad E = e^{-2\rho t},\quad a = (S + \rho)/g,\quad q = (a - 1)/(a + 1) $$
 
-    Every bracket is positive and none cancels, so the result is accurate to 1e-13 for $g/S$ from 1e-300 to 1e300.
+    All brackets are positive and computed without cancellation, so the result is accurate to 1e-13 for $g/S$ from
+    1e-300 to 1e300.
 
     Under weight decay $\lambda$ the threshold decays too, so that modes which begin lazily become active, and modes
     below $\lambda$ are removed:
@@ -38,17 +39,17 @@ def mode_values(
 
     **Arguments:**
 
-    - `values`: the singular values $S \ge 0$ of the target, (mode,)
-    - `threshold`: $g = \sigma^2 w \ge 0$. At $g = 0$ nothing ever moves.
-    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
-    - `weight_decay`: $\lambda$, zero by default
+    - `values`: singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$. At $g = 0$ nothing ever moves.
+    - `times`: times (learning rate times number of steps), strictly increasing, (time,); the last may be infinite
+    - `weight_decay`: coefficient $\lambda$ of weight decay, zero by default
 
     **Returns** $s(t)$, (time, mode).
 
-    **Valid when** $\Sigma = I$ and the initialization's own product is negligible.
+    **Valid when** $\Sigma = I$ and the initial product is negligible.
 
-    **Reference:** Varre et al. 2023, Theorem C.12 with $\gamma = g$, rearranged: eq. (1) of Tu et al. 2024 from
-    $A = 0$.
+    **Reference:** Varre et al. 2023, Theorem C.12 with $\gamma = g$, rearranged. It solves eq. (1) of Tu et al. 2024
+    from $A = 0$.
 
     **Example:**
 
@@ -68,18 +69,15 @@ def mode_values(
 
 @representable
 def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
-    r"""Return the derivative $\partial s(t)/\partial S$ of `mode_values`, the response of a mode to a change of its own
-    target.
+    r"""Return how strongly a mode responds to a change of its own target: the derivative $\partial s(t)/\partial S$.
 
-    `theories.denoising.sure` needs such slopes.
-
-    Stein's unbiased risk (`theories.denoising.sure`) needs it.
+    It is the derivative of `mode_values`. Use it as `slopes` of `theories.denoising.sure`.
 
     **Arguments:**
 
-    - `values`: the singular values $S \ge 0$ of the target, (mode,)
-    - `threshold`: $g = \sigma^2 w \ge 0$
-    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+    - `values`: singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: threshold $g = \sigma^2 w \ge 0$
+    - `times`: times (learning rate times number of steps), strictly increasing, (time,); the last may be infinite
 
     **Returns** $\partial s(t)/\partial S$, (time, mode).
 
@@ -88,7 +86,7 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
     **Example:**
 
         >>> from linnet.theories.lazy_active import mode_slopes
-        >>> mode_slopes([2.0, 0.5], 0.1, [1.0, float("inf")]).round(3)  # in the end, one for one
+        >>> mode_slopes([2.0, 0.5], 0.1, [1.0, float("inf")]).round(3)  # at the end, the mode equals its target
         array([[1.306, 0.254],
                [1.   , 1.   ]])
     """
@@ -121,9 +119,8 @@ def clock_of(times: object) -> np.ndarray:
     if (clock[1:] <= clock[:-1]).any():
         at = int(np.argmax(clock[1:] <= clock[:-1]))
         raise ValueError(
-            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the "
-            f"previous entry, "
-            f"{clock[at]}."
+            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the previous "
+            f"entry, {clock[at]}."
         )
     return clock
 

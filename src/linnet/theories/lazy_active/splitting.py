@@ -1,4 +1,4 @@
-"""The flow of a two-layer network from any initialization, by a splitting whose two parts are exact."""
+"""The flow of a two-layer network from any initialization, by alternating two parts that have closed forms."""
 
 from __future__ import annotations
 
@@ -237,27 +237,28 @@ def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Laye
 def split_flow(
     problem: Problem, weights: Weights, times: object, *, steps: int = 8, parts: int = 1, weight_decay: float = 0.0
 ) -> Float[np.ndarray, "time output input"]:
-    r"""Compute the products of a network under gradient flow, by steps of a splitting whose two parts are exact.
+    r"""Return the products of a two-layer network under gradient flow, computed by a fast splitting method.
 
     It is fast for narrow networks and whitened inputs. For full accuracy or any covariance, use `ln.gradient_flow`.
 
-    With $M = W_1 W_1^\top - W_2^\top W_2$, which the flow conserves, a step over $\tau$ is
+    The flow conserves $M = W_1 W_1^\top - W_2^\top W_2$. A step over the time $\tau$ is
 
     $$ (W_1, W_2) \to (e^{M\tau/4} W_1, W_2 e^{-M\tau/4}) \to \text{balanced flow over } \tau
        \to (e^{M\tau/4} W_1, W_2 e^{-M\tau/4}) $$
 
-    where the balanced flow has a closed form. It is exact for $M = 0$ and of second order in $\tau$ for any $M$.
+    where all parts have closed forms. The result is exact for $M = 0$, and its error is of second order in $\tau$ for
+    any other $M$.
 
     **Arguments:**
 
     - `problem`: learning problem with whitened inputs (`Problem.from_target`) and no batch axis
     - `weights`: initial weights, of any width and imbalance
-    - `times`: canonical, finite, strictly increasing, (time,)
+    - `times`: times (learning rate times number of steps), finite, strictly increasing, (time,)
     - `steps`: number of steps up to the last time; more if a mode, or a layer by its imbalance, would grow by more than
       $e^6$ in one step
-    - `parts`: number of steps that replace each of these, also for a partial step to a time between two of them. The
-      error is of second order in them at every time, so runs with 1, 2 and 4 parts can be extrapolated
-    - `weight_decay`: $\lambda$ of both layers, zero by default: a third part, which shrinks layers and imbalance
+    - `parts`: number of smaller steps into which each step is divided. The error is of second order in their length at
+      every time, so runs with 1, 2 and 4 parts can be extrapolated
+    - `weight_decay`: coefficient $\lambda$ of weight decay in both layers, zero by default
 
     **Returns** the products $W_2 W_1$ at `times`.
 

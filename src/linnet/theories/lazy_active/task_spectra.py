@@ -1,4 +1,4 @@
-"""Input of the phase diagram: singular values of the target, and how much of the signal each mode holds."""
+"""Input of the phase diagram: singular values of the target, and the part of the signal in each mode."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ _NEAR_EDGE = 0.8
 
 @dataclass(frozen=True)
 class TaskSpectrum:
-    r"""Singular modes of a target $Y = U S V^\top$ and their overlaps with a signal $A^*$, largest first.
+    r"""Result of `task_spectrum`: singular values of a target $Y = U S V^\top$ and overlaps with a signal $A^*$.
+
+    Modes are ordered from the strongest to the weakest.
 
     **Attributes:**
 
-    - `values`: $S_i$, (mode,)
-    - `overlaps`: $u_i^\top A^* v_i$, (mode,)
+    - `values`: singular values $S_i$, (mode,)
+    - `overlaps`: overlaps $u_i^\top A^* v_i$, (mode,)
     - `multiplicities`: number of modes of the target that each entry represents, (mode,); need not be whole
-    - `outputs`, `inputs`: the shape of the target
-    - `truth_power`: $|A^*|_F^2$; NaN without a truth
+    - `outputs`, `inputs`: numbers of rows and columns of the target
+    - `truth_power`: squared norm $|A^*|_F^2$ of the signal; NaN without a signal
     - `num_outliers`: number of leading entries outside of the bulk
-    - `mixed_overlaps`: $u_i^\top A^* v_m$ and $u_m^\top A^* v_i$ of those, (2, outlier, mode), or (2, outlier,
-      outlier) once the bulk is in groups; none where they vanish, as they do in the limit of large dimensions
+    - `mixed_overlaps`: overlaps $u_i^\top A^* v_m$ and $u_m^\top A^* v_i$ of the outliers, (2, outlier, mode), or (2,
+      outlier, outlier) if the bulk is in groups; None if they vanish, as in the limit of large dimensions
 
     **Example:**
 
@@ -86,7 +88,7 @@ class TaskSpectrum:
         )
 
     def grouped(self, points: int) -> TaskSpectrum:
-        """The same spectrum with its bulk in `points` groups of equally many modes (root mean square, mean overlap)."""
+        """The same spectrum with its bulk in `points` groups of equal size: root mean squares and mean overlaps."""
         points = count("points", points)
         if self.values.size - self.num_outliers <= points:
             return self

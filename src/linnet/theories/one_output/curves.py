@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 @representable
 def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
-    r"""Return the predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+    r"""Return the coefficients $b(t) = W_1^T W_2^T$ that a network with one output has learned over time.
 
-    If you only need losses, `error_over_time` returns them directly.
+    It is exact for any data and takes one SVD. If you only need losses, `error_over_time` returns them directly.
 
     $$ \dot b = (q + g)\, G + (q - g)\, \frac{b b^T G}{|b|^2}, \qquad q = \sqrt{g^2 + |b|^2}, \quad G = c - S b, $$
 
-    solved as $b = \sqrt{a}\, z$ with $a = 2g + |z|^2$ and, in the clock $dT = a\,dt$, the linear filter
-    $dz/dT = c/\sqrt{a} - S z$: one thin SVD of the data, then a cost proportional to their rank for each step.
+    This is solved by $b = \sqrt{a}\, z$ with $a = 2g + |z|^2$. In the rescaled time T with $dT = a\,dt$, z follows the
+    linear filter $dz/dT = c/\sqrt{a} - S z$. After one thin SVD of the data, each step costs as much as their rank.
 
     **Arguments:**
 
     - `problem`: learning problem with one output, covariance $S$ and cross moment $c$
-    - `threshold`: $g = (p + m)/2$, with $W_1(0)^T W_1(0) = p I$ and $m = |W_2(0)|^2$; for Gaussian starts of width w
-      $p = w \sigma_1^2$ and $m = w \sigma_2^2$, as in `theories.lazy_active`
-    - `times`: canonical, (time,)
+    - `threshold`: threshold $g = (p + m)/2$, with $W_1(0)^T W_1(0) = p I$ and $m = |W_2(0)|^2$; for Gaussian weights of
+      width w, $p = w \sigma_1^2$ and $m = w \sigma_2^2$
+    - `times`: times (learning rate times number of steps), (time,)
 
     **Returns** $b(t)$, (time, input).
 
-    **Valid when** the initialization's product is negligible and its first layer has equal singular values (orthogonal,
-    or Gaussian and much wider than the inputs); exact then, for any covariance and number of samples. A small threshold
-    is the aligned flow (`theories.aligned_flow.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several
-    outputs no scalar clock exists: use `theories.lazy_active.integrate`.
+    **Valid when** the initial product is negligible and the singular values of the first layer are equal: an orthogonal
+    layer, or a Gaussian one that is much wider than the number of inputs. The result is then exact for any covariance
+    and any number of samples. For a small threshold it becomes `theories.aligned_flow.aligned_flow`, for a large one
+    the lazy flow $\dot b = 2 g G$. For several outputs, use `theories.lazy_active.integrate`.
 
     **Reference:** own result; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
 
@@ -57,46 +57,15 @@ def product_over_time(problem: Problem, threshold: float, times: ArrayLike) -> F
     return (np.sqrt(lengths)[:, None] * values * modes.cross) @ modes.basis.T
 
 
-@representable
-def residual_filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs'
-    covariance.
-
-    Compare it with the filter $1/(l_i + \lambda)$ of ridge regression.
-
-    $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
-
-    **Arguments:**
-
-    - `problem`: with one output
-    - `threshold`: $g$ of `product_over_time`
-    - `times`: canonical, (time,)
-
-    **Returns** $F_t(l_i)$, (time, mode), in the order of the covariance's eigenvalues from the largest; it tends to
-    $1/l_i$, the minimum-norm solution.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> import linnet as ln
-        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
-        >>> ln.theories.one_output.residual_filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
-        [[0.243, 0.447], [0.25, 1.0]]
-    """
-    modes = _modes(problem)
-    values, lengths = modes.filtered(threshold, times)
-    return np.sqrt(lengths)[:, None] * values
-
-
 @dataclass(frozen=True)
 class ErrorOverTime:
-    """Training and test error over time.
+    """Result of `error_over_time`: training and test loss over time.
 
     **Attributes:**
 
-    - `times`: canonical, (time,)
-    - `loss`: the training loss, half the mean squared error, (time,)
-    - `test_loss`: half the squared error of the predictor against the truth, (time,); None without a truth
+    - `times`: times (learning rate times number of steps), (time,)
+    - `loss`: training loss, half the mean squared error, (time,)
+    - `test_loss`: half the mean squared difference from the predictions of the signal, (time,); None without a signal
     - `threshold`: threshold of the initialization
 
     **Example:**
@@ -104,7 +73,7 @@ class ErrorOverTime:
         >>> import linnet as ln
         >>> problem = ln.problems.spiked_covariance(40, spike=5.0, alignment=0.5, samples=30, noise_std=0.5, key=0)
         >>> curve = ln.theories.one_output.error_over_time(problem, 0.01)
-        >>> bool(curve.min_test_loss < curve.test_loss[-1])  # label noise: stopping pays
+        >>> bool(curve.min_test_loss < curve.test_loss[-1])  # label noise: early stopping helps
         True
     """
 
@@ -115,12 +84,12 @@ class ErrorOverTime:
 
     @property
     def best_time(self) -> float:
-        """Time of the minimum test error, among the times."""
+        """Time, among `times`, at which the test loss is minimal."""
         return float(self.times[int(np.argmin(self._tested))])
 
     @property
     def min_test_loss(self) -> float:
-        """The smallest test error, half the squared one."""
+        """Minimum test loss over the times."""
         return float(self._tested.min())
 
     @property
@@ -140,16 +109,17 @@ class ErrorOverTime:
 
 @representable
 def error_over_time(problem: Problem, threshold: float, times: ArrayLike | None = None) -> ErrorOverTime:
-    """Compute training loss, test loss and the best stopping time of a network with one output, from one SVD.
+    """Return training loss, test loss and the best stopping time of a network with one output, without training.
 
-    One SVD replaces training, so it is fast to vary noise, covariance and initialization. For several outputs, use
-    `theories.lazy_active.integrate`.
+    It takes one SVD, so it is fast to vary noise, covariance and initialization. For several outputs, use
+    `theories.lazy_active.integrate`; in the limit of many inputs and samples, `asymptotic` needs no data.
 
     **Arguments:**
 
-    - `problem`: learning problem with one output; the test error needs its `truth`
+    - `problem`: learning problem with one output; the test loss needs its `truth`
     - `threshold`: threshold $g$, as in `product_over_time`
-    - `times`: canonical times, (time,); by default 400 times that cover the whole run on a logarithmic scale
+    - `times`: times (learning rate times number of steps), (time,); by default 400 times that cover the whole run on a
+      logarithmic scale
 
     **Returns** an `ErrorOverTime`.
 

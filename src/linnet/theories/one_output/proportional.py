@@ -1,4 +1,4 @@
-r"""The learning curve without data, where inputs and samples are many: deterministic equivalents on two contours.
+r"""The learning curve without data, for many inputs and samples.
 
 With $m(z)$ the Stieltjes transform of $X X^T/n$, $1/m = -z + \frac1n \sum_i l_i/(1 + m l_i)$, and
 $R(z) = (S - z)^{-1}$:
@@ -37,12 +37,13 @@ def asymptotic(
     noise_variance: float = 0.0,
     multiplicities: ArrayLike | None = None,
 ) -> ErrorOverTime:
-    r"""Compute training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+    r"""Return training and test loss over time for Gaussian inputs in the limit of many inputs and samples.
 
-    For a given data set, use `error_over_time`.
+    It needs only the spectrum of the inputs and no samples. For a given data set, use `error_over_time`.
 
     In a rescaled time, the flow of `error_over_time` is a spectral filter of the sample covariance. The rescaled time
-    depends on the data only through $c^T h(S)\, c$, so it and both errors are integrals of one or two resolvents.
+    depends on the data only through $c^T h(S)\, c$. So this time and both losses are integrals of one or two
+    resolvents, for which deterministic equivalents are known.
 
     **Arguments:**
 
@@ -50,7 +51,7 @@ def asymptotic(
     - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
     - `samples`: number of samples $n$
     - `threshold`: threshold $g$, as in `product_over_time`
-    - `times`: canonical times, (time,)
+    - `times`: times (learning rate times number of steps), (time,)
     - `noise_variance`: variance of the noise on the labels
     - `multiplicities`: multiplicity of each eigenvalue, (mode,); 1 by default
 

@@ -1,4 +1,4 @@
-"""Spectral bias of training from the orthogonal start (Varre et al. 2023): modes over time, mirror flows, the
+"""Spectral bias of training from the orthogonal initialization (Varre et al. 2023): modes over time, mirror flows, the
 variational problem.
 
 The noise process of the same paper is in `linnet.theories.noise_process`.
@@ -19,7 +19,6 @@ from linnet.theories.spectral_bias.modes import (
     alpha_velocity,
     final_singular_values,
     half_times,
-    jump_process,
     loss_rate,
     predictor,
     singular_values,
@@ -35,7 +34,6 @@ __all__ = [
     "duality_gap",
     "final_singular_values",
     "half_times",
-    "jump_process",
     "kkt_residual",
     "loss_rate",
     "mirror",

@@ -1,4 +1,4 @@
-"""The mirror flows hidden in training from the orthogonal start: on singular values, and on a scalar predictor."""
+"""Mirror flows that describe training from the orthogonal initialization: of singular values, and of one output."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+    r"""Return the quantity that training from the orthogonal initialization implicitly minimizes among equally good
+    fits.
 
-    -
+    It is the potential of a mirror flow of the singular values, the hyperbolic entropy. Compare it between matrices
+    that fit the same data. For Bregman divergences, use `bregman`.
+
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
 
     **Arguments:**
 
-    - `values`: $D$, (..., mode)
-    - `gamma`: the scale of the initialization
+    - `values`: singular values $D$, (..., mode)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $\Psi_\gamma(D)$, summed over the last axis, (...).
 
@@ -34,37 +37,35 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
         >>> import numpy as np
         >>> from linnet.theories.spectral_bias import potential
-        >>> spread, sparse = np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 0.0])  # of the same Frobenius norm
-        >>> bool(potential(sparse, 1e-3) < potential(spread, 1e-3))  # small starts prefer low rank
+        >>> spread, sparse = np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 0.0])  # equal Frobenius norms
+        >>> bool(potential(sparse, 1e-3) < potential(spread, 1e-3))  # small scales prefer low rank
         True
     """
     gamma = positive("gamma", gamma)
     values = modes(values)
     _check_has_axis("values", values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
-    return _refuse_overflow("values", total)
+    return 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
 
 
 @representable
 def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+    r"""Return the gradient of `potential`, which under training moves along minus the gradient of the loss.
 
-    It is for whitened data; `predictor_mirror` has any covariance for one output.
+    It applies to whitened data. For one output and any covariance, use `predictor_mirror`.
 
     $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
        \frac{d}{dt} \nabla \Psi_\gamma(D) = \mathrm{diag}(U^\top R V) $$
 
-    with $U, V$ the singular vectors of the predictor and $R$ minus the gradient of the loss in the predictor.
+    where $U, V$ are the singular vectors of the predictor, and $R$ is minus the gradient of the loss in the predictor.
 
     **Arguments:**
 
-    - `values`: $D$, any shape
-    - `gamma`: the scale of the initialization
+    - `values`: singular values $D$, any shape
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $\nabla\Psi_\gamma(D)$, shaped like `values`.
 
-    **Reference:** Varre et al. 2023, Lemma C.13 (the last line of its proof; printed gradients differ by the 1/2).
+    **Reference:** Varre et al. 2023, last line of the proof of Lemma C.13; other printed gradients lack the factor 1/2.
 
     **Example:**
 
@@ -78,21 +79,22 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the Bregman divergence of `potential`, summed over the last axis.
+    r"""Return the Bregman divergence of `potential` between two sets of singular values, summed over the last axis.
 
-    For a network with one output, use `predictor_bregman`.
+    Use it to measure how far two predictors are in the geometry of training. For one output and any covariance, use
+    `predictor_bregman`.
 
     $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
-    To avoid cancellation it is computed with $h = \sqrt{\cdot^2 + \gamma^2}$ and
-    $\delta = \sinh^{-1}(x/\gamma) - \sinh^{-1}(y/\gamma)$, as $\tfrac12 \sum_i x \delta - (h(x) - h(y))$, or if $x$ is
-    close to $y$ as $\tfrac12 \sum_i 2 h(x) \sinh^2(\delta/2) - x (\sinh\delta - \delta)$.
+    To avoid cancellation it is computed as $\tfrac12 \sum_i x \delta - (h(x) - h(y))$ with $h = \sqrt{\cdot^2 +
+    \gamma^2}$ and $\delta = \sinh^{-1}(x/\gamma) - \sinh^{-1}(y/\gamma)$. If $x$ is close to $y$, it is computed as
+    $\tfrac12 \sum_i 2 h(x) \sinh^2(\delta/2) - x (\sinh\delta - \delta)$.
 
     **Arguments:**
 
-    - `values`: $x$, (..., mode)
-    - `reference`: $y$, (..., mode)
-    - `gamma`: the scale of the initialization
+    - `values`: singular values $x$, (..., mode)
+    - `reference`: reference $y$, (..., mode)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the divergence, (...).
 
@@ -106,32 +108,31 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
     x, y = modes(values), modes(reference, "reference")
     _check_match("values", x, y)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
-    with np.errstate(over="ignore", invalid="ignore"):
-        high, low = np.hypot(x, gamma), np.hypot(y, gamma)
-        rise = (x - y) * ((x + y) / (high + low))
-        unit = np.where(x + y > 0, np.maximum(np.maximum(x, y), gamma), 1.0)
-        mixed = (x / unit) * (low / unit) + (y / unit) * (high / unit)
-        delta = np.clip(np.arcsinh((x - y) / unit * ((x + y) / unit / np.where(mixed > 0, mixed, 1.0))), -1.0, 1.0)
-        close = high * (2 * np.sinh(delta / 2) ** 2) - x * _sinh_excess(delta)
-        total = 0.5 * np.sum(np.where(np.abs(slope) < 0.5, close, x * slope - rise), axis=-1)
-    return _refuse_overflow("values", total)
+    high, low = np.hypot(x, gamma), np.hypot(y, gamma)
+    rise = (x - y) * ((x + y) / (high + low))
+    unit = np.where(x + y > 0, np.maximum(np.maximum(x, y), gamma), 1.0)
+    mixed = (x / unit) * (low / unit) + (y / unit) * (high / unit)
+    delta = np.clip(np.arcsinh((x - y) / unit * ((x + y) / unit / np.where(mixed > 0, mixed, 1.0))), -1.0, 1.0)
+    close = high * (2 * np.sinh(delta / 2) ** 2) - x * _sinh_excess(delta)
+    return 0.5 * np.sum(np.where(np.abs(slope) < 0.5, close, x * slope - rise), axis=-1)
 
 
 @representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
-    r"""Return the gradient of the potential of the time-warped mirror flow, for a network with one output.
+    r"""Return the gradient of the potential whose mirror flow describes a network with one output, at any covariance.
 
-    Its time runs faster by `predictor_warp`.
+    The mirror flow runs in a rescaled time (`predictor_warp`). For several outputs and whitened data, use `mirror`.
 
     $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad
     \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
 
-    Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
+    Along gradient flow, $\frac{d}{dt} \nabla\psi_\gamma(\beta) = -\sqrt{b}\,\nabla L(\beta)$, and `predictor_warp`
+    returns the factor $\sqrt b$.
 
     **Arguments:**
 
-    - `beta`: (..., input)
-    - `gamma`: the scale of the initialization
+    - `beta`: coefficients $\beta$, (..., input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the gradient, (..., input).
 
@@ -150,14 +151,15 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
 
 @representable
 def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Return the factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+    r"""Return the factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ between training time and the time of the mirror
+    flow.
 
-    It converts between the two times.
+    Use it together with `predictor_mirror`, whose mirror flow runs faster than training by this factor.
 
     **Arguments:**
 
-    - `beta`: (..., input)
-    - `gamma`: the scale of the initialization
+    - `beta`: coefficients $\beta$, (..., input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the factor, (...).
 
@@ -175,15 +177,15 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    """Return the Bregman divergence of the potential of `predictor_mirror`, over the last axis.
+    r"""Return the Bregman divergence between two vectors of coefficients, in the potential of `predictor_mirror`.
 
-    The version for singular values is `bregman`.
+    It applies to one output and any covariance. For singular values, use `bregman`.
 
     **Arguments:**
 
-    - `beta`: (..., input)
-    - `reference`: (..., input)
-    - `gamma`: the scale of the initialization
+    - `beta`: coefficients, (..., input)
+    - `reference`: coefficients from which the divergence is measured, (..., input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the divergence, (...).
 
@@ -200,28 +202,26 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
     # a sum of squares, in which nothing cancels: (p - q)^2 (2p + q)/6 + q |z_y - z_x|^2/2 between the mirrored points
     near, far = _balance_of_norm(x, gamma), _balance_of_norm(y, gamma)
     q, p = np.sqrt(near), np.sqrt(far)
-    with np.errstate(over="ignore", invalid="ignore"):
-        change = np.sum((y - x) * ((y + x) / (near + far - 2 * gamma)[..., None]), axis=-1) / (p + q)
-        # z_y - z_x = y/p - x/q, over the larger root: over a root near zero, of a small gamma, two large terms cancel
-        smaller = np.where((p < q)[..., None], y, x)
-        moved = (y - x) / np.maximum(p, q)[..., None] - smaller * (change / (p * q))[..., None]
-        total = change**2 * (2 * p + q) / 6 + q * np.sum(moved**2, axis=-1) / 2
-    return _refuse_overflow("beta", total)
+    change = np.sum((y - x) * ((y + x) / (near + far - 2 * gamma)[..., None]), axis=-1) / (p + q)
+    # z_y - z_x = y/p - x/q, over the larger root: over a root near zero, of a small gamma, two large terms cancel
+    smaller = np.where((p < q)[..., None], y, x)
+    moved = (y - x) / np.maximum(p, q)[..., None] - smaller * (change / (p * q))[..., None]
+    return change**2 * (2 * p + q) / 6 + q * np.sum(moved**2, axis=-1) / 2
 
 
 @partly_representable
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-    r"""Return an upper bound on the training loss at each time, independent of the conditioning of the data.
+    r"""Return an upper bound on the training loss at each time, which does not depend on the conditioning of the data.
 
-    It is a bound; `ln.gradient_flow` computes the loss itself.
+    Use it to guarantee convergence. For the loss itself, use `ln.gradient_flow`.
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
 
     **Arguments:**
 
-    - `beta`: $\beta_*$, a solution that interpolates, (input,)
-    - `gamma`: the scale of the initialization
-    - `times`: canonical, (time,)
+    - `beta`: coefficients $\beta_*$ that interpolate the data, (input,)
+    - `gamma`: scale $\gamma$ of the initialization
+    - `times`: times (learning rate times number of steps), (time,)
 
     **Returns** the bound, (time,).
 
@@ -231,7 +231,7 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     The divergence falls with $\gamma$, and the bound is at most $|\beta_*|^2/(4\gamma t)$, the $O(1/(\gamma t))$ of
     section 3.2.
 
-    **Reference:** Varre et al. 2023, Lemma C.8; the convexity inequality of its proof is printed the wrong way round.
+    **Reference:** Varre et al. 2023, Lemma C.8, whose proof prints the convexity inequality in the wrong direction.
 
     **Example:**
 
@@ -265,8 +265,7 @@ def _sinh_excess(small: np.ndarray) -> np.ndarray:
 
 def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
     """arcsinh(values / gamma), also where the quotient overflows."""
-    with np.errstate(over="ignore"):
-        quotient = values / gamma
+    quotient = values / gamma
     fits = np.isfinite(quotient)
     logarithm = np.log(np.where(fits, 1.0, np.abs(values))) - np.log(gamma) + np.log(2)
     return np.where(fits, np.arcsinh(np.where(fits, quotient, 0.0)), np.sign(values) * logarithm)
@@ -277,9 +276,9 @@ def _balance_of_norm(beta: np.ndarray, gamma: float) -> np.ndarray:
     _check_has_axis("beta", beta)
     size = np.abs(beta).max(axis=-1)
     unit = np.where(size > 0, size, 1.0)
-    with np.errstate(over="ignore"):
-        balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
-    return _refuse_overflow("beta", balance)
+    balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
+    refuse_infinite(balance)
+    return balance
 
 
 def _check_has_axis(name: str, array: np.ndarray) -> None:
@@ -297,10 +296,3 @@ def _check_match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
         raise ValueError(
             f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
         ) from None
-
-
-def _refuse_overflow(name: str, result: np.ndarray) -> np.ndarray:
-    """Return the result, refused where it overflows."""
-    if not np.isfinite(result).all():
-        raise ValueError(f"`{name}` or `gamma` is too large: the result overflows. Give both in smaller units.")
-    return result

@@ -1,4 +1,4 @@
-"""Modes of the predictor from the orthogonal start: when each is learned, and where each layer ends."""
+"""Modes of the predictor from the orthogonal initialization: when each is learned, and how each layer ends."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ def final_singular_values(
 ) -> tuple[Float[np.ndarray, "... input"], Float[np.ndarray, "... mode"]]:
     r"""Return the singular values of each layer after gradient flow from the orthogonal initialization.
 
-    The way there is `singular_values`, for whitened data.
+    For the singular values of the product during training on whitened data, use `singular_values`.
 
     $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
        \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} - \gamma + \gamma_2 $$
 
     **Arguments:**
 
-    - `values`: the singular values $\beta_i$ of the minimum-norm solution, (..., mode)
-    - `gamma`: the scale of the initialization
-    - `dim`: the input dimension $d$; the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$
-    - `second_gamma`: $\gamma_2$, the scale of a second layer that does not start at zero
+    - `values`: singular values $\beta_i$ of the minimum-norm solution, (..., mode)
+    - `gamma`: scale $\gamma$ of the initialization
+    - `dim`: number of inputs $d$; the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$
+    - `second_gamma`: scale $\gamma_2$ of a second layer that is not zero at initialization
 
     **Returns** the singular values of $W_1$ (..., dim) and of $W_2$ (..., mode).
 
-    **Valid when** the initialization is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
-    covariance. With the predictor's singular values at time t in place of the final ones it holds at time t. With
-    `second_gamma`: $W_1(0)$ and $W_2(0)^\top$ have orthogonal columns of squared lengths $2\gamma$ and $2\gamma_2$,
-    also to each other; wide Gaussian layers of variances $s_1, s_2$ nearly do, with $\gamma = s_1 h/2$ and
-    $\gamma_2 = s_2 h/2$.
+    **Valid when** the initialization is `inits.orthogonal(scale=gamma)` and the data can be interpolated, for any
+    covariance. At any time t, the same formula holds with the singular values of the predictor at t.
 
-    **Why.** The imbalance M, conserved, has eigenvalues $2\gamma$ and $-2\gamma_2$ on the span of both layers, so
-    $(M - 2\gamma)(M + 2\gamma_2) = 0$ there; seen through the layers this is
-    $C_1^2 - 2(\gamma - \gamma_2) C_1 = A^\top A + 4\gamma\gamma_2$ for $C_1 = W_1^\top W_1$.
+    With `second_gamma`, the columns of $W_1(0)$ and $W_2(0)^\top$ together must be orthogonal, with squared lengths
+    $2\gamma$ and $2\gamma_2$. Wide Gaussian layers of variances $s_1, s_2$ nearly satisfy this, with $\gamma = s_1 h/2$
+    and $\gamma_2 = s_2 h/2$ for h hidden units.
 
-    **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10; the second scale is ours.
+    **Why.** The imbalance M is conserved, and has eigenvalues $2\gamma$ and $-2\gamma_2$ on the span of both layers. So
+    $(M - 2\gamma)(M + 2\gamma_2) = 0$ there. For $C_1 = W_1^\top W_1$ this gives
+    $C_1^2 - 2(\gamma - \gamma_2) C_1 = A^\top A + 4\gamma\gamma_2$.
+
+    **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10; the second scale is our extension.
 
     **Example:**
 
@@ -74,7 +75,8 @@ def final_singular_values(
 
 @representable
 def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the singular values of the predictor over time, exact for whitened data.
+    r"""Return the singular values of the product over time, from the orthogonal initialization, exact for whitened
+    data.
 
     For Gaussian initializations use `theories.lazy_active.mode_values`, which solves the same equation.
 
@@ -83,12 +85,12 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
     **Arguments:**
 
-    - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the initialization
-    - `times`: canonical, (time,)
+    - `values`: singular values $s$ of the target, (mode,)
+    - `gamma`: scale $\gamma$ of the initialization
+    - `times`: times (learning rate times number of steps), (time,)
 
-    **Returns** $\sigma(t)$, (time, mode). Every term is positive and nothing is subtracted, so it keeps its relative
-    accuracy from $\gamma = 10^{-300}$ up and for any time.
+    **Returns** $\sigma(t)$, (time, mode). Every term is positive, so the relative accuracy is kept for
+    $\gamma \ge 10^{-300}$ and for any time.
 
     **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
@@ -113,17 +115,18 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
 @representable
 def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""Return the variable in which training from the orthogonal initialization closes: $\alpha^\top = A\,(W_1^\top
-    W_1)^{-1}$.
+    r"""Return the variable $\alpha$ that has a closed equation under training from the orthogonal initialization.
 
-    `predictor` is its inverse.
+    `alpha_velocity` is that equation, and `predictor` the inverse function.
 
-    With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
+    $$ \alpha^\top = A\,(W_1^\top W_1)^{-1} = U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top, \qquad A = U S V^\top $$
+
+    Its operator norm is below one.
 
     **Arguments:**
 
-    - `product`: $A$, (output, input), the transpose of the paper's $\beta$
-    - `gamma`: the scale of the initialization
+    - `product`: product $A$, (output, input), the transpose of the paper's $\beta$
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $\alpha^\top$, (output, input).
 
@@ -145,20 +148,20 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 
 @representable
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
-    r"""Return the product that belongs to `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$.
+    r"""Return the product that belongs to a value of `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$.
 
-    This is the inverse of the function `alpha`. If you have the weights, use `weights.product`.
+    It is the inverse of `alpha`. If you have the weights, use `weights.product`.
 
     **Arguments:**
 
-    - `alpha`: $\alpha^\top$, (output, input)
-    - `gamma`: the scale of the initialization
+    - `alpha`: variable $\alpha^\top$, (output, input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $A$, (output, input).
 
     **Reference:** Varre et al. 2023, Lemma C.2. Lemma 3.3 as printed lacks the factor $2\gamma$.
 
-    **Valid when** `alpha` is.
+    **Valid when** `alpha` is valid.
 
     **Example:**
 
@@ -177,18 +180,18 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
 def alpha_velocity(
     alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
 ) -> Float[np.ndarray, "output input"]:
-    r"""Return the velocity of `alpha` by its matrix Riccati equation, with shape (output, input).
+    r"""Return the velocity of `alpha` under training, from its matrix Riccati equation.
 
-    Integrate it to follow training in this variable.
+    Integrate it to follow training in this variable, at any covariance.
 
     $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
 
     **Arguments:**
 
-    - `alpha`: $a$, (output, input)
-    - `cov`: $\Sigma$, (input, input)
-    - `cross`: $\Gamma$, (output, input)
-    - `gamma`: the scale of the initialization
+    - `alpha`: variable $a$, (output, input)
+    - `cov`: covariance $\Sigma$, (input, input)
+    - `cross`: cross moment $\Gamma$, (output, input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $\dot a$, (output, input).
 
@@ -200,7 +203,7 @@ def alpha_velocity(
 
         >>> import numpy as np
         >>> from linnet.theories.spectral_bias import alpha_velocity
-        >>> alpha_velocity([[0.0, 0.0]], np.eye(2), [[1.0, 2.0]], 0.1).tolist()  # at the start it is the target
+        >>> alpha_velocity([[0.0, 0.0]], np.eye(2), [[1.0, 2.0]], 0.1).tolist()  # initially it is the target
         [[1.0, 2.0]]
     """
     a = real_array("alpha", alpha, ndim=2)
@@ -210,14 +213,14 @@ def alpha_velocity(
 
 
 def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
-    r"""Return the times at which modes rise in the limit $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+    r"""Return the times at which modes are learned from a very small initialization: $\ln(1/\gamma)/(2s)$.
 
-    For a finite $\gamma$, use `half_times`.
+    It is the limit $\gamma \to 0$, and infinite for $s = 0$. For a finite $\gamma$, use `half_times`.
 
     **Arguments:**
 
-    - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the initialization
+    - `values`: singular values $s$ of the target, (..., mode)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the times, (..., mode).
 
@@ -249,12 +252,12 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
     **Arguments:**
 
-    - `values`: the singular values $s$ of the target, (..., mode)
-    - `gamma`: the scale of the initialization
+    - `values`: singular values $s$ of the target, (..., mode)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** the times, (..., mode).
 
-    **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
+    **Reference:** derived from Varre et al. 2023, Theorem C.12; the constant is our own.
 
     **Valid when** $\Sigma = I$ and the initialization is `inits.orthogonal(scale=gamma)`.
 
@@ -273,56 +276,24 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
 
 @representable
-def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
-    r"""Return the limit of small initializations: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$
-    at it.
-
-    At finite $\gamma$ use `singular_values`.
-
-    **Arguments:**
-
-    - `values`: the singular values $s$ of the target, (mode,)
-    - `gamma`: the scale of the initialization
-    - `times`: canonical, (time,)
-
-    **Returns** (time, mode).
-
-    **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
-
-    **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
-    equality.
-
-    **Example:**
-
-        >>> from linnet.theories.spectral_bias import jump_process
-        >>> jump_process([2.0, 1.0], 1e-6, [3.0, 5.0, 8.0]).tolist()  # they jump at 3.45 and 6.91
-        [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]]
-    """
-    s, gamma = _check_scales(values, gamma)
-    at = activation_times(s, gamma)
-    times = times_array("times", times)[:, None]
-    return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
-
-
-@representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
-    r"""Return the smallest rate at which the loss decays from the orthogonal initialization: $dL/dt \le
-    -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+    r"""Return a rate at which the loss is guaranteed to decay from the orthogonal initialization.
 
-    For the loss at a given time, see `convergence_bound`.
+    $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$. For a bound that does not depend on the conditioning, use
+    `convergence_bound`.
 
     **Arguments:**
 
-    - `cov`: $\Sigma$, (input, input)
-    - `gamma`: the scale of the initialization
+    - `cov`: covariance $\Sigma$, (input, input)
+    - `gamma`: scale $\gamma$ of the initialization
 
     **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the smallest eigenvalue that is not zero.
 
     **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
     $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
 
-    **Reference:** in place of eq. (C.13) of Varre et al. 2023, which bounds $|R|^2$ by an inequality for the trace of
-    three positive matrices that is false; $|R|^2$ can rise.
+    **Reference:** own result, in place of eq. (C.13) of Varre et al. 2023. That equation bounds $|R|^2$, which can
+    rise, by a false inequality for the trace of three positive matrices.
 
     **Example:**
 

@@ -10,18 +10,18 @@ from linnet._arguments import partly_representable, positive, real_array, refuse
 
 @representable
 def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> float:
-    r"""Return the potential that gradient flow from the orthogonal initialization minimizes among all interpolating
+    r"""Return the quantity that gradient flow from the orthogonal initialization minimizes among all interpolating
     networks.
 
-    Compare it between networks that fit the same data.
+    Compare it between networks that fit the same data. To prove that a network is the minimum, use `duality_gap`.
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
 
     **Arguments:**
 
-    - `first`: $W_1$, (hidden, input), of full column rank
-    - `second`: $W_2$, (output, hidden)
-    - `gamma`: the scale
+    - `first`: first layer $W_1$, (hidden, input), of full column rank
+    - `second`: second layer $W_2$, (output, hidden)
+    - `gamma`: scale
 
     **Returns** the value, a number.
 
@@ -32,8 +32,8 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
         >>> import numpy as np
         >>> from linnet.theories.spectral_bias import variational_potential
         >>> first, second = np.diag([3.0, np.sqrt(8.0)]), np.array([[1.0, 0.0]])  # of `final_singular_values`
-        >>> least = variational_potential(first, second, 4.0)
-        >>> least < variational_potential(2 * first, second / 2, 4.0)  # the same product, written otherwise
+        >>> minimum = variational_potential(first, second, 4.0)
+        >>> minimum < variational_potential(2 * first, second / 2, 4.0)  # other layers with the same product
         True
     """
     gamma = positive("gamma", gamma)
@@ -45,23 +45,25 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
 
 @representable
 def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
-    r"""Return how far two layers are from a stationary point of (3.1), as the largest of four norms.
+    r"""Return how far two layers are from a stationary point of `variational_potential` among interpolating networks.
 
-    For a certificate of the global minimum, use `duality_gap`.
+    To prove a global minimum, use `duality_gap`. With the multiplier $a = W_2 W_1 (W_1^\top W_1)^{-1}$, a stationary
+    point satisfies four conditions, each measured relative to the size of its terms:
 
-    With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of
-    $\Sigma$; $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of
-    its terms.
+    - $A \Sigma = \Gamma$, the constraint
+    - $a$ is in the row space of $\Sigma$
+    - $W_2 = a W_1^\top$
+    - $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$
 
     **Arguments:**
 
-    - `first`: $W_1$, (hidden, input), of full column rank
-    - `second`: $W_2$, (output, hidden)
-    - `cov`: $\Sigma$, (input, input)
-    - `cross`: $\Gamma$, (output, input)
-    - `gamma`: the scale
+    - `first`: first layer $W_1$, (hidden, input), of full column rank
+    - `second`: second layer $W_2$, (output, hidden)
+    - `cov`: covariance $\Sigma$, (input, input)
+    - `cross`: cross moment $\Gamma$, (output, input)
+    - `gamma`: scale
 
-    **Returns** the largest of the four norms, zero at a stationary point.
+    **Returns** the norm by which the four conditions are violated at most; zero at a stationary point.
 
     **Reference:** Varre et al. 2023, Proposition C.5 and Lemma C.4.
 
@@ -92,31 +94,31 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
 
 @partly_representable
 def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
-    r"""Return the value of (3.1) at these layers above a proven lower bound of its global minimum.
+    r"""Return how far `variational_potential` at these layers is above a proven lower bound of its global minimum.
 
-    A small gap certifies a global minimum; `kkt_residual` certifies only stationarity.
+    A gap of zero proves a global minimum; `kkt_residual` shows only that a point is stationary.
 
-    With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is
-    the jointly convex problem $\min \tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$
-    over $S \succ 0$, $A\Sigma = \Gamma$. Its Lagrange dual is
+    With $S = W_1^\top W_1$ and $A = W_2 W_1$, the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$. So the
+    problem is to minimize $\tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$ over $S
+    \succ 0$ and $A\Sigma = \Gamma$, which is jointly convex. Its Lagrange dual is
 
     $$ \langle G, A_* \rangle + \gamma d - \gamma d \ln(2\gamma) + \gamma \ln\det(I - G^\top G) $$
 
-    for any $G$ with rows in the range of $\Sigma$ and $|G|_{op} < 1$, $A_*$ any interpolating product. The bound is
-    taken at the multiplier of `kkt_residual`, projected. A gap of zero certifies a global minimum, not only a
-    stationary point. It is infinite where the multiplier is not feasible for the dual.
+    for any $G$ with rows in the range of $\Sigma$ and $|G|_{op} < 1$, and any interpolating product $A_*$. The bound is
+    evaluated at the multiplier of `kkt_residual`, projected. The gap is infinite if the multiplier is not feasible for
+    the dual.
 
     **Arguments:**
 
-    - `first`: $W_1$, (hidden, input), of full column rank
-    - `second`: $W_2$, (output, hidden)
-    - `cov`: $\Sigma$, (input, input)
-    - `cross`: $\Gamma$, (output, input)
-    - `gamma`: the scale
+    - `first`: first layer $W_1$, (hidden, input), of full column rank
+    - `second`: second layer $W_2$, (output, hidden)
+    - `cov`: covariance $\Sigma$, (input, input)
+    - `cross`: cross moment $\Gamma$, (output, input)
+    - `gamma`: scale
 
     **Returns** the gap, zero at a global minimum.
 
-    **Reference:** for Varre et al. 2023, Theorem 3.1(iii); the convex form and the dual are ours.
+    **Reference:** Varre et al. 2023, Theorem 3.1(iii); the convex form and the dual are our own.
 
     **Example:**
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import real_array, representable, symmetric
@@ -11,26 +10,25 @@ from linnet._arguments import real_array, representable, symmetric
 
 @representable
 def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
-    r"""Return the rate at which the predictor of a network with one output approaches its target in the end.
+    r"""Return the rate at which a network with one output approaches its target late in training.
 
-    It holds for a small initialization.
+    It holds for a small initialization and any covariance. For one spike, `TwoPhase.late_rate` is explicit.
 
     $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
 
-    in canonical time, over the directions that the target has: the predictor q obeys
-    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
+    over the eigenvectors of the covariance on which the target has a part. The predictor q follows
+    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and the matrix is that of this equation at $q = \beta$.
 
     **Arguments:**
 
-    - `covariance`: $\Sigma$, (input, input), positive semi-definite
-    - `target`: $\beta$, (input,) or (1, input)
+    - `covariance`: covariance $\Sigma$, (input, input), positive semi-definite
+    - `target`: target $\beta$, (input,) or (1, input)
 
-    **Returns** the rate: errors fall as $e^{-rt}$, the loss as $e^{-2rt}$.
+    **Returns** the rate r: errors fall as $e^{-rt}$ and the loss as $e^{-2rt}$.
 
-    **Valid when** the initialization is small, so that directions of eigenvectors without a part in the target never
-    grow.
+    **Valid when** the initialization is small, so that eigenvectors without a part in the target never grow.
 
-    **Reference:** our own, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
+    **Reference:** own result, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
 
     **Example:**
 
@@ -59,55 +57,3 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
     root = np.sqrt(means[kept])
     matrix = np.diag(means[kept]) + np.outer(root * unit, root * unit)
     return float(np.linalg.eigvalsh(matrix)[0] * largest * np.linalg.norm(beta))
-
-
-@representable
-def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""Return the basis of the two phases: the direction that is learned first, and the direction that follows.
-
-    For one spike, `TwoPhase` has it in the notation of the paper.
-
-    $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
-    \quad v_1^T\Sigma v_2 \le 0 $$
-
-    Where the two are parallel there is no such plane, and $v_2$ is the coordinate axis farthest from $v_1$, made
-    orthogonal to it.
-
-    **Arguments:**
-
-    - `covariance`: $\Sigma$, (input, input)
-    - `target`: $\beta$, (input,) or (1, input)
-
-    **Returns** rows $v_1$ and $v_2$, (2, input).
-
-    **Reference:** Watanabe et al., section 3.2.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.theories.spiked import adapted_basis
-        >>> adapted_basis(np.diag([4.0, 3.0]), [1.0, 1.0]).round(2).tolist()
-        [[0.8, 0.6], [-0.6, 0.8]]
-    """
-    sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
-    if sigma.shape != (beta.size, beta.size) or beta.size < 2:
-        raise ValueError(
-            f"`covariance` must be (d, d) for a target of d >= 2 entries: got {sigma.shape} and {beta.size}."
-        )
-    # directions alone: in units in which no square overflows or vanishes
-    sigma, beta = (array / largest if (largest := np.abs(array).max()) > 0 else array for array in (sigma, beta))
-    correlation = sigma @ beta
-    if not correlation.any():
-        raise ValueError(
-            "`target` must correlate with the inputs: covariance @ target is zero, so there is no direction v1."
-        )
-    correlation = correlation / np.abs(correlation).max()
-    v1 = correlation / np.linalg.norm(correlation)
-    rest = beta - v1 * (v1 @ beta)
-    if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):
-        rest = np.zeros_like(v1)
-        rest[np.argmin(np.abs(v1))] = 1.0
-        rest -= v1 * (v1 @ rest)
-    rest -= v1 * (v1 @ rest)
-    v2 = rest / np.linalg.norm(rest)
-    return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])

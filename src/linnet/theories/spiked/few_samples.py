@@ -14,9 +14,10 @@ from linnet.theories.spiked._model import checked_model
 def generalization_error(
     spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike, *, variance: float = 1.0, normalized: bool = False
 ) -> float | Float[np.ndarray, " ..."]:
-    r"""Return the test error after training from a small initialization on n < d samples.
+    r"""Return the test error after training from a small initialization on fewer samples than inputs.
 
-    For any spectrum and ridge penalty, use `theories.ridge.risk`.
+    The inputs have one spike, and labels have no noise. For any spectrum, a ridge penalty, label noise or more samples,
+    use `theories.ridge.risk`.
 
     $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big],
     \qquad
@@ -24,22 +25,22 @@ def generalization_error(
 
     **Arguments:**
 
-    - `spike`: $\rho > -1$, a number or an array
-    - `alignment`: $A \in [0, 1]$, a number or an array
-    - `ratio`: $\gamma = d/n > 1$, a number or an array; the three broadcast
-    - `variance`: $\sigma^2$
+    - `spike`: strength $\rho > -1$ of the spike, a number or an array
+    - `alignment`: alignment $A \in [0, 1]$, a number or an array
+    - `ratio`: ratio $\gamma = d/n > 1$, a number or an array; the three broadcast
+    - `variance`: variance $\sigma^2$
     - `normalized`: whether to divide by the signal's power
 
-    **Returns** $R_0$ or $R_0/E[y^2]$: a number, or an array of the broadcast shape.
+    **Returns** $R_0$ or $R_0/E[y^2]$, twice the `test_loss` of linnet: a number, or an array of the broadcast shape.
 
-    **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
+    **Valid when** n and d are large at a fixed ratio.
 
-    The normalized error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors
-    in the bracket rise with $\rho$ and with A, so that it falls with both. The error itself falls with $\rho$ only
-    beyond $\gamma - 2$.
+    **Dependence on the spike.** The normalized error is
+    $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$. Both factors in the bracket rise
+    with $\rho$ and with A, so the normalized error falls with both. The error itself falls with $\rho$ only for $\rho >
+    \gamma - 2$.
 
-    **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket for $\rho$. Twice linnet's
-    `test_loss`, which carries 1/2.
+    **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket in place of $\rho$.
 
     **Example:**
 

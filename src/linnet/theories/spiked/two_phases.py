@@ -15,27 +15,33 @@ from linnet.theories.spiked._model import checked_model
 
 @dataclass(frozen=True)
 class TwoPhase:
-    r"""The two phases in which a scalar network learns under one spike, from a small initialization.
+    r"""Predicts the two phases in which a network with one output learns if the inputs have one spike.
+
+    The initialization is small. First the network learns the direction of the cross moment, then the remaining
+    direction of the target. The methods return both components over time, the loss between the phases, and the times
+    and rates of the phases. For any covariance, use `theories.aligned_flow.aligned_flow`.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \quad |\mu| = |\beta| = 1, \quad A = \mu^T \beta
     $$
 
     In the adapted basis $v_1 = \Sigma\beta/|\Sigma\beta|$, $v_2 \perp v_1$ in the plane of $\mu$ and $\beta$, the
-    first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with one unit vector r, and (canonical time)
+    first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with a constant unit vector r, and
 
     $$ \dot w_1 = |\Sigma\beta|\,|w| - \lambda_1 w_1 |w|^2 + \nu w_2 |w|^2, \qquad
        \dot w_2 = \nu w_1 |w|^2 - \lambda_2 w_2 |w|^2 . $$
 
     **Attributes:**
 
-    - `spike`: $\rho > -1$
-    - `alignment`: $A \in [0, 1]$
-    - `variance`: $\sigma^2$
+    - `spike`: strength $\rho > -1$ of the spike
+    - `alignment`: alignment $A \in [0, 1]$
+    - `variance`: variance $\sigma^2$
 
-    **Valid when** the initialization is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the
-    population's. The sign of $v_2$ makes $\nu \ge 0$ for negative spikes too, which are outside the paper's model.
+    **Valid when** the initialization is small and the covariance is that of the population; exact for aligned
+    initializations with $|W_2| = |w|$. The sign of $v_2$ is such that $\nu \ge 0$, for negative spikes too, which the
+    paper does not treat.
 
-    **Reference:** Watanabe et al., section 3.2 and Appendices A and B; the paper's clock is $t\tau$.
+    **Reference:** Watanabe et al., section 3.2 and Appendices A and B. The paper measures time in units of $\tau$: its
+    time is $t\tau$.
 
     **Example:**
 
@@ -78,7 +84,7 @@ class TwoPhase:
 
     @property
     def correlation(self) -> float:
-        r"""$|\Sigma_{xy}|$, the rate of the early phase (28)."""
+        r"""Rate $|\Sigma_{xy}|$ of the early phase (28)."""
         return self.variance * self._relative_correlation
 
     @property
@@ -88,7 +94,7 @@ class TwoPhase:
 
     @property
     def lambda2(self) -> float:
-        r"""$v_2^T \Sigma v_2$ (32), written without the difference in it, which cancels."""
+        r"""$v_2^T \Sigma v_2$ (32), computed without cancellation."""
         return (
             self.variance
             * ((1 + self.spike) / self._relative_correlation)
@@ -97,7 +103,7 @@ class TwoPhase:
 
     @property
     def nu(self) -> float:
-        r"""$-v_1^T \Sigma v_2 \ge 0$ (33): what couples the second component to the first."""
+        r"""$-v_1^T \Sigma v_2 \ge 0$ (33), the coupling of the second component to the first."""
         along, across = (
             (1 + self.spike) * self.alignment / self._relative_correlation,
             self._orthogonal_part / self._relative_correlation,
@@ -106,14 +112,14 @@ class TwoPhase:
 
     @property
     def has_second_phase(self) -> bool:
-        """Whether the second component grows at all: not at alignment 0 or 1, nor without a spike."""
+        """Whether the second component grows: false at alignment 0 or 1, and without a spike."""
         return self.nu > 0
 
     @property
     def basis(self) -> Float[np.ndarray, "2 2"]:
         r"""Rows $v_1$, $v_2$ in the coordinates ($\mu$, $\mu_\perp$), with $\mu_\perp$ along $\beta - A\mu$.
 
-        Where $\Sigma\beta$ and $\beta$ are parallel (no second phase), $v_2$ is the remaining direction of the plane.
+        If $\Sigma\beta$ and $\beta$ are parallel (no second phase), $v_2$ is the remaining direction of the plane.
         """
         v1 = np.array([(1 + self.spike) * self.alignment, self._orthogonal_part]) / self._relative_correlation
         v2 = np.array([-v1[1], v1[0]])
@@ -121,7 +127,7 @@ class TwoPhase:
 
     @property
     def plateau(self) -> float:
-        r"""$\sqrt{|\Sigma_{xy}|/\lambda_1}$, where $w_1$ would rest if $w_2$ stayed at zero: the limit of `early`."""
+        r"""$\sqrt{|\Sigma_{xy}|/\lambda_1}$, the limit of `early`: the value of $w_1$ if $w_2$ stayed at zero."""
         return float(np.sqrt(self.correlation / self.lambda1))
 
     @property
@@ -131,12 +137,12 @@ class TwoPhase:
 
     @property
     def early_loss(self) -> float:
-        r"""The fraction of the loss that is left where the early phase is all that has happened ($w_2 = 0$).
+        r"""Fraction of the loss that remains after the early phase, with $w_2 = 0$.
 
         $$ 1 - \frac{(\beta^T\Sigma^2\beta)^2}{(\beta^T\Sigma\beta)(\beta^T\Sigma^3\beta)}
            = \frac{\rho^2 (1+\rho) A^2 (1 - A^2)}{(1 + \rho A^2)(1 + ((1+\rho)^3 - 1) A^2)} $$
 
-        It vanishes without a spike, at A = 0 and at A = 1, and falls with $\rho$ and with A only beyond its maximum.
+        It vanishes without a spike, at A = 0 and at A = 1. It falls with $\rho$ and with A only beyond its maximum.
         """
         large, square = 1 + self.spike, self.alignment**2
         signal, cube = square * large + self._orthogonal_part**2, square * large**3 + self._orthogonal_part**2
@@ -144,12 +150,13 @@ class TwoPhase:
 
     @property
     def late_rate(self) -> float:
-        r"""The rate at which the predictor approaches its limit in the end, in canonical time.
+        r"""Rate at which the predictor approaches its limit late in training.
 
         $$ \tfrac{\sigma^2}{2}\big[T - \sqrt{T^2 - 8(1 + \rho)}\big], \qquad T = 3 + \rho(1 + A^2), $$
 
-        the smaller eigenvalue of $\Sigma(I + \beta\beta^T)$ in the plane of $\mu$ and $\beta$ (`late_rate`). It tends
-        to $2\sigma^2/(1 + A^2)$ for a strong spike, where $\lambda_2$, which the paper has for it, tends to $\sigma^2$.
+        the smaller eigenvalue of $\Sigma(I + \beta\beta^T)$ in the plane of $\mu$ and $\beta$ (`late_rate`). For a
+        strong spike it tends to $2\sigma^2/(1 + A^2)$. The paper has $\lambda_2$ for this rate, which tends to
+        $\sigma^2$.
         """
         if not self.has_second_phase:
             return 2 * self.variance * (1 + self.spike * self.alignment**2)
@@ -159,7 +166,7 @@ class TwoPhase:
 
     @representable
     def vector_field(self, w: ArrayLike) -> Float[np.ndarray, "... 2"]:
-        r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical time."""
+        r"""Velocity of (18) and (19) at `w`, (..., 2)."""
         w = real_array("w", w)
         if w.shape[-1:] != (2,):
             raise ValueError(f"`w` must hold pairs (w1, w2) in its last axis: got shape {w.shape}.")
@@ -174,8 +181,8 @@ class TwoPhase:
     ) -> tuple[Float[np.ndarray, "point 2"], Float[np.ndarray, "point 2"]]:
         r"""The curves $\dot w_1 = 0$ and $\dot w_2 = 0$ in $(w_1, w_2)$ within `radius`, each (point, 2).
 
-        The first is $|w|^2 = |\Sigma\beta|/(\lambda_1\cos\theta - \nu\sin\theta)$ at the angle $\theta$, the second
-        the straight line $w_2 = (\nu/\lambda_2) w_1$.
+        The first curve is $|w|^2 = |\Sigma\beta|/(\lambda_1\cos\theta - \nu\sin\theta)$ at the angle $\theta$. The
+        second is the straight line $w_2 = (\nu/\lambda_2) w_1$.
         """
         radius, points = positive("radius", radius), count("points", points, least=2)
         check_fits(64 * points, f"nullclines of {points} points", "Ask for fewer `points`.")
@@ -192,7 +199,7 @@ class TwoPhase:
 
     @representable
     def growth(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-        r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
+        r"""$u_0 e^{|\Sigma_{xy}| t}$, the exponential growth at the beginning of the early phase (15)."""
         exponent = self.correlation * times_array("times", times) + np.log(positive("u0", u0))
         if exponent[-1] > 709:
             raise ValueError(
@@ -207,29 +214,28 @@ class TwoPhase:
 
         $$ w_1(t)^2 = \frac{c/\lambda_1}{1 + (c/(\lambda_1 u_0^2) - 1)\,e^{-2ct}} $$
 
-        **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall
-        with the initialization, where (17) as printed has O(s).
+        **Valid when** the second component is still small. Once $w_1$ is of order 1, the error no longer falls with the
+        initialization, whereas the paper prints an error of O(s) in (17).
 
         **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.aligned_flow.growth_direction`.
         """
         times, u0 = times_array("times", times), positive("u0", u0)
         plateau = self.correlation / self.lambda1
-        with np.errstate(divide="ignore"):  # log(0) = -inf at t = 0 is what logaddexp wants
-            grown = np.log(-np.expm1(-2 * self.correlation * times))
+        grown = np.log(-np.expm1(-2 * self.correlation * times))
         behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
     @representable
     def early_second(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
-        r"""$w_2(t)$ of the early phase, to first order: what $w_1 = u$ of (17) drives meanwhile.
+        r"""$w_2(t)$ of the early phase to first order, driven by $w_1 = u$ of (17).
 
         $$ w_2 = \frac{\nu}{\lambda_1}\Big[p\,\mathrm{artanh}\frac{u}{p} - u\Big], \qquad p = \sqrt{c/\lambda_1} , $$
 
-        from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization by u alone, so
-        that it is of order 1 where u is, however small the initialization: the paper has O(s).
+        from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the initialization only through u. So
+        it is of order 1 when u is, however small the initialization; the paper has O(s).
 
-        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$: the relative error is
-        at most $(w_2/w_1)(1 + \lambda_2/\nu)$. u near its plateau takes $w_2$ beyond every bound.
+        **Valid when** $w_2/w_1$ is small, and small compared with its limit $\nu/\lambda_2$. The relative error is
+        at most $(w_2/w_1)(1 + \lambda_2/\nu)$. As u approaches its plateau, this $w_2$ grows without limit.
 
         **Arguments:** `u0` and `times` as for `early`.
         """
@@ -237,17 +243,17 @@ class TwoPhase:
         share = u / self.plateau
         # artanh(x) - x without its cancellation for small x
         small = share**3 * (1 / 3 + share**2 * (1 / 5 + share**2 / 7))
-        with np.errstate(divide="ignore"):
-            full = np.arctanh(share) - share
+        full = np.arctanh(share) - share
         return self.nu / self.lambda1 * self.plateau * np.where(share < 1e-2, small, full)
 
     @representable
     def reduced(self, u0: ArrayLike, times: ArrayLike, *, rtol: float = 1e-13) -> Float[np.ndarray, "time 2"]:
-        r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
+        r"""$(w_1, w_2)$ over time in both phases, from the reduced dynamics (18)-(19).
 
-        **Arguments:** `u0` is the initialization along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained
-        network far better than its projected $w_2(0)$ does, as $|W_2|^2 = w_1^2 + w_2^2$ does not hold at that order. A
-        pair $(w_1, w_2)$ starts there. `rtol` is the integrator's: at 1e-8 it is right to 1e-7 in a third of the time.
+        **Arguments:** `u0` is the size of the initialization along $v_1$: the flow begins at $(u_0, 0)$. This describes
+        a trained network far better than its projected $w_2(0)$, because $|W_2|^2 = w_1^2 + w_2^2$ does not hold at
+        that order. A pair $(w_1, w_2)$ is used as it is. `rtol` is the tolerance of the integrator: at 1e-8 the result
+        is accurate to 1e-7, in a third of the time.
         """
         from linnet.theories.aligned_flow import integrate
 
@@ -262,11 +268,11 @@ class TwoPhase:
 
     @representable
     def early_time(self, scale: float) -> float:
-        r"""$t_1 = \log(|\Sigma_{xy}|/(\lambda_1 s^2))/(2|\Sigma_{xy}|)$: when the first component has grown, for a
-        start of scale s.
+        r"""Time $t_1 = \log(|\Sigma_{xy}|/(\lambda_1 s^2))/(2|\Sigma_{xy}|)$ at which the first component has grown.
 
-        **Arguments:** `scale` is s: the initialization has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
-        What grows of it is $u(0) \approx \frac{s}{2}\sqrt{1 + m/d}$: give that in place of s for wide networks.
+        **Arguments:** `scale` is s: the entries of $W_1$ have the variance $s^2/d$ and those of $W_2$ have $s^2/m$. The
+        part of the initialization that grows is $u(0) \approx \frac{s}{2}\sqrt{1 + m/d}$. For wide networks, give that
+        in place of s.
         """
         scale = positive("scale", scale)
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)
@@ -278,14 +284,15 @@ class TwoPhase:
 
     @representable
     def later_bound(self, delta: float = 3.0) -> float:
-        r"""The bound (20) on $t_2 - t_1$: how long the second component takes to $(1 - e^{-\delta})$ of its limit.
+        r"""Bound (20) on $t_2 - t_1$, the time in which the second component reaches $(1 - e^{-\delta})$ of its limit.
 
         $$ \frac{1}{\lambda_2}\Big[q\arctan(q(1-e^{-\delta})) + \tfrac12\log(1 + q^2(1-e^{-\delta})^2) + \delta\Big],
            \quad q = \nu/\lambda_2 $$
 
-        **Valid when** counted from a moment on from which $w_1(t) \ge w_1(\infty)$ and $w_2(t) \le w_2(\infty)$. That
-        moment comes after the early timescale as a rule, and never for weak spikes, nor for strong ones nearly
-        orthogonal to the target, where $w_1$ rises to its limit from below (docs/phase_times.md).
+        **Valid when** time is counted from a moment after which $w_1(t) \ge w_1(\infty)$ and $w_2(t) \le w_2(\infty)$.
+        That moment is usually later than $t_1$. It does not exist for weak spikes, nor for strong spikes that are
+        nearly orthogonal to the target, because $w_1$ then rises to its limit from below (page "Times of the two
+        phases").
         """
         delta = positive("delta", delta)
         if not self.has_second_phase:
@@ -299,22 +306,24 @@ class TwoPhase:
 
     @representable
     def later_time(self, scale: float, delta: float = 3.0) -> float:
-        r"""$t_1$ plus the bound (20), the time marked as the end of the later phase."""
+        r"""Time $t_1$ plus the bound (20), which the paper takes as the end of the later phase."""
         return self.early_time(scale) + self.later_bound(delta)
 
     @representable
     def strong_spike_length(self, delta: float = 3.0) -> float:
-        r"""$t_2 - t_1$ in the limit of a strong spike: from half the plateau of $w_1^2$ until $w_2$ has
-        $(1 - e^{-\delta})$ of its limit.
+        r"""Duration $t_2 - t_1$ of the later phase in the limit of a strong spike.
 
-        Along the spike the predictor is then A at once, and its part x across the spike, $B = \sqrt{1 - A^2}$, follows
+        It is the time from half the plateau of $w_1^2$ until $w_2$ has $(1 - e^{-\delta})$ of its limit. In this limit
+        the component of the predictor along the spike is A at once. The component x orthogonal to the spike has the
+        target $B = \sqrt{1 - A^2}$, and follows
 
         $$ \dot x = \sigma^2\,\frac{(B - x)(A^2 + x^2)^{3/2}}{A^2 + x^2/2}, \qquad w_2 = x/(A^2 + x^2)^{1/4} , $$
 
         $$ \sigma^2 t = \tfrac12\Big((1 + A^2)\Big[\mathrm{artanh}\frac{A^2 + Bx}{R} - \mathrm{artanh}\,A\Big]
            + \frac{Bx - A^2}{R} + A\Big), \qquad R = \sqrt{A^2 + x^2} . $$
 
-        **Valid when** $\rho A^2 \gg 1$; within 2.5% at $\rho = 20$, $A \ge 0.3$. The paper has the bound (20) alone.
+        **Valid when** $\rho A^2 \gg 1$; the error is within 2.5% at $\rho = 20$, $A \ge 0.3$. The paper has only the
+        bound (20).
         """
         delta = positive("delta", delta)
         if not self.has_second_phase:

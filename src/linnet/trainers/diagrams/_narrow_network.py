@@ -21,8 +21,8 @@ def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[ja
     The sign is plus for $k \ge d$ and minus for $k < d$. The stronger layer is a triangular factor of
     $g + \sqrt{A^\top A + g^2}$ (of $A A^\top$ for fewer outputs than inputs); the other follows from the product.
 
-    - `product`: $A$, (output, input)
-    - `threshold`: $g \ge 0$; one below the rounding of $A^\top A$, at $10^{-8} |A|$, acts as that
+    - `product`: product $A$, (output, input)
+    - `threshold`: threshold $g \ge 0$; one below the rounding of $A^\top A$, at $10^{-8} |A|$, acts as that
     """
     if product.shape[0] < product.shape[1]:
         first, second = narrow_network(product.T, threshold)

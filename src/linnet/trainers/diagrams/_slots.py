@@ -155,7 +155,7 @@ class _Queue:
             while True:
                 occupants = np.full(slots, -1)
                 try:
-                    return self._carry_runs(shared, occupants)
+                    return self._run_until_none_waits(shared, occupants)
                 except jax.errors.JaxRuntimeError as error:
                     if "RESOURCE_EXHAUSTED" not in str(error) or slots == 1:
                         raise
@@ -181,7 +181,7 @@ class _Queue:
         LOG.info(self.summaries[-1])
         return fitting
 
-    def _carry_runs(self, shared: Arrays, occupants: np.ndarray) -> None:
+    def _run_until_none_waits(self, shared: Arrays, occupants: np.ndarray) -> None:
         """Carry runs until none waits: fill free slots, step, read the slots of runs that have ended.
 
         `occupants` are the runs in the slots, -1 for a free one. It is kept up to date: where memory runs out, `work`

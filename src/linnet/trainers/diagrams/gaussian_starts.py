@@ -46,33 +46,36 @@ def gaussian_diagram(
     slots: int | None = None,
     device: str | None = None,
 ) -> DiagramRuns:
-    r"""Train many networks with Gaussian weights of variance $\sigma^2$ in both layers, each next to its prediction.
+    r"""Train many two-layer Gaussian networks of different widths and variances, each together with its prediction.
 
-    The prediction is descent, at the run's own learning rate, on the network of width $\min(k, d)$ that has the same
-    product and the imbalance $\pm 2g I$ with $g = \sigma^2 w$: its flow is the self-consistent dynamics exactly. Starts
-    have the distribution of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They
-    are drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
+    Use it to train all networks of a phase diagram; `ln.phase_diagram(..., method="train")` is shorter. To predict the
+    diagram without training, use `theories.lazy_active.predicted_diagram`.
+
+    The prediction is gradient descent, at the same learning rate, on the network of width $\min(k, d)$ with the same
+    initial product and the imbalance $\pm 2g I$, $g = \sigma^2 w$. The flow of that network is exactly
+    `theories.lazy_active.self_consistent`. Initial weights have the distribution of `inits.reduced_gaussian`. A key
+    gives the same weights on every device, up to rounding.
 
     **Arguments:**
 
     - `problems`: learning problems of one shape with whitened inputs and a `truth` (`Problem.from_target`)
     - `keys`: integer seeds or JAX keys, one for each run
-    - `widths`: $w$ of each run, at any size
-    - `variances`: $\sigma^2$ of each run, or one for all
+    - `widths`: number of hidden units $w$ of each run, of any size
+    - `variances`: variance $\sigma^2$ of the initial weights, one for each run or one for all
     - `learning_rates`: learning rate of each run, or one for all runs, which may be a `Schedule` or a function of the
       step. It is the same for both layers, because the self-consistent dynamics require this; for different rates use
       `layer_rates` of `gradient_descent`
     - `tasks`: index of the problem that each run learns; the first by default
     - `steps`: maximum number of steps of a run
-    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
-    - `update`: `"sequential"` lets the network's second layer see the new first one; the prediction is always stepped
-      simultaneously
-    - `dtype`: float64 by default, or `"float32"`
-    - `tf32`: whether an accelerator may shorten the factors of products to 10 bits of mantissa
-    - `slots`: runs trained at once; by default as many as fill the device
-    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `stop`: loss at which to stop early, or a rule of `linnet.trainers.stopping`
+    - `update`: rule for one step, `"simultaneous"` or `"sequential"` as in `gradient_descent`; the prediction is always
+      stepped simultaneously
+    - `dtype`: precision, `"float64"` (default) or `"float32"`
+    - `tf32`: whether a GPU may round factors of products to 10 bits of mantissa, which is faster
+    - `slots`: number of runs trained at once; by default as many as fill the device
+    - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
 
-    **Returns** `DiagramRuns`, one entry for each run; losses of a run that diverged may be infinite or NaN.
+    **Returns** `DiagramRuns`, with one entry for each run. Losses of a run that diverged may be infinite or NaN.
 
     **Example:**
 

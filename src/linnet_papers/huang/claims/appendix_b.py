@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -12,23 +11,10 @@ from linnet._randomness import Key
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.grids import neurons, starts
 from linnet_papers.huang.training.runs import FeatureRun, scales_inside, train, train_inside
-from linnet_papers.reproduction import (
-    Estimate,
-    Numbers,
-    Rows,
-    Trial,
-    Verdict,
-    at_least,
-    at_most,
-    below,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Estimate, Numbers, Rows, Trial, Verdict, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
+from linnet_papers.reproduction.rows import at_least, at_most, below, corrected, fact, printed, within
 
 assumed = partial(claim, assumes=settings.ASSUMED)
 NONE = at_most(0, "it is said of all $r$")
@@ -59,12 +45,10 @@ def bounds_of_the_first_stage(trial: Trial) -> Rows:
     absolute = below(
         0.5, "an absolute constant has power 0, the relative spread of the $c_r$ times $\\gamma^{3/2}/\\mathrm{tr}$ 3/2"
     )
+    first, second = (dict(zip(sizes, np.median(each, axis=1), strict=True)) for each in (lower, upper))
     yield printed("power of $n$ with which $C_2$ grows", power, absolute)
-    yield fact(
-        r"$C_2$ that $\rho$ needs, median of the draws, by $n$", dict(zip(sizes, np.median(upper, axis=1), strict=True))
-    )
-    words = r"$C_1$ that $\rho$ needs with $\gamma_l$ in the lower bound, median, by $n$"
-    yield fact(words, dict(zip(sizes, np.median(lower, axis=1), strict=True)))
+    yield fact(r"$C_2$ that $\rho$ needs, median of the draws, by $n$", second)
+    yield fact(r"$C_1$ that $\rho$ needs with $\gamma_l$ in the lower bound, median, by $n$", first)
     yield fact("largest relative distance of $v_r(1)$ from both bounds, which are $v_0$ at step 1", gap.max())
 
 
@@ -82,7 +66,7 @@ def _constants_of_bounds(key: Key, samples: int) -> tuple[float, float, float]:
     steps = run.steps[1:until]
     rho = (history.alignments[:until] * v0)[1:]
     v = (history.magnitudes[:until] * v0)[1:]
-    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    growth = run.growth_unit
     unit = run.data.trace / gamma**1.5  # gamma_u = gamma (1 + C unit)^2
     scale = np.sqrt(gamma) * v0[0] ** 2 / 2
     # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l
@@ -116,26 +100,20 @@ AT_RATIOS = f"with the admissible $v_0$ (neurons alike) and {settings.RATIO} = 0
     region=starts.ALIKE,
 )
 def weights_of_the_first_stage(trial: Trial) -> Rows:
-    def needed_constant(ratio: float | None, draw: int) -> float:
-        """Return the least C with which every neuron keeps the bound through stage 1."""
-        run = _train_with_every_step(trial, 1.0, ratio, draw)
+    def needed_constant(run: FeatureRun) -> float:
+        """Return the least C with which every neuron keeps the bound at the saved states of stage 1."""
         stage = slice(1, run.first_state_at_t1())
         shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
         return shares.max() * run.history.gamma**2 / run.data.trace
 
+    draws = range(1 if trial.quick else 3)
     constants = {
-        name: highest(needed_constant(ratio, draw) for draw in range(1 if trial.quick else 3))
+        name: highest(needed_constant(_train_with_every_step(trial, 1.0, ratio, draw)) for draw in draws)
         for name, ratio in RATIOS.items()
     }
+    over_region = starts.read_over_region(trial, needed_constant)
     yield printed("constant needed in stage 1, worst neuron and step", constants, ABSOLUTE)
-
-    def constant(network: starts.Network) -> float:
-        """Return the constant that the worst neuron needs at a saved state of stage 1."""
-        run, stage = network.run, slice(1, network.run.first_state_at_t1())
-        shares = run.history.deviations[stage] / np.abs(run.history.alignments[stage])
-        return shares.max() * run.history.gamma**2 / run.data.trace
-
-    yield corrected("that constant over the region", starts.over_region(trial, constant), ABSOLUTE)
+    yield corrected("that constant over the region", over_region, ABSOLUTE)
 
 
 @assumed(
@@ -153,7 +131,7 @@ def products_from_the_first_step(trial: Trial) -> Rows:
 
     failing = {name: failing_share(_train_with_every_step(trial, 1.0, ratio, 0)) for name, ratio in RATIOS.items()}
     yield printed("fraction of neurons for which it fails at some step until $t_1$", failing, NONE)
-    over_region = starts.over_region(trial, lambda network: failing_share(network.run))
+    over_region = starts.read_over_region(trial, failing_share)
     yield corrected("that fraction over the region, at saved states", over_region, NONE)
 
 
@@ -219,7 +197,7 @@ def proxy_step(trial: Trial) -> Rows:
         "least": (r"least growth of the others in a step over $\eta \sqrt{\gamma}/(mn)$", QUARTER),
         "largest": ("largest factor of a step over the printed bound", BOUND),
     }
-    of_mean = by_name({label: _growth_of_mean(one) for label, one in starts.over_region_networks(trial).items()})
+    of_mean = by_name(starts.read_over_region(trial, _growth_of_mean))
     for name, (words, rule) in rules.items():
         yield printed(words, found[name], rule)
         if name != "gone":  # a proxy that ceases to exist has no growth
@@ -230,11 +208,9 @@ def proxy_step(trial: Trial) -> Rows:
 def _proxy_growth(run: FeatureRun) -> Numbers:
     """Return the share of neurons whose proxy ceases to exist in stage 2, the least and the most growth of the others
     in a step, and the largest factor of a step over the printed bound."""
-    history = run.history
-    gamma = run.history.gamma
+    history, growth = run.history, run.growth_unit
     stage = slice(run.first_state_at_t1(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
-    proxy = misprints.appendix_proxy(history.alignments[stage], gamma=gamma, trace=run.data.trace)
-    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    proxy = misprints.appendix_proxy(history.alignments[stage], gamma=history.gamma, trace=run.data.trace)
     exists = np.isfinite(proxy).all(axis=0)
     factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
     return {
@@ -245,14 +221,14 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     }
 
 
-def _growth_of_mean(network: starts.Network) -> dict[str, float]:
+def _growth_of_mean(run: FeatureRun) -> dict[str, float]:
     """Return the least growth of the mean's proxy in a step of stage 2 over the unit of growth, and the largest factor
     of a step over the printed bound."""
-    history, unit = network.run.history, network.growth_unit
+    history, unit = run.history, run.growth_unit
     assert history.steps is not None
-    stage = slice(network.run.first_state_at_t1(), network.run.first_state_at_share(starts.LEFT))
+    stage = slice(run.first_state_at_t1(), run.first_state_at_share(settings.LEFT))
     square = np.sqrt((history.alignments[stage] ** 2).mean(axis=1, keepdims=True))
-    proxy = misprints.appendix_proxy(square, gamma=history.gamma, trace=network.run.data.trace)[:, 0]
+    proxy = misprints.appendix_proxy(square, gamma=history.gamma, trace=run.data.trace)[:, 0]
     factor = (proxy[1:] / proxy[:-1]) ** (1 / np.diff(history.steps[stage]))
     return {"least": (factor.min() - 1) / unit, "largest": factor.max() / (1.5 * (1 + 1.5 * unit))}
 
@@ -274,25 +250,20 @@ PROXY_OFF = within(
     region=starts.ALIKE,
 )
 def proxy_end(trial: Trial) -> Rows:
+    def over_its_values(run: FeatureRun, share: float) -> dict[str, float]:
+        """Return the proxy of the mean where that share of the loss is left, over its printed and its right value."""
+        at, stages = run.first_state_at_share(share), run.stages
+        proxy, root = stages.proxy(run.history.alignments[at]), np.sqrt(run.loss_share[at])
+        as_printed = misprints.final_proxy(stages, run.history.loss[at])
+        return {"printed": proxy / as_printed, "right": proxy / np.sqrt((1 - root) / root * stages.limit)}
+
     run = _train_with_every_step(trial, 8.0, None, 0)
-    over: dict[str, dict[float, Any]] = {"printed": {}, "right": {}}
-    for share in (0.1, 0.05, 0.02):
-        at = run.first_state_at_share(share)
-        proxy = run.stages.proxy(run.history.alignments[at])
-        root = np.sqrt(run.loss_share[at])
-        over["printed"][share] = proxy / misprints.final_proxy(run.stages, run.history.loss[at])
-        over["right"][share] = proxy / np.sqrt((1 - root) / root * run.stages.limit)
+    over = by_name({share: over_its_values(run, share) for share in (0.1, 0.05, 0.02)})
+    over_region = starts.read_over_region(trial, lambda run: over_its_values(run, 0.1)["right"])
     yield printed("proxy of the mean over its printed value, by fraction of the loss", over["printed"], PROXY_OFF)
     corrected_value = r"proxy over $\sqrt{(1 - e)/(e \phi/\gamma^{5/2})}$, by fraction of the loss"
     yield corrected(corrected_value, over["right"], PROXY_OFF)
-
-    def over_its_value(network: starts.Network) -> float:
-        """Return the proxy of the mean over that value where a tenth of the loss is left."""
-        at = network.run.first_state_at_share(0.1)
-        stages, root = network.run.stages, np.sqrt(network.run.loss_share[at])
-        return stages.proxy(network.run.history.alignments[at]) / np.sqrt((1 - root) / root * stages.limit)
-
-    yield corrected("that where 10% is left, over the region", starts.over_region(trial, over_its_value), PROXY_OFF)
+    yield corrected("that where 10% is left, over the region", over_region, PROXY_OFF)
 
 
 @assumed(

@@ -10,6 +10,7 @@ from linnet_papers.huang.grids import neurons, region, starts, synthetic
 from linnet_papers.huang.grids.neurons import where_well_inside
 from linnet_papers.huang.training.runs import FeatureRun, train_inside
 from linnet_papers.reproduction import Range, Rows, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, lowest, relative_distance
 from linnet_papers.reproduction.rows import Estimate, at_least, at_most, below, both, corrected, fact, printed
 
@@ -28,25 +29,25 @@ SMALLER = (1.0, 0.1, 0.01)  # multiples of the admissible v_0 and sigma_0
 )
 def turning(trial: Trial) -> Rows:
     size = settings.size(trial.quick)
-    grown = {smaller: _until_first_time(train_inside(trial.seed, **size, smaller=smaller))[0] for smaller in SMALLER}
+    runs = {smaller: train_inside(trial.seed, **size, smaller=smaller) for smaller in SMALLER}
+    grown = {f"start times {smaller:g}": _until_first_time(run)["grown"] for smaller, run in runs.items()}
+    power = Estimate(*exponent(SMALLER, list(grown.values())))
+    found = by_name(starts.read_over_region(trial, _until_first_time))
     small = at_most(0.05, "small against its end: a twentieth")
     turned = at_least(10, "ten times nearer is turned")
-    by_start = {f"start times {smaller:g}": factor for smaller, factor in grown.items()}
-    yield printed("factor by which the norm grows until $t_1$", by_start, MAINTAINED)
-    found = {label: _until_first_time(one.run) for label, one in starts.over_region_networks(trial).items()}
-    left, nearer = ({label: each[at] for label, each in found.items()} for at in (1, 2))
-    yield corrected("norm at $t_1$ over that at the end, over the region", left, small)
-    yield corrected("factor by which 1 - cosine to the target-aligned kernel falls until $t_1$", nearer, turned)
-    yield fact(
-        "power of the start's scale with which the norm grows", Estimate(*exponent(SMALLER, list(grown.values())))
+    yield printed("factor by which the norm grows until $t_1$", grown, MAINTAINED)
+    yield corrected("norm at $t_1$ over that at the end, over the region", found["of_end"], small)
+    yield corrected(
+        "factor by which 1 - cosine to the target-aligned kernel falls until $t_1$", found["nearer"], turned
     )
+    yield fact("power of the initialization's scale with which the norm grows", power)
 
 
-def _until_first_time(run: FeatureRun) -> tuple[float, float, float]:
+def _until_first_time(run: FeatureRun) -> dict[str, float]:
     """Return by which factor the kernel's norm has grown at t1, over its end, and how much nearer its cosine is."""
     norms, gaps = run.history.kernel_norm, 1 - run.history.kernel_cosine
     norm, gap = (np.interp(run.first_time(), run.history.times, values) for values in (norms, gaps))
-    return norm / norms[0], norm / norms[-1], gaps[0] / gap
+    return {"grown": norm / norms[0], "of_end": norm / norms[-1], "nearer": gaps[0] / gap}
 
 
 ALIGNED = at_least(
@@ -72,16 +73,12 @@ def growth(trial: Trial) -> Rows:
         "kernel_growth": ("factor by which the norm grows from $t_1$ on", DOUBLED),
         "kernel_rising": ("fraction of saved states, until 1% of the loss is left, at which it has grown", ALL_STATES),
     }
-    after = {
-        label: one.run.kernel_after(one.run.first_time()) for label, one in starts.over_region_networks(trial).items()
-    }
+    after = by_name(starts.read_over_region(trial, lambda run: run.kernel_after(run.first_time())))
     for name, (quantity, limit) in words.items():
         found = where_well_inside(rows[name]) | region.where_reached(corners, name)
         yield printed(f"{quantity}, by {settings.RATIO} or signal", found | {"section 6": lowest(draws[name])}, limit)
-        yield corrected(
-            f"{quantity}, over the region", {label: float(one[name]) for label, one in after.items()}, limit
-        )
-    outside = starts.network(trial, strength=1e3, start=1.0, ratio=30.0, samples=5).run
+        yield corrected(f"{quantity}, over the region", after[name], limit)
+    outside = starts.network(trial, strength=1e3, start=1.0, ratio=30.0, samples=5)
     cosine = float(outside.kernel_after(outside.first_time())["kernel_cosine"])
     yield corrected("that cosine ten times outside, at a start of 1, $n = 5$", cosine, ELSEWHERE)
 
@@ -105,7 +102,7 @@ def convergence(trial: Trial) -> Rows:
     yield printed(over, lowest(np.divide(end, least)), doubled)
     to_end = r"relative distance at the end from $v^2 (K + y y^\top/(y^\top K^{-1} y))$, by draw"
     yield corrected(to_end, draws["kernel_to_end"], near)
-    yield corrected("the same over the region", starts.over_region(trial, _distance_to_end), near)
+    yield corrected("the same over the region", starts.read_over_region(trial, _distance_to_end), near)
     by_draw = "relative distance to the target-aligned kernel, by draw"
     yield fact(f"{by_draw}, at $t_1$", first)
     yield fact(f"{by_draw}, where it is smallest", least)
@@ -115,17 +112,20 @@ def convergence(trial: Trial) -> Rows:
     yield fact("step of $t_1$, by draw", draws["first_step"])
 
 
-def _distance_to_end(network: starts.Network) -> float:
+def _distance_to_end(run: FeatureRun) -> float:
     """Return the relative distance of the kernel at the end from the closed form."""
-    stages = network.run.stages
+    stages = run.stages
     predicted = ln.theories.feature_learning.final_state(stages.gram, stages.outputs)
-    return relative_distance(network.run.history.kernels[-1], predicted.kernel, 2)
+    return relative_distance(run.history.kernels[-1], predicted.kernel, 2)
 
 
 ANOTHER_KERNEL = at_least(
     0.1, r"a kernel that differs from every multiple of $X X^\top$ by a tenth of itself is another"
 )
-_NEAR = 0.01, r"the start's own part outside the span of the inputs, $\sigma_0 v$ against $\lvert \beta \rvert$"
+_NEAR = (
+    0.01,
+    r"the initialization's own part outside the span of the inputs, $\sigma_0 v$ against $\lvert \beta \rvert$",
+)
 
 
 @claim(
@@ -137,25 +137,22 @@ _NEAR = 0.01, r"the start's own part outside the span of the inputs, $\sigma_0 v
     region={"strength": starts.STRENGTH, "start": Range(1e-6, 0.01, log=True), "ratio": starts.ALIKE["ratio"]},
 )
 def minimum_norm(trial: Trial) -> Rows:
-    distance, kernel = _distances_from_minimum_norm(
-        train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
-    )
-    found = {label: _distances_from_minimum_norm(one.run) for label, one in starts.over_region_networks(trial).items()}
+    inside = train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
+    at_once = _distances_from_minimum_norm(inside)
+    found = by_name(starts.read_over_region(trial, _distances_from_minimum_norm))
     apart = r"distance of the kernel at $t_1$ from every multiple of $X X^\top$"
-    yield both(apart, kernel, ANOTHER_KERNEL)
-    yield corrected(f"{apart}, over the region", {label: one for label, (_, one) in found.items()}, ANOTHER_KERNEL)
+    yield both(apart, at_once["kernel"], ANOTHER_KERNEL)
+    yield corrected(f"{apart}, over the region", found["kernel"], ANOTHER_KERNEL)
     of_predictor = "relative distance of the predictor from the minimum-norm solution"
-    yield printed(of_predictor, distance, at_least(*_NEAR))
-    yield corrected(
-        f"{of_predictor}, over the region", {label: one for label, (one, _) in found.items()}, below(*_NEAR)
-    )
+    yield printed(of_predictor, at_once["predictor"], at_least(*_NEAR))
+    yield corrected(f"{of_predictor}, over the region", found["predictor"], below(*_NEAR))
 
 
-def _distances_from_minimum_norm(run: FeatureRun) -> tuple[float, float]:
+def _distances_from_minimum_norm(run: FeatureRun) -> dict[str, float]:
     """Return how far the predictor is from the minimum-norm solution at the end, and the kernel from the lazy one."""
     problem = ln.Problem.from_data(run.data.inputs, run.data.outputs)
     at = run.history_at(run.first_time()).kernels
     gram = run.data.inputs @ run.data.inputs.T
     scaled = gram * (at * gram).sum() / (gram**2).sum()  # the nearest multiple of the lazy kernel
     distance = relative_distance(run.trajectory.products[-1], problem.min_norm_solution())
-    return distance, relative_distance(scaled, at, 2)
+    return {"predictor": distance, "kernel": relative_distance(scaled, at, 2)}

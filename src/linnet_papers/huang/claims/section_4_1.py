@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
-from linnet_papers.huang.training.runs import train
+from linnet_papers.huang.training.runs import FeatureRun, train
 from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
@@ -40,7 +40,7 @@ def two_stages(trial: Trial) -> Rows:
     yield _inside(rows)
     ratio = r"median $\rho/(v \sqrt{\gamma})$ where the loss has lost 5%"
     yield printed(f"{ratio}, by signal and margin", rows["settled"], SETTLED)
-    yield corrected(f"{ratio}, over the region", starts.over_region(trial, _settled_ratio), SETTLED)
+    yield corrected(f"{ratio}, over the region", starts.read_over_region(trial, _settled_ratio), SETTLED)
     for words, scales in {"v_0^2": {"second_layer": 1e-2}, r"\sigma_0^2": {"first_layer": 2.5e-4}}.items():
         outside = starts.network(trial, **{"second_layer": 1e-6, "first_layer": 1e-8} | scales)
         yield corrected(f"{ratio}, ${words}$ ten times outside", _settled_ratio(outside), UNSETTLED)
@@ -49,28 +49,29 @@ def two_stages(trial: Trial) -> Rows:
     yield fact(left, rows["first_share"], "0: it never is")
 
 
-def _settled_ratio(network: starts.Network) -> float:
+def _settled_ratio(run: FeatureRun) -> float:
     """Return the median ratio of the layers where the loss has lost 5%."""
-    history = network.run.history
+    history = run.history
     return float(np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio))
 
 
 @claim(
     "small-output",
-    says=r"$f(x_i) \ll y_i$ for all $i$ at the start: guaranteed under Assumption 4.1.",
+    says=r"$f(x_i) \ll y_i$ for all $i$ at initialization: guaranteed under Assumption 4.1.",
     assumes=settings.ASSUMED,
     tried=f"{settings.OVER_SIGNALS}; and {settings.OVER_RATIOS}; {starts.OVER_SETTLED}",
-    correction=r"it is where $v_0^2$ and $\sigma_0^2$ are also well below $\sqrt{\gamma}/\mathrm{tr}$",
+    correction=r"it is where $v_0^2$ and $\sigma_0^2$ are also well below $\sqrt{\gamma}/\mathrm{tr}$, but for draws "
+    "that have a label near zero",
     region=starts.SETTLED,
 )
 def small_output(trial: Trial) -> Rows:
     rows, ratios = region.rows(trial), neurons.rows(trial)["first_output"]
     yield _inside(rows)
     at_unit_signal = {"any ratio": highest(ratios.values())}
-    output = r"largest $\lvert f(x_i) \rvert$ of the start over the smallest $\lvert y_i \rvert$"
+    output = r"largest $\lvert f(x_i) \rvert$ of the initialization over the smallest $\lvert y_i \rvert$"
     yield printed(output, rows["first_output"] | at_unit_signal, NEGLIGIBLE)
-    small = starts.over_region(trial, lambda network: network.run.relative_first_output)
-    yield corrected(f"{output}, over the region", small, NEGLIGIBLE)
+    small = starts.first_outputs(trial)
+    yield corrected(f"{output}, median of {starts.FIRST_OUTPUTS} draws, over the region", small, NEGLIGIBLE)
 
 
 LAZY = at_most(0.1, r"lazy: alignments of a tenth of $\sqrt{\gamma}$ times the magnitudes when half the loss is gone")
@@ -80,7 +81,7 @@ RICH = at_least(0.9, "feature learning: nine tenths of the ratio 1 of layers tha
 @claim(
     "dichotomy",
     says="Large alignments with small magnitudes are feature learning, small ones with large magnitudes lazy training: "
-    "the start's scale decides which.",
+    "the initialization's scale decides which.",
     assumes="none stated",
     tried=r"unit signal, $n = 10$, $d = 2000$, $m = 256$, $\sigma_0 = 10^{-8}$, $v_0$ from $10^{-3}$ to 100 times the "
     "final magnitude; read when half the loss is gone",
@@ -88,8 +89,8 @@ RICH = at_least(0.9, "feature learning: nine tenths of the ratio 1 of layers tha
 def dichotomy(trial: Trial) -> Rows:
     half = _states_at_half_loss(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
     ratios = half["ratios"]
-    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the largest start", ratios[100.0], LAZY)
-    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the smallest start", ratios[1e-3], RICH)
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the largest initialization", ratios[100.0], LAZY)
+    yield printed(r"$\rho/(v \sqrt{\gamma})$ from the smallest initialization", ratios[1e-3], RICH)
     yield fact(r"$\rho/(v \sqrt{\gamma})$ by $v_0$ in units of the final magnitude", ratios)
     yield fact(r"relative change of $\lvert v \rvert$ by then", half["moved"])
 

@@ -26,7 +26,7 @@ def check(ds: Dataset) -> Rows:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
     yield from images.stage_rows(ds)
-    at = {"at the start": gated[0], "at $t_1$": gated[first], "at the end": gated[-1]}
+    at = {"at initialization": gated[0], "at $t_1$": gated[first], "at the end": gated[-1]}
     yield fact("kernel cosine to the target-aligned kernel gated by the side of the feature", at)
     yield from images.convention_facts(ds)
 
@@ -41,7 +41,8 @@ FIGURE = Figure(
         "-1, drawn here, its cosine to the linear network's target-aligned kernel stays near 0.7, and the kernel is "
         "closer to that one restricted to pairs of images on the same side of the feature, which is what neurons with "
         "gates see. On raw pixels all images lie on one side, the gates are open, and the cosine is near 1 at the "
-        "random start already, as is that of XX' (lines under the figure). There is no theory curve: the paper's "
+        "random initialization already, as is that of XX' (lines under the figure). There is no theory curve: "
+        "the paper's "
         "equations are for linear networks. Data and settings are linnet's, as in Figure 2."
     ),
     settings=ReluSettings,

@@ -20,9 +20,8 @@ from linnet_papers.reproduction import Rows, Settings, above, fact, printed
 from linnet_papers.reproduction.datasets import Dataset, by_name, labeled, variable_attributes
 
 OPTIONS = {
-    "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
-    "fashion-mnist",
-    "data_dir": "the folder with a local copy of cifar10 or fashion-mnist",
+    "data": "the images: photographs or digits (both in scikit-learn), or cifar10",
+    "data_dir": "the folder with a local copy of cifar10",
 }
 
 
@@ -156,7 +155,7 @@ def stage_rows(ds: Dataset) -> Rows:
     yield fact("fraction left there of what can be lost", ds.attrs["left"])
     if not panels.is_relu(ds):
         yield fact(f"{median} at the end of training by the closed form", ds.attrs["end_ratio"])
-    states = {"at the start": 0, "at $t_1$": first, "after the drop": dropped, "at the end": -1}
+    states = {"at initialization": 0, "at $t_1$": first, "after the drop": dropped, "at the end": -1}
     yield fact("kernel cosine to the target-aligned kernel", {words: cosine[at] for words, at in states.items()})
 
 

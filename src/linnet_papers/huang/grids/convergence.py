@@ -19,7 +19,7 @@ SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train over five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of
+    """Train over five laws of the data and two sizes of the initialization, 5 draws of each; in quick mode 3, of
     smaller networks."""
     axes = {"law": LAWS, "smaller": SMALLER}
     seeds = 3 if trial.quick else 5
@@ -28,7 +28,7 @@ def cells(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def rows(trial: Trial) -> dict[str, list[Any]]:
-    """Return what was measured by its name, an entry for each law, size of the start and draw."""
+    """Return what was measured by its name, an entry for each law, size of the initialization and draw."""
     return by_name(_row(cell) for cell in cells_of(cells(trial), "law", "smaller", "seed"))
 
 
@@ -38,22 +38,17 @@ def _row(cell: Dataset) -> Numbers:
     row = scalars(cell)
     rate = theory.learning_rate
 
-    def stated(signal: float) -> tuple[float, float]:
-        """Return the printed t1 and t2 - t1 in steps, with that for |beta|."""
-        n, trace = theory.samples, row["trace"]
-        first = misprints.first_time(theory.magnitude, samples=n, signal=signal, trace=trace)
-        second = misprints.second_time(settings.EPSILON, samples=n, signal=signal, trace=trace)
-        return first / rate, second / rate
+    def over_stated_time(signal: float) -> float:
+        """Return the measured time over the printed t1 + t2, with that for |beta|."""
+        data = {"samples": theory.samples, "signal": signal, "trace": row["trace"]}
+        first = misprints.first_time(theory.magnitude, **data)
+        return row["steps"] / ((first + misprints.second_time(settings.EPSILON, **data)) / rate)
 
-    first, second = stated(row["signal"])
-    labels = stated(float(np.hypot(row["signal"], np.sqrt(row["noise_variance"]))))
     return {
         **row,
-        "stated_first": first,
-        "stated_second": second,
-        "constant": row["steps"] / (first + second),
+        "constant": over_stated_time(row["signal"]),
         # the same with |beta|^2 + sigma_y^2, the power of a label, where |beta|^2 is printed
-        "corrected": row["steps"] / sum(labels),
+        "corrected": over_stated_time(float(np.hypot(row["signal"], np.sqrt(row["noise_variance"])))),
         "last": row["last_loss"] / row["first_loss"],
         "first_off": theory.first_time() / rate / row["first_steps"] - 1,  # of `Stages.first_time` from the measured t1
     }

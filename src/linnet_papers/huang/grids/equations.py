@@ -12,9 +12,8 @@ import linnet as ln
 from linnet_papers.huang import misprints, settings
 from linnet_papers.huang.training.cells.equations import equations_cells
 from linnet_papers.huang.training.runs import theory_of
-from linnet_papers.reproduction import Columns, Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, by_name
-from linnet_papers.reproduction.fits import highest, lowest
+from linnet_papers.reproduction import Numbers, Trial
+from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.grids import trained, trial_sweep
 
 if TYPE_CHECKING:
@@ -25,20 +24,18 @@ INSIDE = tuple(f"{ratio:g}" for ratio in (0.03, 0.3, 1.0, 3.0, 10.0))  # v_0/(si
 SETTINGS = (SECTION_SIX, *INSIDE)
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
     """Train in section 6 and five ratios inside the assumption, 8 draws of data and start; in quick mode
     3, of smaller networks."""
-    cells = {"seeds": 3 if trial.quick else 8, "block": 2, "unbatched_axes": ["setting"], "coords": {"stage": [1, 2]}}
+    options = {"seeds": 3 if trial.quick else 8, "block": 2, "unbatched_axes": ["setting"], "coords": {"stage": [1, 2]}}
     fixed = settings.size(trial.quick)
-    return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, fixed=fixed, **cells)
-
-
-cells = trained(sweep)
+    return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, fixed=fixed, **options)
 
 
 @dataclass(frozen=True)
 class Neurons:
-    """One trained network of the table: its states without repeats, `begin` being where the second stage does."""
+    """One trained network: its states without repeats, `begin` being where the second stage does."""
 
     steps: np.ndarray
     loss_share: np.ndarray  # of the first loss
@@ -97,7 +94,7 @@ EQUATIONS = {
     ),
     "(11) printed": Equation("t1", lambda n, rho, t: misprints.scalar(n.stages, rho, t)),
     "(11) corrected": Equation("t1", lambda n, rho, t: n.stages.one_variable(rho, t)),
-    "(11) corrected, from the start": Equation("first state", lambda n, rho, t: n.stages.one_variable(rho, t)),
+    "(11) corrected, from the initialization": Equation("first state", lambda n, rho, t: n.stages.one_variable(rho, t)),
 }
 
 
@@ -131,49 +128,6 @@ def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(relative), relative, np.inf)
 
 
-def columns(dataset: Dataset) -> Columns:
-    """Return the errors of every equation in each stage of each setting: the median over the draws, and their range."""
-    starts = [equation.start for equation in EQUATIONS.values()]
-    table: Columns = {"equation": list(EQUATIONS), "from": starts}
-    for setting, runs in read(dataset).items():
-        name = setting if setting == SECTION_SIX else f"ratio {setting}"
-        rows = [by_name(errors(run, equation) for run in runs) for equation in EQUATIONS]
-        firsts = [format_spread(row["first"]) for row in rows]
-        table[f"stage 1, {name}"] = ["–" if at == "t1" else first for at, first in zip(starts, firsts, strict=True)]
-        table[f"stage 2, {name}"] = [format_spread(row["second"]) for row in rows]
-    return table
-
-
-def format_spread(values: list[float]) -> str:
-    """Return the median and the range of errors: percentages, or multiples of the size itself from two on."""
-    median = np.median(values)
-    if not np.isfinite(median):
-        return "overflows"
-    (low, unit), (high, other) = (_format_error(end(values)) for end in (lowest, highest))
-    return f"{''.join(_format_error(median))} ({low}{'' if unit == other else unit} to {high}{other})"
-
-
-def _format_error(error: float) -> tuple[str, str]:
-    """Return an error as a number and its unit, both in words: percent below two, else multiples of the size."""
-    if not error < 2:
-        return f"{error:.2g}" if error < 100 else f"{error:.0e}", " times"
-    return f"{100 * error:.3g}" if error > 0.9 else f"{100 * error:.2g}", "%"
-
-
 def rows(trial: Trial) -> dict[str, list[Neurons]]:
     """Return the networks of every setting, one for each draw."""
     return read(cells(trial))
-
-
-TABLE = Table(
-    name="equations",
-    title="How far equations (9)-(11), printed and corrected, are from the trained alignments in each stage",
-    sweep=sweep,
-    read=read,
-    columns=columns,
-    note=(
-        "Relative error of all alignments, the largest in the stage: median and range over the draws. Ratio: "
-        "v₀/(σ₀ √log m), inside the printed assumption; there stage 2 begins where the median abs ρ is 1, in section 6 "
-        "where the loss has lost 5%."
-    ),
-)

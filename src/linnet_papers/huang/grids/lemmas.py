@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang.training.cells.scalings import lemmas_cells
 from linnet_papers.reproduction import Numbers, Trial
-from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, fixed_of, scalars
+from linnet_papers.reproduction.datasets import Dataset, by_name, cells_of, fixed_of
 from linnet_papers.reproduction.grids import trained, trial_sweep
 
 SAMPLES = (10, 20, 40)
@@ -25,17 +25,8 @@ def cells(trial: Trial) -> ln.sweeps.Sweep:
     axes = {"n": SAMPLES, "noise": NOISES}
     seeds = 3 if trial.quick else 10
     fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
-    return trial_sweep(
-        trial,
-        "huang-lemmas",
-        lemmas_cells,
-        axes,
-        seeds=seeds,
-        fixed=fixed,
-        block=10,
-        unbatched_axes=list(axes),
-        dtype=None,
-    )
+    blocks = {"block": 10, "unbatched_axes": list(axes), "dtype": None}
+    return trial_sweep(trial, "huang-lemmas", lemmas_cells, axes, seeds=seeds, fixed=fixed, **blocks)
 
 
 def rows(trial: Trial) -> dict[str, dict[tuple[int, float], Any]]:
@@ -56,11 +47,9 @@ def _shares(cell: Dataset) -> Numbers:
         for values, (low, high) in ((forms, FORM), (gammas, GAMMA), (gammas, GAMMA_PROOF))
     )
     return {
-        **scalars(cell),
         "draws": forms.size,
         "form": form,
         "form_law": chi_squared_share(n, FORM),
-        "failures": n**2 * (1 - form),  # a constant if failures of A.3 fall like n^-2
         "gamma": gamma,
         "gamma_law": chi_squared_share(n, GAMMA, 1 + n * noise, dim),  # noise adds to the variance
         "proof": proof,

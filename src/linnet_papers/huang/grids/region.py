@@ -11,15 +11,16 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.grids.neurons import Rows, determined, read_by_start
 from linnet_papers.huang.training.cells.inside import KERNEL_AFTER, region_cells
 from linnet_papers.huang.training.runs import theories_of
-from linnet_papers.reproduction import Numbers, Table, Trial
-from linnet_papers.reproduction.datasets import Dataset, scalars
+from linnet_papers.reproduction import Numbers, Trial
+from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.grids import trained, trial_sweep
 
 NEURONS = ("sign", "start", "overlaps")  # what a cell keeps of every neuron
 
 
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Train at four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller
+@trained
+def cells(trial: Trial) -> ln.sweeps.Sweep:
+    """Train at four signals and two margins of the initialization, 4 draws of each; in quick mode 2, of smaller
     networks."""
     axes = {"signal": settings.SIGNALS, "margin": settings.MARGINS}
     seeds = 2 if trial.quick else 4
@@ -27,12 +28,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-region", region_cells, axes, seeds=seeds, fixed=fixed, block=2)
 
 
-cells = trained(sweep)
-
-
-def read(results: Dataset) -> Rows:
-    """Return what was measured by its name, as in `_read_corner`, and then by signal and margin."""
-    return read_by_start(results, "signal", r"$\lvert \beta \rvert = {:g}$", _read_corner)
+def rows(trial: Trial) -> Rows:
+    """Return what was measured by its name, as in `_read_corner`, then by signal and margin in words."""
+    return read_by_start(cells(trial), "signal", r"$\lvert \beta \rvert = {:g}$", _read_corner)
 
 
 def _read_corner(networks: Dataset) -> Numbers:
@@ -43,20 +41,16 @@ def _read_corner(networks: Dataset) -> Numbers:
     settled, shares = networks["settled"].values, networks["first_share"].values
     signs, start, overlaps = (networks[name].transpose("seed", "neuron").values for name in NEURONS)
     return {
-        **scalars(networks),
         "networks": len(theories),
         "inside": int(networks["inside"].sum()),
         "start": starts.max(),  # v_0^2 over sqrt(gamma)/tr
-        "limit": min(t.gamma**1.5 / t.trace for t in theories),  # where rho^2 would end
-        # the median rho/(v sqrt(gamma)) where the loss has lost 5%, what `lazy_feature_ratio` says of that network, and
-        # the largest distance of the two
+        # the median rho/(v sqrt(gamma)) where the loss has lost 5%, and its distance from `lazy_feature_ratio`
         "settled": settled.min(),
-        "crossover": predicted[settled.argmin()],
         "crossover_off": np.abs(settled - predicted).max(),
         # how many come to t1, the share of the loss there, by which factor an alignment or a magnitude is off its order
         "reached": np.isfinite(shares).sum(),
         "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
-        "worst": networks["worst"].values.max(),
+        "worst": _known(networks, "worst", np.max),
         "first_output": networks["first_output"].values.max(),
         # of those that come to t1: the largest gap between the layers in stage 2, the least cosines and growth after
         "gap": _known(networks, "gap", np.max),
@@ -76,33 +70,3 @@ def _known(networks: Dataset, name: str, extreme: Callable[[np.ndarray], float])
 def where_reached(rows: Rows, name: str) -> dict[str, float]:
     """Return the values of that name where the median |rho_r| reaches 1."""
     return {key: value for key, value in rows[name].items() if np.isfinite(value)}
-
-
-def rows(trial: Trial) -> Rows:
-    """Return what was measured by its name, then by signal and margin in words."""
-    return read(cells(trial))
-
-
-TABLE = Table(
-    name="region",
-    title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the start",
-    sweep=sweep,
-    read=read,
-    columns={
-        "abs β": "{[signal]:g}",
-        "margin": "{[margin]:g}",
-        "inside": "{0[inside]} of {0[networks]}",
-        "v₀² tr Σ/√γ": "{[start]:.1e}",
-        "γ^(3/2)/tr Σ": "{[limit]:.2g}",
-        "ratio where 5% of the loss is lost": "{[settled]:.4f}",
-        "crossover": "{[crossover]:.4f}",
-        "reach t1": "{[reached]}",
-        "loss left at t1": "{[first_share]:.1%}",
-        "factor off at t1": "{[worst]:.2g}",
-    },
-    note=(
-        "Margin: by which factor v₀ and σ₀ are below the limits of conditions (2) and (3) with all constants 1. Ratio: "
-        "median ρ/(v √γ), the least of the draws; crossover: `lazy_feature_ratio` for that network. Factor: by which "
-        "an alignment or a magnitude differs from 1 or 1/(√(n tr Σ) abs β) at t1."
-    ),
-)

@@ -1,17 +1,15 @@
-"""The published file formats of CIFAR-10 (Python and binary) and of IDX files, read row by row."""
+"""The published file formats of CIFAR-10, Python and binary."""
 
 from __future__ import annotations
 
-import gzip
 import pickle
 import warnings
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 CIFAR_PIXELS = 3 * 32 * 32
-CHUNK_BYTES = 1 << 20  # bytes read at a time where a file is only counted
 
 
 def cifar_labels(file: Path) -> np.ndarray:
@@ -67,60 +65,6 @@ def _cifar_records(file: Path) -> np.ndarray:
             f"{file} must hold records of {record} bytes: its {size} bytes are not a whole number of them."
         )
     return np.memmap(file, dtype=np.uint8, mode="r", shape=(size // record, record))
-
-
-def idx_lengths(file: Path, *, axes: int) -> tuple[int, ...]:
-    """The lengths of the axes of an IDX file, which must hold all its data.
-
-    Its header is the magic number 0x000008 and the number of axes, then each axis' length.
-    """
-    header = 4 * (1 + axes)
-    try:
-        with _open(file) as stream:
-            start = stream.read(header)
-            if len(start) < header:
-                raise ValueError(
-                    f"{file} is cut short: an IDX header of {axes} axes takes {header} bytes, the file has "
-                    f"{len(start)}."
-                )
-            held = _count_remaining(file, stream, header)
-    except (EOFError, OSError) as reason:
-        raise ValueError(f"{file} is not a whole gzip file: {reason}.") from None
-    magic, *lengths = (int(number) for number in np.frombuffer(start, dtype=">u4"))
-    if magic != 0x0800 + axes:
-        raise ValueError(f"{file} must start with the IDX magic number {0x0800 + axes}: got {magic}.")
-    expected = int(np.prod(lengths))
-    if held != expected or expected == 0:
-        raise ValueError(
-            f"{file} must hold {'x'.join(map(str, lengths))} = {expected} bytes after its header: got {held}."
-        )
-    return tuple(lengths)
-
-
-def idx_rows(file: Path, *, axes: int, positions: np.ndarray) -> np.ndarray:
-    """The entries of an IDX file at these positions of its first axis, rising, as bytes (entry, number)."""
-    lengths = idx_lengths(file, axes=axes)
-    size, rows = int(np.prod(lengths[1:])), []
-    with _open(file) as stream:
-        for position in positions.tolist():
-            stream.seek(4 * (1 + axes) + position * size)
-            rows.append(np.frombuffer(stream.read(size), dtype=np.uint8))
-    return np.stack(rows) if rows else np.empty((0, size), dtype=np.uint8)
-
-
-def _open(file: Path) -> IO[bytes]:
-    """Open a file for reading, through gzip where its name ends in `.gz`."""
-    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
-
-
-def _count_remaining(file: Path, stream: IO[bytes], done: int) -> int:
-    """How many bytes follow, without keeping them."""
-    if file.suffix != ".gz":
-        return file.stat().st_size - done
-    held = 0
-    while chunk := stream.read(CHUNK_BYTES):
-        held += len(chunk)
-    return held
 
 
 class _ArrayUnpickler(pickle.Unpickler):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,10 +10,8 @@ import numpy as np
 from linnet import _extras as extras
 from linnet_papers.huang.images.collection import Images
 
-CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 PATCH_PIXELS = 32  # pixels on a side
 PHOTOGRAPHS = ("china", "flower")
-SAMPLE_PICTURES = 20  # CIFAR-10 pictures inside foolbox
 
 
 def digits() -> Images:
@@ -44,31 +41,7 @@ def photographs() -> Images:
     )
 
 
-def cifar10_sample() -> Images:
-    """The CIFAR-10 pictures that foolbox carries, `cifar10_NUMBER_LABEL.png`."""
-    folder = _package_folder("cifar10-sample", "foolbox") / "data"
-    named = {int(m[1]): (file, int(m[2])) for file in folder.glob("*.png") if (m := _NAME.fullmatch(file.name))}
-    missing = [number for number in range(SAMPLE_PICTURES) if number not in named]
-    if missing:
-        raise FileNotFoundError(
-            f"the cifar10-sample in {folder} is incomplete: it lacks pictures {', '.join(map(str, missing))} of "
-            f"{SAMPLE_PICTURES}."
-        )
-    files, labels = zip(*(named[number] for number in range(SAMPLE_PICTURES)), strict=True)
-    pixels = np.stack([_flatten(_read_picture("cifar10-sample", file)) for file in files])
-    return Images(
-        "cifar10-sample",
-        np.array(labels),
-        (3, PATCH_PIXELS, PATCH_PIXELS),
-        CIFAR_CLASSES,
-        f"foolbox: {SAMPLE_PICTURES} pictures",
-        pair=(6, 8),
-        reader=lambda chosen: pixels[chosen] / 255.0,
-    )
-
-
-SETS = {"digits": digits, "photographs": photographs, "cifar10-sample": cifar10_sample}
-_NAME = re.compile(r"cifar10_(\d+)_(\d)\.png")
+SETS = {"digits": digits, "photographs": photographs}
 
 
 def _package_folder(name: str, package: str) -> Path:
@@ -95,8 +68,3 @@ def _cut_patches(picture: np.ndarray) -> np.ndarray:
         rows, PATCH_PIXELS, columns, PATCH_PIXELS, 3
     )
     return blocks.transpose(0, 2, 4, 1, 3).reshape(rows * columns, -1)
-
-
-def _flatten(picture: np.ndarray) -> np.ndarray:
-    """Return a picture as one row of pixels, channel by channel."""
-    return picture.transpose(2, 0, 1).reshape(-1)

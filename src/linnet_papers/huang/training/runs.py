@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -96,21 +96,14 @@ class FeatureRun:
         def at_times(name: str) -> np.ndarray:
             return make_interp_spline(self.history.times, getattr(self.history, name), k=1)(times)
 
-        return replace(
-            self.history,
-            times=np.asarray(times),
-            steps=None,
-            loss=at_times("loss"),
-            alignments=at_times("alignments"),
-            magnitudes=at_times("magnitudes"),
-            measure_deviations=partial(at_times, "deviations"),
-            kernels=at_times("kernels"),
-        )
+        known: dict[str, Any] = {name: at_times(name) for name in ("loss", "alignments", "magnitudes", "kernels")}
+        measure = partial(at_times, "deviations")
+        return replace(self.history, times=np.asarray(times), steps=None, measure_deviations=measure, **known)
 
     @property
     def relative_first_output(self) -> float:
-        """The largest |f(x_i)| of the start over the least |y_i|."""
-        return float(np.abs(self.outputs[0]).max() / np.abs(self.data.outputs).min())
+        """The largest |f(x_i)| of the initialization over the least |y_i|."""
+        return relative_output(self.data, self.outputs[0])
 
     def kernel_after(self, time: float) -> Block:
         """Return what the kernel does after that time: its least cosine to the target-aligned one, the growth of its
@@ -123,6 +116,16 @@ class FeatureRun:
             "kernel_growth": norms[-1] / np.interp(time, times, norms),
             "kernel_rising": (growth > 0).mean() if growth.size else np.nan,
         }
+
+    @property
+    def growth_unit(self) -> float:
+        """eta sqrt(gamma)/(mn), what rho grows by in a step."""
+        return float(self.scales["learning_rate"] * np.sqrt(self.history.gamma) / self.data.samples)
+
+    @cached_property
+    def stage(self) -> FeatureHistory:
+        """The second stage: the history from t1 until 8% of the loss is left."""
+        return self.second_stage(settings.LEFT * self.history.loss[0])
 
     def second_stage(self, loss: float) -> FeatureHistory:
         """Return the history at t1 and at every saved state after it, until the loss is at most `loss`."""
@@ -153,7 +156,7 @@ def train_section_six(
 def scales_inside(
     data: ln.problems.Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
 ) -> Scales:
-    """Return scales of the start and a step inside Assumption 4.1, as printed.
+    """Return scales of the initialization and a step inside Assumption 4.1, as printed.
 
     `margin` says how far inside the conditions on the start are met, 1 at their limit; the step keeps its own.
     `ratio` is v_0/(sigma_0 sqrt(log m)): v_0 alone moves, down from the admissible one, so that every condition of the
@@ -209,15 +212,24 @@ def train(
 
 def descend(data: ln.problems.Regression, key: Key, scales: Scales, **options: Any) -> ln.Trajectory:
     """Return the descent from the signed start of these scales; `options` are those of `gradient_descent`."""
-    start = ln.inits.signed(
+    problem, start = ln.Problem.from_data(data.inputs, data.outputs), signed_start(data, key, scales)
+    return ln.gradient_descent(problem, start, learning_rate=scales["learning_rate"], **options)
+
+
+def relative_output(data: ln.problems.Regression, outputs: np.ndarray) -> float:
+    """Return the largest |f(x_i)| over the least |y_i|."""
+    return float(np.abs(outputs).max() / np.abs(data.outputs).min())
+
+
+def signed_start(data: ln.problems.Regression, key: Key, scales: Scales) -> ln.Weights:
+    """Return the signed start of these scales."""
+    return ln.inits.signed(
         key=[*words(key), 1],  # below that of the data: the start must not repeat their numbers
         in_dim=data.in_dim,
         width=scales["width"],
         first_std=scales["first_std"],
         magnitude=scales["magnitude"],
     )
-    problem = ln.Problem.from_data(data.inputs, data.outputs)
-    return ln.gradient_descent(problem, start, learning_rate=scales["learning_rate"], **options)
 
 
 def theory_inputs(run: FeatureRun, modes: int = settings.SAMPLES) -> Block:

@@ -116,20 +116,20 @@ BETTER = below(1, "a small initialization with a little decay is better than the
     "decay-turns-active",
     where="ours, for the plane of threshold and decay",
     says="Weight decay turns lazy initializations active: with decay of three quarters of the noise's edge the "
-    "least test error hardly depends on the initialization.",
-    assumes="whitened inputs, a truth of low rank in noise, wide layers",
-    tried=f"{FLOW}; rank 2, 24 inputs and outputs (full: rank 5, 100); decay in units of "
-    "$2 \\sqrt{{d}}$, the edge of the noise",
+    "minimum test error hardly depends on the initialization.",
+    assumes="whitened inputs, a truth of low rank well above the noise, wide layers",
+    tried=f"{FLOW}; rank 2, 24 inputs and outputs (full: rank 5, 100), singular values of 1.5 to 1 times "
+    r"$d/\sqrt{K}$; decay in units of $2 \sqrt{d}$, the edge of the noise",
     region={"threshold": Range(0.01, 100.0, log=True), "decay": Range(0.1, 1.0, log=True)},
 )
 def turns_active(trial: Trial) -> Rows:
     dim, rank = SIZES[trial.quick]
-    problem = ln.problems.low_rank_plus_noise(dim, rank=rank, key=[trial.seed, 67])
+    problem = ln.problems.low_rank_plus_noise(dim, rank=rank, spectrum=training.spectrum(rank), key=[trial.seed, 67])
     edge = 2 * np.sqrt(dim)
 
     @cache
     def trained(threshold: float, decay: float) -> float:
-        """Return the least test error over time of a trained network; decay in units of the edge."""
+        """Return the minimum test error over time of a trained network; decay in units of the edge."""
         start = training.wide_start([trial.seed, 68], dim, dim, WIDTH, threshold)
         target = np.asarray(problem.cross)
         times = np.geomspace(1e-4, 1.0, 200) * 120 / np.linalg.norm(target, 2)
@@ -147,7 +147,7 @@ def turns_active(trial: Trial) -> Rows:
     thresholds = (small, 1.0, lazy)
     with_decay, without = ([trained(g, decay) for g in thresholds] for decay in (strong, 0.0))
     yield printed(
-        "least test error over time, relative distance from the formula",
+        "minimum test error over time, relative distance from the formula",
         {label: off(**setting) for label, setting in trial.region(2).items()},
         AS_PREDICTED,
     )

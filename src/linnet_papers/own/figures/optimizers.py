@@ -47,13 +47,13 @@ def compute(settings: Optimizers, panels: tuple[str, ...]) -> Dataset:
     shape = (3, settings.networks, settings.networks)
     return labeled(
         {
-            "predicted": (("formula", *axes), np.stack([one[0] for one in predicted]), "least test error by formula"),
+            "predicted": (("formula", *axes), np.stack([one[0] for one in predicted]), "minimum test error by formula"),
             "uncertainty": (("formula", *axes), np.stack([one[1] for one in predicted]), "its relative uncertainty"),
-            "trained": (("update", "few_widths", "few_variances"), trained.T.reshape(shape), "least test error"),
+            "trained": (("update", "few_widths", "few_variances"), trained.T.reshape(shape), "minimum test error"),
             "nearby": (
                 ("formula", "few_widths", "few_variances"),
                 np.stack([one[0] for one in nearby]),
-                "least test error by formula, at the cells that are trained",
+                "minimum test error by formula, at the cells that are trained",
             ),
             "nearby_uncertainty": (
                 ("formula", "few_widths", "few_variances"),
@@ -94,7 +94,7 @@ def _runs(task: ln.Problem, settings: Optimizers, start: training.Layers, width:
 
 
 def _trained(task: ln.Problem, settings: Optimizers, width_power: float, variance_power: float) -> list[float]:
-    """Return the least test errors per entry of one cell, trained with each update."""
+    """Return the minimum test errors per entry of one cell, trained with each update."""
     dim, width = settings.dim, plane.width_of(settings.dim, width_power)
     start = training.wide_start([settings.seed, 1], dim, dim, width, width * float(dim) ** variance_power)
     return [training.minimum_error(task, states) for states in _runs(task, settings, start, width)]
@@ -122,7 +122,7 @@ def plot(data: Dataset) -> style.Picture:
             panel.set(title=f"{letter}  {name[0].upper()}{name[1:]}", xlabel="exponent of the variance")
             panel.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
         axes[0, 0].set_ylabel("exponent of the width")
-        picture.colorbar(shades, ax=axes[0, 2], label="least test error")
+        picture.colorbar(shades, ax=axes[0, 2], label="minimum test error")
         for number, (letter, panel) in enumerate(zip("def", axes[1], strict=True)):
             colors = [style.SIGNAL] * data.attrs["rank"] + [style.NOISE] * (data.sizes["mode"] - data.attrs["rank"])
             for color, values in zip(colors, data["values"].isel(update=number).values.T, strict=True):
@@ -142,18 +142,18 @@ def check(data: Dataset) -> Rows:
         yield fact(f"number of cells compared, {name}", apart.size)
     wide = data["trained"].values[:, data["few_widths"].values >= 1, 0]
     for name, least in zip(UPDATES, wide, strict=True):
-        yield fact(f"least test errors at the smallest variance, width at least $d$, {name}", least)
+        yield fact(f"minimum test errors at the smallest variance, width at least $d$, {name}", least)
 
 
 FIGURE = Figure(
     name="muon",
     title="Gradient descent has an active region, spectral descent and Muon have none",
-    caption="Least test error per entry over training, for a truth of rank 5 in unit noise and d = 100, over the "
+    caption="Minimum test error per entry over training, for a truth of rank 5 in unit noise and d = 100, over the "
     "exponents in d of variance and width, as in Figure 2 of Tu et al. a: gradient descent by formula; b: "
     "spectral descent by formula, which exists for networks as wide as their inputs (blank below); c: the same "
     "formula beside Muon as it is used (momentum 0.95, five iterations of Newton and Schulz, its shape factors). "
     "Circles: one trained network each, in the same colors, the last of which stands for 1.2 and above. White "
-    "line: the lazy border. The formula of spectral descent leaves out the initial product, which makes the upper"
+    "line: the lazy boundary. The formula of spectral descent leaves out the initial product, which makes the upper"
     " right corner worse. Below width d the width regularizes Muon, at every variance. d to f: the largest "
     "singular values of the product during training from a small initialization of a million units; blue: those "
     "of the truth, amber: noise. Gradient descent learns the truth first, the others learn noise at the same "

@@ -36,7 +36,13 @@ def compute(settings: StartScale, panels: tuple[str, ...]) -> Dataset:
         "alignment": (settings.alignments, "alignment of spike and target"),
     }
     return labeled(
-        {"gain": (tuple(axes), np.array(gains), "least test error of a large start over that of a small one")},
+        {
+            "gain": (
+                tuple(axes),
+                np.array(gains),
+                "minimum test error of a large initialization over that of a small one",
+            )
+        },
         {name: (name, list(values), words) for name, (values, words) in axes.items()},
         {"dim": settings.dim, "samples": settings.samples},
     )
@@ -63,7 +69,7 @@ def plot(data: Dataset) -> style.Picture:
                 panel.set_ylabel("signal to noise")
         for panel in axes.flat[data.sizes["spike"] :]:
             panel.set_visible(False)
-        picture.colorbar(shades, ax=list(axes.flat), label="large start / small start, least error")
+        picture.colorbar(shades, ax=list(axes.flat), label="large initialization / small initialization, minimum error")
     return picture
 
 
@@ -85,9 +91,11 @@ def _cell_label(cell: DataArray) -> str:
 
 FIGURE = Figure(
     name="start-scale",
-    title="When the scale of the start matters for the least test error",
-    caption="By how much the least test error over time of a large start exceeds that of a small one, for one output "
-    "in the proportional limit (d/n = 1/2): above one a small start is better. The target lies along the spike by the "
+    title="When the scale of the initialization matters for the minimum test error",
+    caption="By how much the minimum test error over time of a large initialization exceeds that of a small one, "
+    "for one output "
+    "in the proportional limit (d/n = 1/2): above one a small initialization is better. The target lies along "
+    "the spike by the "
     "alignment; signal to noise is that of the labels.",
     settings=StartScale,
     quick={"spikes": (2.0, 20.0), "signal_to_noise": (0.2,), "alignments": (0.5, 0.9)},

@@ -1,4 +1,4 @@
-"""The plane of threshold and weight decay: the least test error over training, and the test error at the end."""
+"""The plane of threshold and weight decay: the minimum test error over training, and the test error at the end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compute(settings: WeightDecay, panels: tuple[str, ...]) -> Dataset:
         return np.geomspace(0.01, 1000.0, points), np.linspace(0.0, 1.2, points)
 
     def predicted(points: int) -> np.ndarray:
-        """Return least test errors per entry by formula (decay, threshold)."""
+        """Return minimum test errors per entry by formula (decay, threshold)."""
         thresholds, decays = axes(points)
         diagrams = [
             ln.theories.lazy_active.predicted_diagram(
@@ -48,7 +48,7 @@ def compute(settings: WeightDecay, panels: tuple[str, ...]) -> Dataset:
         return np.stack([2 * one.min_test_loss[0] / dim**2 for one in diagrams])
 
     def train(threshold: float, decay: float) -> float:
-        """Return the least test error per entry of a trained network."""
+        """Return the minimum test error per entry of a trained network."""
         start = training.wide_start([settings.seed, 1], dim, dim, WIDTH, threshold)
         times = np.geomspace(1e-5, 1.0, 200) * 120 / values[0]
         return training.minimum_error(task, [start, *training.decayed_flow(start, target, decay * edge, times)])
@@ -59,15 +59,15 @@ def compute(settings: WeightDecay, panels: tuple[str, ...]) -> Dataset:
     trained = [[train(threshold, decay) for threshold in few_thresholds] for decay in few_decays]
     return labeled(
         {
-            "stopped": (("decay", "threshold"), predicted(settings.cells), "least test error by formula"),
+            "stopped": (("decay", "threshold"), predicted(settings.cells), "minimum test error by formula"),
             "end": ("decay", np.array(ends), "test error at the end by formula"),
             "nearby": (("few_decays", "few_thresholds"), predicted(settings.networks), "the formula where is trained"),
-            "trained": (("few_decays", "few_thresholds"), np.array(trained), "least test error of trained networks"),
+            "trained": (("few_decays", "few_thresholds"), np.array(trained), "minimum test error of trained networks"),
         },
         {
-            "threshold": ("threshold", thresholds, "threshold at the start"),
+            "threshold": ("threshold", thresholds, "threshold at initialization"),
             "decay": ("decay", decays, "decay over the noise's edge"),
-            "few_thresholds": ("few_thresholds", few_thresholds, "threshold at the start"),
+            "few_thresholds": ("few_thresholds", few_thresholds, "threshold at initialization"),
             "few_decays": ("few_decays", few_decays, "decay over the noise's edge"),
         },
         {"dim": dim, "edge": edge},
@@ -86,7 +86,7 @@ def plot(data: Dataset) -> style.Picture:
         left.grid(False)
         left.set(title="a  Stopped at its best", xlabel="log10 threshold", ylabel="decay over the noise's edge")
         left.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
-        picture.colorbar(shades, ax=left, label="least test error")
+        picture.colorbar(shades, ax=left, label="minimum test error")
         chosen = np.linspace(0, data.sizes["threshold"] - 1, 4).astype(int)
         for color, place in zip(style.shades(len(chosen)), chosen, strict=True):
             label = f"stopped, threshold {float(data['threshold'][place]):.2g}"
@@ -100,12 +100,12 @@ def plot(data: Dataset) -> style.Picture:
 
 def check(data: Dataset) -> Rows:
     apart = np.abs((data["nearby"] / data["trained"]).values - 1)
-    yield printed("largest relative difference of the least test error, formula and trained", apart.max(), NEAR)
+    yield printed("largest relative difference of the minimum test error, formula and trained", apart.max(), NEAR)
     best = data["decay"].values[np.argmin(data["stopped"].values, axis=0)]
     yield fact("best decay at the smallest and at the largest threshold, over the noise's edge", best[[0, -1]])
     least = data["stopped"].values.min(axis=0)
-    yield fact("least error there", least[[0, -1]])
-    yield fact("least error without decay at the largest threshold", float(data["stopped"][0, -1]))
+    yield fact("minimum error there", least[[0, -1]])
+    yield fact("minimum error without decay at the largest threshold", float(data["stopped"][0, -1]))
     yield fact("test error at the end with the best decay", float(data["end"].min()))
 
 
@@ -113,7 +113,7 @@ FIGURE = Figure(
     name="decay",
     title="Weight decay turns lazy initializations active",
     caption="Test error per entry of wide networks under gradient flow with weight decay in both layers, for a truth "
-    "of rank 5 in unit noise and d = 100; decay is in units of the edge of the noise, 2√d. a: the least error over "
+    "of rank 5 in unit noise and d = 100; decay is in units of the edge of the noise, 2√d. a: the minimum error over "
     "training by formula, over the initial threshold and the decay; circles: one trained network each, in the "
     "same colors. With little decay the error rises with the threshold; from 0.6 of the edge on it hardly "
     "depends on it. b: the same for four thresholds, and the error at the end of training, which is that of soft "

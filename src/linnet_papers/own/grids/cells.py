@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.own.predictions import predicted_cells
-from linnet_papers.own.settings import STANDARD_ERRORS
+from linnet_papers.own.settings import STANDARD_ERRORS, WRONG
 from linnet_papers.own.training.plane import QUANTITIES, train_plane_cell
 from linnet_papers.reproduction import Trial
 from linnet_papers.reproduction.datasets import Dataset
@@ -43,7 +43,8 @@ class Compared:
     - `bars`: relative, of both sides together: the bar that is told with the prediction, and the standard error of the
       trained mean. No bar of the stable rank is told; that of the trained side stands alone
     - `covered`: whether the prediction says that the cell is one it is made for
-    - `told`: the relative bar that is told of the least test error
+    - `told`: the relative bar that is told of the minimum test error
+    - `number`: initializations of the trained mean
     - `ended`: whether all trained runs of the cell ended by themselves, before the most steps that are taken
     """
 
@@ -51,6 +52,7 @@ class Compared:
     bars: dict[str, np.ndarray]
     covered: np.ndarray
     told: np.ndarray
+    number: np.ndarray
     ended: np.ndarray
 
     def within(self, name: str, bars: float = STANDARD_ERRORS) -> np.ndarray:
@@ -58,8 +60,19 @@ class Compared:
         off = self.off[name]
         return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
 
+    def beyond(self, bars: float | np.ndarray) -> int:
+        """Return how many covered cells have a minimum test error that is off by more than so many bars and `WRONG`."""
+        off = np.abs(self.off["min_test_loss"])
+        return int(((off > bars * self.bars["min_test_loss"]) & (off > WRONG) & self.covered).sum())
+
+    def bars_by_chance(self, chance: float) -> np.ndarray:
+        """Return Student's t, of each cell's number of initializations, that any cell exceeds with this chance."""
+        from scipy.special import stdtrit
+
+        return stdtrit(self.number - 1.0, 1 - chance / (2 * self.number.size))
+
     def likeliest_bar_factor(self) -> float:
-        """Return by which of the `FACTORS` the bars that are told of the least test error make what was seen most
+        """Return by which of the `FACTORS` the bars that are told of the minimum test error make what was seen most
         likely.
 
         Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
@@ -88,4 +101,4 @@ def read(networks: Dataset) -> Compared:
         off[name] = predicted[name] / mean - 1
         bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
     ended = networks["ended"].min("start").transpose("task", "cell").values > 0
-    return Compared(off, bars, predicted["covered"].astype(bool), predicted["uncertainty"], ended)
+    return Compared(off, bars, predicted["covered"].astype(bool), predicted["uncertainty"], number, ended)

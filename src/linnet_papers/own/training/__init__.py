@@ -1,1 +1,1 @@
-"""What we train: cells of the plane, deep networks, flows to their least test error. No theory is used here."""
+"""What we train: cells of the plane, deep networks, flows to their minimum test error. No theory is used here."""

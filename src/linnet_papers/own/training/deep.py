@@ -20,7 +20,7 @@ def wide_layers(
 
 
 def least_test_loss(task: ln.Problem, layers: Sequence[np.ndarray], until: float, steps: int) -> float:
-    """Return the least test loss of descent from these layers in so many steps until a time."""
+    """Return the minimum test loss of descent from these layers in so many steps until a time."""
     products = descent_products(layers, task.cross, until / steps, steps)
     return float(0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min())
 

@@ -1,4 +1,4 @@
-"""The networks that the formula is held against: trained to their least test error, and past it."""
+"""The networks that the formula is held against: trained to their minimum test error, and past it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE_STEPS = 60  # of rising test loss: narrow networks learn in stages, bet
 
 
 def train_dimension_cells(points: Points, seeds: np.ndarray, *, steps: int, seed: int) -> Block:
-    """Return the least test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
+    """Return the minimum test loss over the run (canonical) of a block of cells of one dimension; `points` has `dim`,
     `gamma_variance`, `gamma_width` and `replicate`."""
     from linnet.trainers import stopping  # JAX: only where something is trained
 

@@ -1,4 +1,4 @@
-"""Whole networks under gradient flow until their training loss is flat, and the least test error on the way.
+"""Whole networks under gradient flow until their training loss is flat, and the minimum test error on the way.
 
 The flow of all weights by RK4 in NumPy, which shares no code with what is predicted. The weights of all runs are one
 array (run, hidden, input + output): the first layer, and beside it the second one transposed.
@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 STEP = 0.8  # times the largest rate of the flow
-RISEN = 1.5  # times the least test error: a run is over
+RISEN = 1.5  # times the minimum test error: a run is over
 LATE, RISEN_LATE = 3, 1.05  # ... and so much at so many times the best time
 FLAT = 1e-4  # of the train error, while the time grows by a fifth: the run has arrived
 LEARNED = 1e-6  # of the target's power: nothing is left to learn
-FINER, LEVELS = 4, 2  # the steps around the least error are so much shorter, twice
+FINER, LEVELS = 4, 2  # the steps around the minimum error are so much shorter, twice
 MOST_STEPS = 5000
 
 
@@ -75,12 +75,12 @@ def least_errors(
 def _coarse_runs(
     start: np.ndarray, target: np.ndarray, truth: np.ndarray, steps: np.ndarray, horizon: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights of each run one step before its least test error, their time, and whether the run ended."""
+    """Return the weights of each run one step before its minimum test error, their time, and whether the run ended."""
     products = _products(start, target)
     start_train = _squared_distances(products, target)
     power = (target**2).sum()
     largest = np.linalg.norm(target, 2)
-    # of each run: its least test error, the step of that, and the weights one step before
+    # of each run: its minimum test error, the step of that, and the weights one step before
     best = _squared_distances(products, truth)
     at = np.zeros(len(start))
     before = start.copy()

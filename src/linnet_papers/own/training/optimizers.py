@@ -83,10 +83,15 @@ def shape_factors(width: float, inputs: int, outputs: int) -> tuple[float, float
     return float(np.sqrt(max(1.0, width / inputs))), float(np.sqrt(max(1.0, outputs / width)))
 
 
+def spectrum(rank: int) -> np.ndarray:
+    """Return the singular values of the truths over d: 1.5 to 1 of what random ones have, three to two of the noise."""
+    return np.linspace(1.5, 1.0, rank) / np.sqrt(rank)
+
+
 def descend(
     start: Layers, target: np.ndarray, direction: Direction, rates: Sequence[float] | np.ndarray, *, save_every: int = 1
 ) -> list[Layers]:
-    """Return the layers at the start and after every `save_every` steps of these rates."""
+    """Return the layers at initialization and after every `save_every` steps of these rates."""
     layers = start
     saved = [layers]
     for number, rate in enumerate(rates, start=1):
@@ -136,7 +141,7 @@ def descent_run(start: Layers, problem: ln.Problem, threshold: float) -> list[La
 
 
 def minimum_error(problem: ln.Problem, states: list[Layers]) -> float:
-    """Return the least test error per entry over the states, |A - A*|^2 over the number of entries."""
+    """Return the minimum test error per entry over the states, |A - A*|^2 over the number of entries."""
     truth = np.asarray(problem.truth)
     return float(min(((second @ first - truth) ** 2).mean() for first, second in states))
 

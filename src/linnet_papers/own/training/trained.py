@@ -16,7 +16,7 @@ def trained_diagram(dim: int) -> Dataset:
 
     Variables `min_test_loss` (least $|A - A^*|_F^2/d^2$), `stable_rank` then, `best_step`, `log_distance` to the
     self-consistent dynamics and `steps` taken, over the coordinates `gamma_width` and `gamma_variance`, the exponents
-    of $w$ and $\sigma^2$ in $d$. The step is $1/(50|A^*|)$, or $1/(50\sigma^2 w)$ above the lazy border; runs stop as
+    of $w$ and $\sigma^2$ in $d$. The step is $1/(50|A^*|)$, or $1/(50\sigma^2 w)$ above the lazy boundary; runs stop as
     the published ones do, after 750 steps at the latest.
 
     >>> cells = trained_diagram(50)

@@ -128,7 +128,7 @@ def positive_jacobian(trial: Trial) -> Rows:
 
 
 FOLLOWS = at_most(1e-7, "the flow of a network, integrated to $10^{-9}$, against the closed form")
-BUILT = below(1e-10, "a balanced start has the Gram matrices it was built with, up to rounding")
+BUILT = below(1e-10, "a balanced initialization has the Gram matrices it was built with, up to rounding")
 
 
 @claim(

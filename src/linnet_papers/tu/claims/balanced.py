@@ -78,8 +78,9 @@ ONE_MODE = below(0.01, "small beside the missing mode, 1 to 3: each network that
 
 @claim(
     "stuck-modes",
-    says="Of balanced modes with random signs half get stuck at zero; the mixed dynamics converges from any start.",
-    assumes="balanced start; the half is for aligned starts",
+    says="Of balanced modes with random signs half get stuck at zero; the mixed dynamics converges from any "
+    "initialization.",
+    assumes="balanced initialization; the half is for aligned initializations",
     tried="400 aligned modes (full: 4000); 60 random square starts of size 3 (full: 300), not aligned",
 )
 def stuck_modes(trial: Trial) -> Rows:
@@ -88,7 +89,7 @@ def stuck_modes(trial: Trial) -> Rows:
     goals, starts = draw.uniform(1, 3, size=draws), draw.normal(size=draws)
     balanced = lazy_active.balanced_modes(goals, starts, [60.0])[0]
     freed = lazy_active.aligned_modes(goals, starts, 1e-4, [60.0])[0]
-    # starts that are not aligned: trained, one network for each of many random square starts
+    # starts that are not aligned: trained, one network for each of many random square initializations
     total, dim = (60 if trial.quick else 300), 3
     left, _, right = np.linalg.svd(draw.normal(size=(total, dim, dim)))
     targets, begins = (left * [3.0, 2.0, 1.0]) @ right, draw.normal(size=(total, dim, dim))
@@ -102,15 +103,15 @@ def stuck_modes(trial: Trial) -> Rows:
     converged = (np.abs(freed - goals) < LEARNED * goals).mean()
     yield printed(r"share of aligned modes that converge with $\sigma^2 w = 10^{-4}$", converged, ALL)
     healed = (np.linalg.norm(cured - targets, 2, axis=(1, 2)) < LEARNED * 3).mean()
-    yield printed(r"share of random square starts that converge with $\sigma^2 w = 0.01$", healed, ALL)
+    yield printed(r"share of random square initializations that converge with $\sigma^2 w = 0.01$", healed, ALL)
     yield printed(
-        r"share of square starts that miss the target just if $\det A(0)$ and $\det A^*$ have other signs",
+        r"share of square initializations that miss the target just if $\det A(0)$ and $\det A^*$ have other signs",
         (missing == wrong).mean(),
         TELLS,
     )
     second = np.linalg.svd(ends - targets, compute_uv=False)[:, 1].max()
     yield printed("largest second singular value of what is missing", second, ONE_MODE)
-    yield fact("share of random square starts that miss the target", missing.mean())
+    yield fact("share of random square initializations that miss the target", missing.mean())
 
 
 GRAMS = below(1e-7, "the flow is integrated to $10^{-9}$ of the weights")
@@ -121,8 +122,8 @@ VELOCITY = below(1e-4, r"central differences over $2 \cdot 10^{-4}$ of a smooth 
     "balanced-flow",
     says=r"Balanced layers have $C_1 = \sqrt{A^\top A}$ and $C_2 = \sqrt{A A^\top}$, and $A$ follows the balanced "
     r"dynamics, eq. (1) with $\sigma^2 w = 0$.",
-    assumes="balanced start",
-    tried="three random starts and targets of 6 outputs and 4 inputs, gradient flow",
+    assumes="balanced initialization",
+    tried="three random initializations and targets of 6 outputs and 4 inputs, gradient flow",
 )
 def balanced_flow(trial: Trial) -> Rows:
     from scipy.linalg import polar
@@ -181,9 +182,10 @@ ZERO = below(0.05, "'basically zero': a twentieth of its target")
 
 @claim(
     "one-by-one",
-    says="From equal small starts the modes are learned one by one, the largest first: it converges while the others "
+    says="From equal small initializations the modes are learned one by one, the largest first: it converges "
+    "while the others "
     "are still basically zero.",
-    assumes="balanced and positively aligned, small start",
+    assumes="balanced and positively aligned, small initialization",
     tried="targets 4, 3, 2, 1 (ratios 0.75, 0.67, 0.5), starts $10^{-4}$, $10^{-8}$, $10^{-12}$, gradient flow",
 )
 def modes_one_by_one(trial: Trial) -> Rows:

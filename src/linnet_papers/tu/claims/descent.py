@@ -184,7 +184,7 @@ SHORT = below(1.0, r"lazy: below $\sigma^2 w$")
 @claim(
     "all-lazy",
     says="With $w > d$ all singular values are lazy for at least a short time; a pure balanced regime needs fewer "
-    "units than $d$, or a balanced start.",
+    "units than $d$, or a balanced initialization.",
     assumes="iid Gaussian weights",
     tried="$d = 64$ (full: 256), $w/d = 1/16$, 1/8, 1.5, 2, 4; ratio: $w/d$",
     correction=r"$w$ well above $d$, from $8 d$ on: the largest is about $2 \sigma^2 \sqrt{w d}$, above $\sigma^2 w$ "

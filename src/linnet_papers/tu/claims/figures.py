@@ -41,13 +41,13 @@ MOST = at_least(0.9, "the caption says it of the region: all but a tenth of its 
 DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the active region
 INSIDE = r"$1 - \gamma_{\sigma^2} - \gamma_w \ge 1$"
 REGION = {"gamma_width": Range(1.2, 2.8), "depth": Range(DEEP, 2), "rank": Range(1, 5, whole=True)}
-OUTSIDE = "$K = 8$ at the corner nearest to the border"
+OUTSIDE = "$K = 8$ at the corner nearest to the boundary"
 OVER_REGION = r"and single cells over the region, depth: $1 - \gamma_{\sigma^2} - \gamma_w$, beside a lazy one"
 
 
 @lru_cache(maxsize=2)
 def deep_cells(trial: Trial) -> tuple[dict[str, float], dict[str, float]]:
-    """Return, at each setting of the region, the least test error over that of a lazy cell of the same task, and the
+    """Return, at each setting of the region, the minimum test error over that of a lazy cell of the same task, and the
     stable rank there over that of A*."""
     settings = trial.region(1) | {OUTSIDE: {"gamma_width": 1.2, "depth": DEEP, "rank": 8}}
     ranks = np.array([int(setting["rank"]) for setting in settings.values()])
@@ -65,7 +65,7 @@ def deep_cells(trial: Trial) -> tuple[dict[str, float], dict[str, float]]:
     "fig2-errors",
     says="The active region has a small test error while the lazy region does not.",
     tried=f"{PLANE}; {OVER_REGION}",
-    correction="well inside the active region; along the lazy border, and where the start is nearly infinite noise, "
+    correction="well inside the active region; along the lazy boundary, and where the start is nearly infinite noise, "
     "the error of active cells is still more than half of the lazy one",
     region=REGION,
 )
@@ -80,13 +80,13 @@ def errors_of_the_regions(trial: Trial) -> Rows:
     half_of = below(0.5, "'small': half of the error of the lazy region, which does not learn the signal")
     errors = dict(deep_cells(trial)[0])
     yield fact(
-        "least test error over that of a lazy cell of the same task, just outside", {OUTSIDE: errors.pop(OUTSIDE)}
+        "minimum test error over that of a lazy cell of the same task, just outside", {OUTSIDE: errors.pop(OUTSIDE)}
     )
-    yield corrected("least test error over that of a lazy cell of the same task", errors, half_of)
+    yield corrected("minimum test error over that of a lazy cell of the same task", errors, half_of)
     yield corrected(
         "median error of the other active cells over the median lazy one",
         active[~deep].median(skipna=False).item(),
-        above(0.5, "the band along the border, of which the correction says that it is not small there"),
+        above(0.5, "the band along the boundary, of which the correction says that it is not small there"),
     )
     yield fact("active cells", active.size)
 
@@ -97,8 +97,8 @@ OVER = above(1.35, "'overestimates it': by more than the third by which active c
 @claim(
     "ranks",
     says="The active region has approximately the correct rank while the lazy region overestimates it.",
-    tried=f"{PLANE}; the stable rank at the least test error; {OVER_REGION}",
-    correction="well inside the active region; along the lazy border active cells overestimate it too",
+    tried=f"{PLANE}; the stable rank at the minimum test error; {OVER_REGION}",
+    correction="well inside the active region; along the lazy boundary active cells overestimate it too",
     region=REGION,
 )
 def ranks_of_the_regions(trial: Trial) -> Rows:
@@ -125,8 +125,8 @@ def ranks_of_the_regions(trial: Trial) -> Rows:
     assumes="none proved",
     tried=rf"{PLANE}; cells with $1/2 < \gamma_w < 1$; the largest root mean square distance over the run, over the "
     "root mean square of the target",
-    correction=r"for small starts, $\gamma_{\sigma^2} \le -1.5$, of several times as many units as the rank, "
-    r"$\gamma_w \ge 0.7$; elsewhere the start's own factors and its imbalance replace it "
+    correction=r"for small initializations, $\gamma_{\sigma^2} \le -1.5$, of several times as many units as the rank, "
+    r"$\gamma_w \ge 0.7$; elsewhere the initialization's own factors and its imbalance replace it "
     "(theories.lazy_active.split_flow, judged by own-trained)",
     region={"gamma_width": Range(0.7, 1), "gamma_variance": Range(-3, -1.5), "rank": Range(1, 5, whole=True)},
 )
@@ -228,23 +228,23 @@ HAVE_NOT = at_most(0.5, "'the rest have not': less than half of the way")
 @claim(
     "fig1-values",
     says=r"The five leading singular values speed up as they cross $\sigma^2 w$ and converge earlier than the rest; "
-    "the least test error is where they have converged and the rest have not.",
+    "the minimum test error is where they have converged and the rest have not.",
     assumes="active region",
-    tried=r"rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, 2 tasks: $d = 60$, 120, 240 (full: 100, 200, "
+    tried=r"rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, 4 tasks: $d = 60$ and 240 (full: 100 and "
     "500), $c = 5$; speeds at $c = 50$",
 )
 def values_of_figure_one(trial: Trial) -> Rows:
-    dims = (60, 120, 240) if trial.quick else (100, 200, 500)
+    dims = (60, 240) if trial.quick else (100, 500)
     leading, following = [], []
     for dim in dims:
-        runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(2)]
+        runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(4)]
         shares = [ln.observables.singular_values(run.products[run.test_loss.argmin()]) / goals for run, goals in runs]
         leading.append(np.mean([share[:RANK].min() for share in shares]))
         following.append(np.mean([share[RANK] for share in shares]))
     slow, goals = descent_of_figure_one(trial, dims[0], 0, c=10 * FAST, steps=600, save_every=3)
     speeds = speed_ups(ln.observables.singular_values(slow.products), goals, dims[0] ** sum(GAMMAS))
     yield printed(r"speed of a leading value over its distance left, above $\sigma^2 w$ over below it", speeds, FASTER)
-    share = "of its target at the least test error"
+    share = "of its target at the minimum test error"
     yield printed(f"change with $d$ of what the least of the five has {share}", np.diff(leading), FIRST)
     yield printed(f"change with $d$ of what the sixth has {share}", np.diff(following), LATER)
     yield printed(f"what the least of the five has {share}, at the largest $d$", leading[-1], CONVERGED)

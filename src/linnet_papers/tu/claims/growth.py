@@ -41,7 +41,7 @@ FEW = below(0.6, "an $O(.)$ that would have to grow with $d$ to be missed: twice
 @claim(
     "early-distance",
     says=r"Until $\lvert A_t \rvert + \lvert A_\theta \rvert$ reaches $\sigma^2 w$, the network and eq. (1) from the "
-    r"same start are within $O(\sigma^2 \sqrt{w d})$ of each other.",
+    r"same initialization are within $O(\sigma^2 \sqrt{w d})$ of each other.",
     assumes=timeline.ACTIVE,
     tried=f"descent at $d = 30$, 90 (full: 50, 100, 200), 2 tasks each, $a = (1, 1/2)$, {timeline.EVERYWHERE}",
 )

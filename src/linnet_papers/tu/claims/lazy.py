@@ -32,7 +32,7 @@ from linnet_papers.tu.training.starts import threshold_start
 WIDE = 10**11  # w/d of networks whose sigma^2 w is far above the target
 FIRST_ORDER = at_most(0.05, r"$\lvert A \rvert/\sigma^2 w$ is a hundredth: five times that")
 AS_GOOD = at_most(2.0, "if the printed formula were right, it would be as near as the other one, up to chance")
-ONE_DRAW = at_most(0.1, "the start's own product, and $E$, are one draw each")
+ONE_DRAW = at_most(0.1, "the initialization's own product, and $E$, are one draw each")
 
 
 @claim(
@@ -169,7 +169,7 @@ def convergence_of_convex_costs(trial: Trial) -> Rows:
     )
     yield fact("the slope of $dA/dt = -2 \\sigma^2 w (A - Y)^3$, which is $t^{-1/2}$", -0.5)
     share = np.linalg.norm(square - target) / np.linalg.norm(weights.product - target)
-    yield fact(r"squares: $\lvert A - Y \rvert$ over that of the start at $2 \sigma^2 w t = 12$", share)
+    yield fact(r"squares: $\lvert A - Y \rvert$ over that of the initialization at $2 \sigma^2 w t = 12$", share)
 
 
 HALF = at_least(1.0, "the half that the proof has on the way to its third")
@@ -204,7 +204,7 @@ def least_errors(dim: int, size: float, seed: int) -> tuple[float, float]:
 
 
 def linear_errors(dim: int, size: float, key: list[int]) -> tuple[float, float]:
-    """Return the least error of the linear dynamics over both bounds, from a start with entries of variance 1e-4."""
+    """Return the minimum error of the linear dynamics over both bounds, from a start with entries of variance 1e-4."""
     task = ln.problems.low_rank_plus_noise(dim, rank=2, key=key, spectrum=[size / np.sqrt(2)] * 2)
     truth = np.asarray(task.truth)
     noise, start = task.cross - truth, 0.01 * generator(key=[*key, 1]).normal(size=truth.shape)

@@ -32,7 +32,7 @@ FASTER = above(
     "mode-speed",
     says=r"The effective learning rate along a singular value is $2 \sqrt{s^2 + \sigma^4 w^2}$: modes speed up as they "
     r"pass $\sigma^2 w$.",
-    assumes=r"Gaussian start, $w \gg d$",
+    assumes=r"Gaussian initialization, $w \gg d$",
     tried=r"flow at $d = 12$ (full: 40), $w = 1024 d$, $\sigma^2 w = \lvert Y \rvert/10$; modes and times at which a "
     "mode is pulled by a fifth of the gradient's norm or more",
 )
@@ -66,7 +66,7 @@ ACTIVE = at_least(0.9, "a mode of ten times the threshold has 0.995; the print c
 @claim(
     "mode-alignment",
     says=r"The hidden vectors of a mode have the cosine $s/\sqrt{s^2 + \sigma^4 w^2}$: 0 when lazy, 1 when active.",
-    assumes=r"Gaussian start, $w \gg d$",
+    assumes=r"Gaussian initialization, $w \gg d$",
     tried=r"flow at $d = 12$; share: $\sigma^2 w/\lvert Y \rvert$, ratio: $w/d$",
     correction=r"$v^\top C_1 v$ in place of $u^\top C_1 u$",
     region={"share": Range(0.001, 0.1, log=True), "ratio": Range(64, 16384, log=True, whole=True)},
@@ -77,7 +77,7 @@ def cosine_of_a_mode(trial: Trial) -> Rows:
     distance = r"largest distance of the cosine from $s/\sqrt{s^2 + \sigma^4 w^2}$ over $\sqrt{d/w}$"
     yield printed(rf"{distance}, with $u^\top C_1 u$", wrong, COSINES)
     yield corrected(rf"{distance}, with $v^\top C_1 v$", right, COSINES)
-    yield both(r"largest cosine at the start over $\sqrt{d/w}$", first, LAZY)
+    yield both(r"largest cosine at initialization over $\sqrt{d/w}$", first, LAZY)
     yield both("cosine of the leading mode at the end", last, ACTIVE)
 
 

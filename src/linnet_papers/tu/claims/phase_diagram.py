@@ -1,4 +1,4 @@
-"""Claims on the phase diagram: Theorem 2, its borders, and what it costs to learn well."""
+"""Claims on the phase diagram: Theorem 2, its boundaries, and what it costs to learn well."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from linnet_papers.reproduction.fits import exponent, rank_correlation
 from linnet_papers.tu.grids import active_region, border, regions
 from linnet_papers.tu.settings import ERRORS, GAMMAS
 
-CELLS = "cells of the phase diagram at $d = 30$ (full: 100), rank 3, 3 tasks (full: 8), descent with $c = 50$"
+CELLS = "cells of the phase diagram at $d = 30$ (full: 100), rank 3, 5 tasks (full: 8), descent with $c = 50$"
 REGION = r"$\gamma_w > 1$, $2 \gamma_{\sigma^2} + \gamma_w < 0$"
 
 
@@ -34,12 +34,12 @@ REGION = r"$\gamma_w > 1$, $2 \gamma_{\sigma^2} + \gamma_w < 0$"
     says=r"In the lazy region the test error never falls below a third of $\min(\lvert A^* \rvert^2, \lvert E "
     r"\rvert^2)$.",
     assumes=rf"{REGION}, $\gamma_{{\sigma^2}} + \gamma_w > 1$",
-    tried=rf"{CELLS}; $(\gamma_{{\sigma^2}}, \gamma_w) = {', '.join(map(str, regions.LAZY))}$, up to the border",
+    tried=rf"{CELLS}; $(\gamma_{{\sigma^2}}, \gamma_w) = {', '.join(map(str, regions.LAZY))}$, up to the boundary",
 )
 def lazy_bound(trial: Trial) -> Rows:
     lazy = regions.groups(trial)["lazy"]
     share = lazy.min_test_loss / np.minimum(lazy.signal, lazy.noise)
-    least = r"least test error over $\min(\lvert A^* \rvert^2, \lvert E \rvert^2)/d^2$"
+    least = r"minimum test error over $\min(\lvert A^* \rvert^2, \lvert E \rvert^2)/d^2$"
     third = at_least(1 / 3, "the constant of Proposition D.1")
     yield printed(f"{least}, of any run and task", share.min(skipna=False).item(), third)
     yield fact(f"{least}, median", share.median(skipna=False).item())
@@ -72,7 +72,7 @@ def error_at_the_end(trial: Trial) -> Rows:
     spectra = [f"$a = {one}$" for one in means["spectrum"].values.tolist()]
     grows = f"power of $d$ with which the {error} at $T^*$ over the sum of the terms grows"
     yield printed(grows, dict(zip(spectra, growth, strict=True)), KEPT)
-    yield refutes(f"least {error} of any run, largest $d$", by_label(largest.least, "$a = {spectrum}$"), LEARNS)
+    yield refutes(f"minimum {error} of any run, largest $d$", by_label(largest.least, "$a = {spectrum}$"), LEARNS)
     short = by_label(largest.short, "$a = {spectrum}$")
     yield fact(f"{error} at $T^*$ without the term for the alignment, largest $d$", short)
 
@@ -123,7 +123,7 @@ def error_against_time(trial: Trial) -> Rows:
     yield printed("rank correlation of the iterations with depth", rises, RISES)
     yield printed("rank correlation of the test error with depth", falls, GAINS)
     names = [rf"$\gamma_{{\sigma^2}} = {-depth:g}$" for depth in depths]
-    yield fact("least test error", dict(zip(names, medians.min_test_loss.values, strict=True)))
+    yield fact("minimum test error", dict(zip(names, medians.min_test_loss.values, strict=True)))
     yield fact("iterations", dict(zip(names, medians.best_step.values, strict=True)))
 
 
@@ -143,7 +143,7 @@ def narrow_networks(trial: Trial) -> Rows:
         groups[group].min_test_loss.values / groups["wide"].min_test_loss.values[1] for group in ("narrow", "wide")
     )
     ratios = {f"$w = {w}$": Estimate.of_mean(own) for w, own in zip(regions.NARROW, shares, strict=True)}
-    over = "least test error over that of the same task at $w = d^2$"
+    over = "minimum test error over that of the same task at $w = d^2$"
     allowed = {name: one.value - ERRORS * one.error for name, one in list(ratios.items())[1:]}
     yield printed(f"mean {over}, from $w = K$ on, less two standard errors", allowed, GENERALIZES)
     yield printed("error at $w = 2$, below the rank, over that at $w = 6$", (shares[0] / shares[3]).mean(), CANNOT)

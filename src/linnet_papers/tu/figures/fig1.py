@@ -192,15 +192,15 @@ def check(data: Dataset) -> Rows:
 
 
 def _least_error_rows(data: Dataset) -> Rows:
-    """Yield the least test error, and where the singular values are there."""
+    """Yield the minimum test error, and where the singular values are there."""
     tests = data["error"].sel(kind="test")
     best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
-    yield fact("least test error", {NAMES[side]: float(tests.sel(side=side).min()) for side in best})
-    yield fact("step of the least test error", {NAMES[side]: step for side, step in best.items()})
+    yield fact("minimum test error", {NAMES[side]: float(tests.sel(side=side).min()) for side in best})
+    yield fact("step of the minimum test error", {NAMES[side]: step for side, step in best.items()})
     rank, threshold = int(data.attrs["rank"]), float(data.attrs["threshold"])
     goals = data["target"].values
     values = data["singular_value"].sel(side="simultaneous").values[best["simultaneous"]]
-    there = "at the least test error of descent"
+    there = "at the minimum test error of descent"
     yield fact(f"leading singular values over those of the target, {there}", values[:rank] / goals[:rank])
     if rank < len(values):
         yield fact(f"the next one over that of the target, {there}", values[rank] / goals[rank])
@@ -214,7 +214,7 @@ def _speed_rows(data: Dataset) -> Rows:
     """
     threshold, goal = float(data.attrs["threshold"]), float(data["target"][0])
     values = data["singular_value"].sel(side="simultaneous").isel(mode=0).values
-    # without the first two steps, when the start's own singular vectors are leading
+    # without the first two steps, when the initialization's own singular vectors are leading
     now, speed = values[2:-1], (np.diff(values) / data["leading_growth"].values[:-1])[2:]
     parts = {  # far from the threshold, or else on its side of it
         "below the threshold": [(now < threshold / 5) & (now < 0.7 * goal), (now < threshold) & (now < 0.7 * goal)],

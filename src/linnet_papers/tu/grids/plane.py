@@ -26,7 +26,7 @@ def diagram(trial: Trial) -> Dataset:
     """Return the cells along one dimension, `cell`.
 
     Beside what their runs left behind: their `region`, whether it is `inside` Theorems 1 and 2, the `gap` Delta of
-    Theorem 2, how far a cell is from the lazy border, and the largest root mean square `distance` to eq. (1).
+    Theorem 2, how far a cell is from the lazy boundary, and the largest root mean square `distance` to eq. (1).
     """
     networks = cells(trial)
     flat = networks.squeeze("replicate").stack(cell=("gamma_width", "gamma_variance")).reset_index("cell")

@@ -14,7 +14,7 @@ RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
 DEPTHS = (-2.8, -2.4, -2.0, -1.6, -1.2)
 POWERS = (1.3, 1.8, 2.3, 2.8)
-LAZY = ((-1.35, 2.6), (-1.25, 2.45), (-1.2, 2.35), (-1.3, 2.35), (-1.7, 2.8))  # the last two at the border
+LAZY = ((-1.35, 2.6), (-1.25, 2.45), (-1.2, 2.35), (-1.3, 2.35), (-1.7, 2.8))  # the last two at the boundary
 GROUPS = ("lazy", "depths", "narrow", "wide", "powers")
 
 
@@ -33,7 +33,7 @@ def cases_of(dim: int) -> dict[str, tuple[float, float]]:
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
     """Train the tasks of one case in a block."""
-    dim, tasks = (30, 3) if trial.quick else (100, 8)
+    dim, tasks = (30, 5) if trial.quick else (100, 8)
     chosen = cases_of(dim)
     axes = {"dim": [dim], "case": chosen, "replicate": range(tasks)}
     fixed = {"cases": chosen, "rank": RANK, "seed": trial.seed}

@@ -50,13 +50,10 @@ def gradients(trial: Trial) -> Rows:
         }
 
     found = by_name(errors(size) for size in (0.1, 1.0, 10.0))
-    yield printed(
-        "largest distance of (2.4) from minus the derivative of (2.2), over its size", found["formula"], DERIVATIVE
-    )
-    yield printed(
-        "largest distance of a step of descent in NumPy from it, over step and size", found["plain"], DERIVATIVE
-    )
-    yield printed("largest distance of a step of the trainer from it, over step and size", found["trainer"], TRAINER)
+    largest = "largest distance of"
+    yield printed(f"{largest} (2.4) from minus the derivative of (2.2), over its size", found["formula"], DERIVATIVE)
+    yield printed(f"{largest} a step of descent in NumPy from it, over step and size", found["plain"], DERIVATIVE)
+    yield printed(f"{largest} a step of the trainer from it, over step and size", found["trainer"], TRAINER)
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -90,11 +87,8 @@ def projection(trial: Trial) -> Rows:
     for _ in range(500):
         wide, narrow = (plain_step(layers, problem, 0.02) for layers in (wide, narrow))
     lifted = frame @ narrow[0], narrow[1] @ frame.T
-    yield printed(
-        "largest difference of the wide network and the lifted one, by layer",
-        [np.abs(one - other).max() for one, other in zip(lifted, wide, strict=True)],
-        EQUAL,
-    )
+    differences = [np.abs(one - other).max() for one, other in zip(lifted, wide, strict=True)]
+    yield printed("largest difference of the wide network and the lifted one, by layer", differences, EQUAL)
 
 
 INVARIANT = below(1e-8, "drift of a flow integrated to a relative tolerance of $10^{-11}$")
@@ -150,13 +144,13 @@ def alpha(trial: Trial) -> Rows:
     others = [*flows.one_output(trial), *flows.whitened(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.alpha_outside_span for path in [*rows, *others] if path.gamma >= 1e-3)
-    found = {**{name: highest(each) for name, each in errors.items()}, "leak": leak}
+    found = {name: highest(each) for name, each in errors.items()}
     yield printed("largest error of the printed predictor", found["value"], PRINTED)
     yield corrected("error of the predictor", found["back"], RICCATI)
     yield corrected("error of the Riccati equation", found["speed"], RICCATI)
     yield corrected(r"error of (C.12), $Z_1 Z_1^\top = 2 \gamma (1 - \alpha \alpha^\top)^{-1}$", found["gram"], RICCATI)
     yield corrected("error of (C.9)-(C.11), its velocity", found["gram_speed"], RICCATI)
-    yield corrected(r"part of $\alpha$ outside the span of the data", found["leak"], SPAN)
+    yield corrected(r"part of $\alpha$ outside the span of the data", leak, SPAN)
 
 
 def _alpha_errors(path: Path, i: int) -> dict[str, float]:
@@ -188,10 +182,11 @@ SLACK = below(1e-12, "the inequality has no slack but rounding, in units of the 
     "lemma-C.6-rate",
     says=r"The squared norm of the residual decays at least at the rate $2 \gamma \lambda$, $\lambda$ "
     "the smallest eigenvalue: it never rises.",
-    assumes=START,
+    assumes=f"{START}, labels that can be fitted",
     tried=rf"{REGRESSION}; 12 seeds at $\gamma = 10^{{-4}}$ (6 if quick), a case built for it; the region by "
     "SciPy, with two inputs and outputs",
-    correction=r"the loss falls at least at that rate, $dL/dt \le -4 \gamma \lambda L$",
+    correction=r"the loss falls at least at that rate, $dL/dt \le -4 \gamma \lambda L$, with the smallest nonzero "
+    "eigenvalue",
     region={
         "scale": Range(1e-4, 10.0, log=True, paper=(1e-4, 1.0)),
         "condition": Range(1.0, 100.0, log=True),
@@ -267,18 +262,12 @@ def traces(trial: Trial) -> Rows:
     turned = np.array([[50.5, 49.5], [49.5, 50.5]])
     _, vectors = np.linalg.eigh(np.diag([1.0, 100.0]) @ turned + turned @ np.diag([1.0, 100.0]))
     across = np.outer(vectors[:, 0], vectors[:, 0]) + 1e-6 * np.eye(2)
-    yield printed(
-        "left side over the right one, less 1, for three matrices",
-        float(_slack(np.diag([1.0, 100.0]), turned, across)),
-        THREE,
-    )
     drawn = {label: _random_triples(trial.seed, **setting) for label, setting in trial.region(4).items()}
-    yield corrected(
-        "left side over the right one, less 1, for two",
-        {label: _slack(a, c).min() for label, (a, _, c) in drawn.items()},
-        TWO,
-    )
+    for_two = {label: _slack(a, c).min() for label, (a, _, c) in drawn.items()}
     failing = {label: np.mean(_slack(*triple) < 0) for label, triple in drawn.items()}
+    less = "left side over the right one, less 1, for"
+    yield printed(f"{less} three matrices", float(_slack(np.diag([1.0, 100.0]), turned, across)), THREE)
+    yield corrected(f"{less} two", for_two, TWO)
     yield fact("fraction of the random triples at which it fails for three", failing)
 
 
@@ -337,25 +326,18 @@ def discrete_step(trial: Trial) -> Rows:
         first, second = misprints.discrete_step(first, second, problem.cross - second @ first, 0.1)
     small = ln.gradient_descent(problem, _starts(0.01), learning_rate=rates, steps=4000, save_every=4000)
     ends = np.linalg.svd(small.weights.first[-1], compute_uv=False)
-    yield printed(
-        r"fraction of the loss left with the printed $a + \eta W^\top a$",
-        problem.loss(second @ first) / run.loss[0, 0],
-        TRAINED,
-    )
+    left = problem.loss(second @ first) / run.loss[0, 0]
+    yield printed(r"fraction of the loss left with the printed $a + \eta W^\top a$", left, TRAINED)
     shrinking = np.linalg.norm(residuals[:2, 0], axis=(-1, -2))
     yield printed(r"$\lvert R \rvert$ after 20 steps of 0.01, over that at first", shrinking[1] / shrinking[0], GROWS)
     growing = np.linalg.norm(outgoing[1:3, 0], axis=(-1, -2))
     yield corrected(r"$\lvert a \rvert$ after 40 steps of 0.01, over that after 20", growing[1] / growing[0], GROWS)
-    yield corrected(
-        "second over first singular value of $W - W(0)$", (values[..., 1] / values[..., 0]).max(), ONE_DIRECTION
-    )
+    ratio = "second over first singular value of"
+    yield corrected(f"{ratio} $W - W(0)$", (values[..., 1] / values[..., 0]).max(), ONE_DIRECTION)
     yield corrected("turn of $R$ and $a$", turned, ONE_DIRECTION)
     yield corrected("largest fraction of the loss left", (run.loss[-1] / run.loss[0]).max(), TRAINED)
-    yield both(
-        "largest second over first singular value of $W$ at the end, from $W(0) = 0.01 I$",
-        (ends[:, 1] / ends[:, 0]).max(),
-        RANK_ONE,
-    )
+    small = (ends[:, 1] / ends[:, 0]).max()
+    yield both(f"largest {ratio} $W$ at the end, from $W(0) = 0.01 I$", small, RANK_ONE)
 
 
 def _starts(size: float) -> ln.Weights:

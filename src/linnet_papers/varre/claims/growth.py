@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from linnet_papers.reproduction import (
-    Estimate,
-    Range,
-    Rows,
-    Trial,
-    above,
-    at_least,
-    at_most,
-    below,
-    both,
-    claim,
-    corrected,
-    fact,
-    printed,
-    within,
-)
+from linnet_papers.reproduction import Estimate, Range, Rows, Trial, claim
+from linnet_papers.reproduction.rows import above, at_least, at_most, below, both, corrected, fact, printed, within
 from linnet_papers.varre import misprints
 from linnet_papers.varre.grids import growth, noise
 from linnet_papers.varre.settings import (
@@ -58,11 +42,6 @@ def _rates_in_region(trial: Trial, name: str) -> dict[str, Estimate]:
     return {label: Estimate(rate[name], rate[f"{name}_error"]) for label, rate in rates.items()}
 
 
-def _without(rates: dict[str, Any], dim: int) -> dict[str, Any]:
-    """Return the rates but for those of one number of inputs."""
-    return {label: rate for label, rate in rates.items() if label != f"$d = {dim}$"}
-
-
 @claim(
     "proposition-4.1b",
     says="From five inputs on, every mean power of the scale of both layers diverges under noise alone.",
@@ -75,9 +54,8 @@ def scale(trial: Trial) -> Rows:
     large = {f"${layer}$, {dim}": rates[name][dim] for name, layer, _ in layers for dim in ("$d = 5$", "$d = 6$")}
     yield printed(r"rate of $\ln \lvert w \rvert$ and $\ln \lvert a \rvert$ at $d = 5$ and 6", large, GROWS)
     for name, _, quantity in layers:
-        yield printed(
-            f"{quantity}, compared with the first Lyapunov exponent", rates[name], SCHEME(of=rates[f"{name}_theory"])
-        )
+        first = SCHEME(of=rates[f"{name}_theory"])
+        yield printed(f"{quantity}, compared with the first Lyapunov exponent", rates[name], first)
 
 
 FIRST_ORDER_DRIFT = below(0.02, "a step of $10^{-5}$ has second orders of a thousandth where rows are not short")
@@ -142,9 +120,8 @@ def two_inputs(trial: Trial) -> Rows:
     rates = growth.rates(trial)
     yield printed(f"{LENGTH} at $d = 2$", rates["length"]["$d = 2$"], BEYOND_SCHEME)
     yield both(f"{LENGTH} from $d = 3$ on", _rates_in_region(trial, "length"), BEYOND_SCHEME)
-    yield corrected(
-        f"{LENGTH}, compared with the first Lyapunov exponent", rates["length"], SCHEME(of=rates["length_theory"])
-    )
+    first = SCHEME(of=rates["length_theory"])
+    yield corrected(f"{LENGTH}, compared with the first Lyapunov exponent", rates["length"], first)
 
 
 UNBOUNDED = above(0, "what grows without bound grows between two late times", errors=ERRORS)
@@ -218,17 +195,14 @@ def angle(trial: Trial) -> Rows:
     rates = growth.rates(trial)
     rows = noise.paths(trial)
     starts = {"zero": "$a = 0$", "tilted": r"$\lvert a \rvert = 1$"}
-    several = {f"$d = {dim}$, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
+    several = {f"$d = {dim}$, {starts[start]}": paths for (dim, start), paths in rows.items()}
     drops = {name: noise.sampled_mean(paths, "worst_sine_drop") for name, paths in several.items()}
     yield printed("fall of the mean of the largest sine of a row and $a$, from $t = 1$ to 6", drops, FALLING)
     gaps = {dim: length.minus(rates["second"][dim]) for dim, length in rates["length"].items()}
     yield printed("rate at which angles fall in the limit", gaps, BEYOND_SCHEME)
     for name, quantity, exponent in (("length", LENGTH, "first"), ("second", SECOND, "second")):
-        yield printed(
-            f"{quantity}, compared with the {exponent} Lyapunov exponent",
-            rates[name],
-            SCHEME(of=rates[f"{name}_theory"]),
-        )
+        limit = SCHEME(of=rates[f"{name}_theory"])
+        yield printed(f"{quantity}, compared with the {exponent} Lyapunov exponent", rates[name], limit)
     for at in (1.0, 6.0):
         sines = {name: noise.sampled_mean(paths, "worst_sine", at).value for name, paths in several.items()}
         yield fact(f"mean over paths of the largest sine of a row and $a$ at $t = {at:g}$", sines)
@@ -263,6 +237,5 @@ def lower_values(trial: Trial) -> Rows:
     yield corrected(f"{SECOND}, from $d = 6$ on", _rates_in_region(trial, "second"), SECOND_GROWS)
     yield corrected(f"{SECOND}, compared with the second Lyapunov exponent", second, SCHEME(of=exponents))
     for place, at in enumerate((4, 16, 40)):
-        yield fact(
-            rf"mean of $\ln \sigma_2$ at $t = {at}$", {dim: Estimate.of_mean(one[place]) for dim, one in logs.items()}
-        )
+        means = {dim: Estimate.of_mean(one[place]) for dim, one in logs.items()}
+        yield fact(rf"mean of $\ln \sigma_2$ at $t = {at}$", means)

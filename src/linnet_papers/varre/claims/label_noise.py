@@ -54,11 +54,8 @@ def decays(trial: Trial) -> Rows:
     yield printed("largest fraction of a small singular value left with label noise", left, LEFT)
     plain = lowest(networks["left"].min() for (delta, _), networks in rows.items() if delta == 0)
     yield printed("smallest fraction of a small singular value left without label noise", plain, KEPT)
-    yield printed(
-        r"late rate over $\eta \delta^2/2$, compared with the second-order formula (ours)",
-        numbers["rates"],
-        RATE(of=list(numbers["formula"].values())),
-    )
+    late = r"late rate over $\eta \delta^2/2$, compared with the second-order formula (ours)"
+    yield printed(late, numbers["rates"], RATE(of=list(numbers["formula"].values())))
     yield fact("late rate by the second-order formula", numbers["formula"])
     yield fact("data sets left out of it, too weak for either formula", sum(numbers["out"].values()))
 
@@ -80,11 +77,9 @@ DECAYED = below(
 )
 def any_start(trial: Trial) -> Rows:
     left = networks.late_shares_by_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
-    yield printed(
-        r"mean fraction of the small singular values left, where $e^{-1} = 0.37$ is predicted",
-        {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()},
-        DECAYED,
-    )
+    means = {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()}
+    fraction = r"mean fraction of the small singular values left, where $e^{-1} = 0.37$ is predicted"
+    yield printed(fraction, means, DECAYED)
     yield fact("largest fraction of a single value left", highest(shares.max() for shares in left.values()))
 
 
@@ -107,26 +102,19 @@ def drift_bounds(trial: Trial) -> Rows:
         for drift in (True, False)
     )
     with_drift, without = (np.median(sizes, axis=1) for sizes in (bound, alone))
-    yield printed(
-        r"mean growth of $\ln \lvert W_1 \rvert$ from $t = 100$ to 400 with the drift",
-        Estimate.of_mean(np.log(bound[-1] / bound[0])),
-        STILL,
-    )
-    yield printed(
-        r"largest $\lvert W_1 \rvert$ of all paths and times over that of the initialization",
-        bound.max() / np.sqrt(6.0),
-        BOUNDED,
-    )
-    yield printed(
-        r"growth of $\ln$ of the median $\lvert W_1 \rvert$ from $t = 100$ to 400 without the drift",
-        np.log(without[-1] / without[0]),
-        UNBOUNDED,
-    )
+    mean = r"mean growth of $\ln \lvert W_1 \rvert$ from $t = 100$ to 400 with the drift"
+    largest = r"largest $\lvert W_1 \rvert$ of all paths and times over that of the initialization"
+    median = r"growth of $\ln$ of the median $\lvert W_1 \rvert$ from $t = 100$ to 400 without the drift"
+    yield printed(mean, Estimate.of_mean(np.log(bound[-1] / bound[0])), STILL)
+    yield printed(largest, bound.max() / np.sqrt(6.0), BOUNDED)
+    yield printed(median, np.log(without[-1] / without[0]), UNBOUNDED)
     yield fact(r"median $\lvert W_1 \rvert$ at $t = 100$, 200 and 400 with the drift", with_drift)
     yield fact(r"median $\lvert W_1 \rvert$ at $t = 100$, 200 and 400 without the drift", without)
 
 
-FIRST_ORDER = within(0.1, r"the drift is of first order in $1/\delta^2$; its square is a few percent at 64", of=-1)
+FIRST_ORDER = within(
+    0.1, r"the drift is of first order in $1/\delta^2$; its square, a few percent at 64, is extrapolated away", of=-1
+)
 SMALL = below(
     0.05, r"what the diffusion dominates changes by less than a twentieth of its logarithm's own scatter of one"
 )
@@ -136,7 +124,8 @@ SMALL = below(
     "large-noise",
     says="In the regime of large noise the diffusion dominates: with its scale in the clock the process is (4.1).",
     assumes="one output, whitened data, $W_1 = I$, $a = 0$",
-    tried=r"the same noise with and without the drift, 300 paths; at late times $d = 3$, $\delta^2 = 1024$",
+    tried=r"the same noise with and without the drift, 300 paths; powers from $\delta^2$ to $16 \delta^2$; at late "
+    r"times $d = 3$, $\delta^2 = 1024$",
     correction=r"it is at any fixed $\delta^2 t$ as $\delta$ grows; at every $\delta$ the drift takes over at a "
     r"$\delta^2 t$ of some $\ln \delta^2$, so that (4.1) has no limit of late times in common with descent",
     region={
@@ -147,36 +136,38 @@ SMALL = below(
     },
 )
 def large_noise(trial: Trial) -> Rows:
-    def logs(strengths: tuple[float, ...], time: float, inputs: int, target: float) -> np.ndarray:
-        """Return ln |W1| of every path without the drift, and how the drift changes it at each strength."""
+    def effects(strengths: tuple[float, ...], times: tuple[float, ...], inputs: int, target: float) -> np.ndarray:
+        """Return by how much the drift changes ln |W1|, a median for each strength, and last the scatter of ln |W1|
+        without it, (strength, time)."""
         draw = ln.problems.orthogonal_regression(key=[trial.seed, 8], in_dim=inputs)
         problem = ln.Problem.from_target(target * draw.min_norm_solution())
         alone, *others = noise_process.log_norms_with_drift(
-            problem, trial.seed, strengths=(float("inf"), *strengths), time=time, paths=300
+            problem, trial.seed, strengths=(float("inf"), *strengths), times=times, paths=300
         )
-        return np.array([alone, *(one - alone for one in others)])
+        return np.array([*np.median(np.abs(np.array(others) - alone), axis=-1), np.std(alone, axis=-1, ddof=1)])
 
     def first_order(noise: float, time: float, inputs: float, target: float) -> tuple[float, float]:
-        """Return the power of the noise with which the effect falls, and the effect at four times this noise."""
-        _, *effects = logs((noise, 4 * noise), time, int(inputs), target)
-        sizes = [float(np.median(np.abs(effect))) for effect in effects]
-        return exponent((noise, 4 * noise), sizes)[0], sizes[0] * noise / 1024
+        """Return the power of the noise with which the effect falls, and the effect carried to 1024."""
+        noises = (noise, 4 * noise, 16 * noise)
+        *sizes, _ = effects(noises, (time,), int(inputs), target)[:, 0]
+        near, far = (exponent(noises[i : i + 2], sizes[i : i + 2])[0] for i in (0, 1))
+        return far + (far - near) / 3, sizes[0] * noise / 1024  # the second order is four times smaller far away
 
     found = {label: first_order(**setting) for label, setting in trial.region(4).items()}
-    late = {time: logs((1024.0,), time, 3, 1.0) for time in (1.0, 20.0, 40.0)}
-    scatter = np.std(late[40.0][0], ddof=1)
-    effects = {rf"$\delta^2 t = {time:g}$": float(np.median(np.abs(one[1]))) for time, one in late.items()}
-    yield printed(r"median effect of the drift on $\ln \lvert W_1 \rvert$ at $\delta^2 = 1024$", effects, SMALL)
+    times = (1.0, 20.0, 40.0)
+    late, scatter = effects((1024.0,), times, 3, 1.0)
+    by_time = {rf"$\delta^2 t = {time:g}$": effect for time, effect in zip(times, late, strict=True)}
+    yield printed(r"median effect of the drift on $\ln \lvert W_1 \rvert$ at $\delta^2 = 1024$", by_time, SMALL)
     powers = {label: one[0] for label, one in found.items()}
     yield corrected(
-        r"power of $\delta^2$ with which the effect falls from one noise to four times it", powers, FIRST_ORDER
+        r"power of $\delta^2$ with which the effect falls from one noise to 4 and 16 times it", powers, FIRST_ORDER
     )
     yield corrected(
         r"median effect of the drift, carried to $\delta^2 = 1024$",
         {label: one[1] for label, one in found.items()},
         SMALL,
     )
-    yield fact(r"standard deviation of $\ln \lvert W_1 \rvert$ over the paths at $\delta^2 t = 40$", scatter)
+    yield fact(r"standard deviation of $\ln \lvert W_1 \rvert$ over the paths at $\delta^2 t = 40$", scatter[-1])
 
 
 SEEN = above(6, "a difference of six standard errors at the largest step can be seen to vanish")
@@ -211,22 +202,15 @@ def equation(trial: Trial) -> Rows:
     weights = np.array([1.0, -6.0, 8.0]) / 3 + np.array([0.0, 1.0, -1.0]) / FINE
     extrapolated = float(weights @ [mean.value for mean in means]) - limit.value
     error = float(np.linalg.norm([*(weights * [mean.error for mean in means]), limit.error]))
-    yield printed(
-        r"difference of descent and equation at $\eta = 0.08$, in standard errors", abs(gaps[0].errors_above(0)), SEEN
-    )
-    yield printed(
-        r"that difference at $\eta = 0.02$ over the one at $\eta = 0.08$", abs(gaps[-1].value / gaps[0].value), VANISHES
-    )
+    seen, away = (abs(one.errors_above(0)) for one in (gaps[0], means[-1].minus(wrong)))
+    smaller = abs(gaps[-1].value / gaps[0].value)
+    by_step = {rf"$\eta = {rate:g}$": gap for rate, gap in zip(STEPS, gaps, strict=True)}
+    yield printed(r"difference of descent and equation at $\eta = 0.08$, in standard errors", seen, SEEN)
+    yield printed(r"that difference at $\eta = 0.02$ over the one at $\eta = 0.08$", smaller, VANISHES)
     yield printed(r"that difference extrapolated to $\eta = 0$, in standard errors", extrapolated / error, AT_ZERO)
-    yield printed(
-        r"distance from the equation with noise $\eta \delta$ in canonical time, in standard errors",
-        abs(means[-1].minus(wrong).errors_above(0)),
-        WRONG,
-    )
-    yield fact(
-        r"mean of $\ln$ of the small singular values at $t = 4$, descent minus equation",
-        {rf"$\eta = {rate:g}$": gap for rate, gap in zip(STEPS, gaps, strict=True)},
-    )
+    other = r"distance from the equation with noise $\eta \delta$ in canonical time, in standard errors"
+    yield printed(other, away, WRONG)
+    yield fact(r"mean of $\ln$ of the small singular values at $t = 4$, descent minus equation", by_step)
     yield fact(r"the same extrapolated to $\eta = 0$", Estimate(extrapolated, error))
 
 
@@ -244,7 +228,7 @@ GOES_ON = above(
     "small singular values decay.",
     assumes="large initialization, batches of one sample",
     tried=r"$d = 5$, $k = 1$, width 200, $\gamma = 1$, $\lvert \beta \rvert = 1$, 4 networks (10 in full mode): "
-    r"$n = 5$ as in the paper (labels can be fitted, as for every $d \ge n$) at the steps 0.02, 0.1 and 0.15 (0.2 is "
+    r"$n = 5$ as in the paper (labels can be fitted, as for every $d \ge n$) at the steps 0.02 and 0.15 (0.2 is "
     "unstable) to $t = 600$; $n = 20$ with noisy labels, which cannot be fitted; the region to $t = 160$",
     correction=r"where labels can be fitted, as for every $d \ge n$, the noise ends with the loss and what "
     "it does grows with the step; where they cannot it goes on",
@@ -252,34 +236,24 @@ GOES_ON = above(
 )
 def minibatch(trial: Trial) -> Rows:
     run = partial(networks.minibatch_run, trial.seed, networks=4 if trial.quick else 10)
-    paper = {rate: run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=600.0).left for rate in (0.02, 0.1, 0.15)}
+    paper = {rate: run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=600.0).left for rate in (NOISY_RATE, 0.15)}
     noisy = run(samples=4 * NOISY_INPUTS, noise=1.0, rate=NOISY_RATE, time=600.0).left
 
-    def late(rate: float, noise: float) -> tuple[float, float]:
+    def late(rate: float, noise: float) -> dict[str, float]:
         """Return the fraction that the second half of the time leaves where labels can be fitted, and where they cannot
         its decay over step, loss and time."""
         fitted = run(samples=NOISY_INPUTS, noise=0.0, rate=rate, time=160.0)
         not_fitted = run(samples=4 * NOISY_INPUTS, noise=noise, rate=rate, time=160.0)
         decay = -np.log(np.median(not_fitted.late)) / (rate * not_fitted.loss * 80.0)
-        return float(fitted.late.min()), float(decay)
+        return {"left": float(fitted.late.min()), "decay": float(decay)}
 
-    found = {label: late(**setting) for label, setting in trial.region(1).items()}
+    found = by_name({label: late(**setting) for label, setting in trial.region(1).items()})
     by_step = {rf"$\eta = {rate:g}$": np.median(left) for rate, left in paper.items()}
+    change = "change of that fraction in the paper's setting, from one step to the next larger one"
+    decays = r"rate of decay from $t = 80$ to 160 where they cannot, over $\eta$ and the loss"
     yield printed("median fraction left in the paper's setting", by_step, LEFT)
     yield both("median fraction left where labels cannot be fitted", np.median(noisy), LEFT)
-    yield corrected(
-        "change of that fraction in the paper's setting, from one step to the next larger one",
-        np.diff(list(by_step.values())),
-        GROWS_WITH_THE_STEP,
-    )
-    yield corrected(
-        "smallest fraction left from $t = 80$ to 160 where labels can be fitted",
-        {label: one[0] for label, one in found.items()},
-        ENDED,
-    )
-    yield corrected(
-        r"rate of decay from $t = 80$ to 160 where they cannot, over $\eta$ and the loss",
-        {label: one[1] for label, one in found.items()},
-        GOES_ON,
-    )
+    yield corrected(change, np.diff(list(by_step.values())), GROWS_WITH_THE_STEP)
+    yield corrected("smallest fraction left from $t = 80$ to 160 where labels can be fitted", found["left"], ENDED)
+    yield corrected(decays, found["decay"], GOES_ON)
     yield fact("largest fraction left where labels cannot be fitted", noisy.max())

@@ -1,4 +1,4 @@
-"""Where training ends: Theorem 3.1 and Corollary 3.1, from orthogonal starts and from Gaussian ones."""
+"""Where training ends: Theorem 3.1 and Corollary 3.1, from orthogonal initializations and from Gaussian ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Range, Rows, Trial, above, below, claim, corrected, fact, printed
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre.grids import flows
 from linnet_papers.varre.grids.flows import limit_error
 from linnet_papers.varre.settings import INPUTS, INTERPOLATED, OUTPUTS, REGRESSION, SIZES, STATIONARITY
-from linnet_papers.varre.training.path import Path
 from linnet_papers.varre.training.regression import gaussian_ends, plain_flow
 
 ERROR = below(
@@ -30,24 +30,13 @@ LOSS = below(1e-16, "rounding of a loss near one; flows end at $10^{-21}$ of the
 )
 def solution(trial: Trial) -> Rows:
     paths = [*flows.regression(trial), *flows.one_output(trial)]
-    yield printed(
-        "largest distance of the predictor from the minimum-norm solution",
-        highest(path.solution_error for path in paths),
-        ERROR,
-    )
-    yield printed("largest final loss", highest(float(path.loss[-1]) for path in paths), LOSS)
-    yield printed(
-        "smallest distance of the predictor from it from Gaussian initializations, over its norm",
-        lowest(_relative_solution_error(path) for path in flows.gaussian(trial)),
-        SEEN,
-    )
+    error = highest(np.abs(path.off_solution).max() for path in paths)
+    gaussian = [np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution) for path in flows.gaussian(trial)]
+    yield printed("largest distance of the predictor from the minimum-norm solution", error, ERROR)
+    yield printed("largest final loss", highest(path.loss[-1] for path in paths), LOSS)
+    apart = "smallest distance of the predictor from it from Gaussian initializations, over its norm"
+    yield printed(apart, lowest(gaussian), SEEN)
     yield fact("number of flows from orthogonal initializations", len(paths))
-
-
-def _relative_solution_error(path: Path) -> float:
-    """Return the distance of the final predictor from the minimum-norm solution, relative to that one's norm, on all
-    inputs."""
-    return float(np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution))
 
 
 CLOSELY = below(0.05, "the published curves are read to a few percent")
@@ -72,31 +61,23 @@ OF_GAUSSIAN = below(
     },
 )
 def gaussian_aligns(trial: Trial) -> Rows:
-    region = trial.region(1)
+    theory, region = ln.theories.spectral_bias, trial.region(1)
     settings = [(setting["std"], setting["width"], 1.0) for setting in region.values()]
     ends = gaussian_ends(settings, seed=trial.seed, seeds=24)
     away, off, unit = {}, {}, {}
     for place, (label, (std, width, _)) in enumerate(zip(region, settings, strict=True)):
-        predicted = np.stack(
-            [
-                ln.theories.spectral_bias.final_singular_values(modes, std**2 * width / 2, INPUTS)[0]
-                for modes in ends.modes[place]
-            ]
-        )
+        gamma = std**2 * width / 2
+        predicted = [theory.final_singular_values(modes, gamma, INPUTS)[0] for modes in ends.modes[place]]
         away[label] = np.abs(ends.values[place] / predicted - 1)[:, :OUTPUTS].max()
         off[label], unit[label] = ends.off[place].max(), np.sqrt(INPUTS / width)
     growing = r"largest relative distance of a value that grows from Corollary 3.1 at the effective $\gamma$"
     small, _, paper = list(away)[:3]
     yield printed(f"{growing}, standard deviation 0.1, width 200", away[paper], CLOSELY)
     yield corrected(f"{growing}, standard deviation 0.01, width 200", away[small], CLOSELY)
-    yield corrected(
-        rf"{growing}, over $\sqrt{{d/l}}$", {label: one / unit[label] for label, one in away.items()}, OF_GAUSSIAN
-    )
-    yield corrected(
-        r"largest distance of the predictor from the minimum-norm solution, over its norm and $\sqrt{d/l}$",
-        {label: one / unit[label] for label, one in off.items()},
-        OF_GAUSSIAN,
-    )
+    in_units = [{label: one / unit[label] for label, one in measured.items()} for measured in (away, off)]
+    yield corrected(rf"{growing}, over $\sqrt{{d/l}}$", in_units[0], OF_GAUSSIAN)
+    predictor = r"largest distance of the predictor from the minimum-norm solution, over its norm and $\sqrt{d/l}$"
+    yield corrected(predictor, in_units[1], OF_GAUSSIAN)
     yield fact("smallest distance of the predictor from it at standard deviation 0.1, over its norm", ends.off[2].min())
 
 
@@ -151,11 +132,8 @@ def variational(trial: Trial) -> Rows:
         size = 1 + abs(theory.variational_potential(*state[:2], path.gamma))
         gaps.append(abs(theory.duality_gap(*state)) / size)
     yield printed("residual of the stationarity conditions at the trained layers", highest(residuals), STATIONARITY)
-    yield printed(
-        "value above the dual bound of the convex form, over its size: 0 at a global minimum",
-        highest(gaps),
-        STATIONARITY,
-    )
+    above_bound = "value above the dual bound of the convex form, over its size: 0 at a global minimum"
+    yield printed(above_bound, highest(gaps), STATIONARITY)
     yield fact("number of flows", len(gaps))
 
 
@@ -178,16 +156,15 @@ def conditions(trial: Trial) -> Rows:
     x, y = random.standard_normal((2, 3)), random.standard_normal((2, 2))
     start = np.concatenate([np.eye(3).ravel(), 0.1 * random.standard_normal(6)])
 
-    def violations(weight: float, power: float) -> tuple[float, float]:
+    def violations(weight: float, power: int) -> dict[str, float]:
         """Return how far (P1) and (P2) are from holding at the minimum, and at another interpolator."""
-        end = _constrained_minimum(x, y, start, weight, int(power))
+        end = _constrained_minimum(x, y, start, weight, power)
         other = np.concatenate([1.5 * end[:9], end[9:] / 1.5])
-        return _violation(x, end, weight, int(power)), _violation(x, other, weight, int(power))
+        return {"minimum": _violation(x, end, weight, power), "elsewhere": _violation(x, other, weight, power)}
 
-    found = {label: violations(**setting) for label, setting in trial.region(2).items()}
-    at_minimum, elsewhere = ({label: one[place] for label, one in found.items()} for place in (0, 1))
-    yield printed("violation of (P1) and (P2) at the minimum, over their terms", at_minimum, CONDITIONS)
-    yield printed("the same at another interpolator", elsewhere, CONTROL)
+    found = by_name({label: violations(**setting) for label, setting in trial.region(2).items()})
+    yield printed("violation of (P1) and (P2) at the minimum, over their terms", found["minimum"], CONDITIONS)
+    yield printed("the same at another interpolator", found["elsewhere"], CONTROL)
 
 
 def _slopes(z: np.ndarray, weight: float, power: int) -> tuple[np.ndarray, np.ndarray]:
@@ -240,9 +217,6 @@ def _violation(x: np.ndarray, z: np.ndarray, weight: float, power: int) -> float
 )
 def singular_values(trial: Trial) -> Rows:
     paths = flows.regression(trial)
-    yield printed(
-        "largest distance of a singular value of either layer from the formula",
-        highest(limit_error(path) for path in paths),
-        ERROR,
-    )
+    errors = [limit_error(path) for path in paths]
+    yield printed("largest distance of a singular value of either layer from the formula", highest(errors), ERROR)
     yield fact("number of flows", len(paths))

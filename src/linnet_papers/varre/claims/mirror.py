@@ -9,6 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Range, Rows, Trial, claim
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.reproduction.rows import above, at_most, below, corrected, fact, printed, within
 from linnet_papers.varre import misprints
@@ -38,23 +39,15 @@ NO_GRADIENT = above(1e-2, "ten thousand times what central differences leave of 
     no_region="a misprint in a formula: the 1/2 is lost on one term, and the proof has its gradient right",
 )
 def singular_value_mirror(trial: Trial) -> Rows:
-    theory = ln.theories.spectral_bias
     rows = flows.regression(trial)
-    yield printed(
-        "error of the mirror flow with the printed potential",
-        highest(_mirror_error(path, misprints.mirror) for path in rows),
-        MIRROR,
+    wrong, right = (
+        highest(_mirror_error(path, image) for path in rows)
+        for image in (misprints.mirror, ln.theories.spectral_bias.mirror)
     )
-    yield corrected(
-        "error of the mirror flow with 1/2 on both terms",
-        highest(_mirror_error(path, theory.mirror) for path in rows),
-        MIRROR,
-    )
-    yield corrected(
-        r"error of (C.36), the velocity of the singular values of $\alpha$",
-        highest(_alpha_velocity_error(path) for path in rows if path.gamma >= 1e-3),
-        MIRROR,
-    )
+    of_alpha = highest(_alpha_velocity_error(path) for path in rows if path.gamma >= 1e-3)
+    yield printed("error of the mirror flow with the printed potential", wrong, MIRROR)
+    yield corrected("error of the mirror flow with 1/2 on both terms", right, MIRROR)
+    yield corrected(r"error of (C.36), the velocity of the singular values of $\alpha$", of_alpha, MIRROR)
 
 
 def _alpha_velocity_error(path: Path) -> float:
@@ -95,9 +88,9 @@ def potential_limit(trial: Trial) -> Rows:
     reshaped = np.array(images).reshape(len(rows), -1)
     logs = np.log(1 / np.array(list(rows)))
     slopes = (reshaped[0] - reshaped[-1]) / (logs[0] - logs[-1])
-    measured = np.median(slopes)
-    yield printed(r"median slope of that gradient against $\ln(1/\gamma)$", measured, SLOPE(of=1))
-    yield corrected(r"median slope of that gradient against $\ln(1/\gamma)$", measured, SLOPE(of=0.5))
+    slope = r"median slope of that gradient against $\ln(1/\gamma)$", np.median(slopes)
+    yield printed(*slope, SLOPE(of=1))
+    yield corrected(*slope, SLOPE(of=0.5))
     yield fact("slopes of all modes", slopes)
 
 
@@ -170,17 +163,21 @@ def _metric(a: np.ndarray, power: float) -> np.ndarray:
 def _asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, width: float = 1e-5) -> float:
     """Return how far the derivatives of a field, by central differences, are from those of a gradient, where that by
     the i-th variable of the j-th entry is that by the j-th of the i-th; relative to the largest of them."""
-    steps = width * np.eye(point.size).reshape(-1, *point.shape)
-    slopes = np.stack([(field(point + step) - field(point - step)) / (2 * width) for step in steps])
-    slopes = slopes.reshape(point.size, point.size, -1)
+    slopes = _jacobian(field, point, width).reshape(point.size, point.size, -1)
     return float(np.abs(slopes - np.swapaxes(slopes, 0, 1)).max() / np.abs(slopes).max())
+
+
+def _jacobian(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, width: float) -> np.ndarray:
+    """Return the derivatives of a field by each variable, by central differences of that width."""
+    steps = width * np.eye(point.size).reshape(-1, *point.shape)
+    return np.stack([(field(point + step) - field(point - step)) / (2 * width) for step in steps])
 
 
 @claim(
     "lemma-C.4-potential",
     says="If the imbalance is diagonal but no multiple of the identity, there is no potential for the first layer.",
     assumes="an invertible first layer",
-    tried=r"Jacobians at five points, $3 \times 3$, with the imbalance on either side",
+    tried=r"Jacobians at five points, $3 \times 3$ with singular values from 1 to 3, the imbalance on either side",
 )
 def potential(trial: Trial) -> Rows:
     """Jacobians of Z - Z^-T D and Z - D Z^-T, which are symmetric exactly if these are gradients."""
@@ -192,7 +189,10 @@ def potential(trial: Trial) -> Rows:
 
     isotropic, others = [], []
     for _ in range(5):
-        point = random.standard_normal((3, 3)) + 2 * np.eye(3)
+        left, right = np.linalg.qr(random.standard_normal((2, 3, 3)))[0]
+        point = (
+            left * random.uniform(1.0, 3.0, 3) @ right
+        )  # differences of an inverse need one that is well conditioned
         other = np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])
         isotropic += asymmetries(point, 0.6 * np.eye(3))
         others += asymmetries(point, other)
@@ -225,28 +225,23 @@ def convex(trial: Trial) -> Rows:
     theory = ln.theories.spectral_bias
     random = np.random.default_rng([trial.seed, 33])
 
-    def least(scale: float, size: float, inputs: float) -> list[float]:
+    def least(scale: float, size: float, inputs: int) -> dict[str, float]:
         """Return the least eigenvalue of each Hessian over five points, in units of the largest."""
-        fields = (lambda x: theory.mirror(np.abs(x), scale) * np.sign(x), lambda x: theory.predictor_mirror(x, scale))
-        found = []
-        for field in fields:
-            points = random.standard_normal((5, int(inputs)))
+        gradients = {
+            r"$\Psi_\gamma$": lambda x: theory.mirror(np.abs(x), scale) * np.sign(x),
+            r"$\psi_\gamma$": lambda x: theory.predictor_mirror(x, scale),
+        }
+        found = {}
+        for name, gradient in gradients.items():
+            points = random.standard_normal((5, inputs))
             points *= size / np.linalg.norm(points, axis=1, keepdims=True)
-            ends = [np.linalg.eigvalsh(_symmetric_jacobian(field, point, 1e-4 * size)) for point in points]
-            found.append(lowest(one[0] / np.abs(one).max() for one in ends))
+            slopes = [_jacobian(gradient, point, 1e-4 * size) for point in points]
+            ends = [np.linalg.eigvalsh(0.5 * (slope + slope.T)) for slope in slopes]
+            found[name] = lowest(one[0] / np.abs(one).max() for one in ends)
         return found
 
-    both_of = {label: least(**setting) for label, setting in trial.region(5).items()}
-    for place, name in enumerate((r"$\Psi_\gamma$", r"$\psi_\gamma$")):
-        eigenvalues = {label: one[place] for label, one in both_of.items()}
-        yield printed(f"smallest over largest eigenvalue of the Hessian of {name}", eigenvalues, CONVEX)
-
-
-def _symmetric_jacobian(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, width: float) -> np.ndarray:
-    """Return the symmetric part of the Jacobian of a field by central differences."""
-    steps = width * np.eye(point.size)
-    slopes = np.stack([(field(point + step) - field(point - step)) / (2 * width) for step in steps])
-    return 0.5 * (slopes + slopes.T)
+    for name, values in by_name({label: least(**setting) for label, setting in trial.region(5).items()}).items():
+        yield printed(f"smallest over largest eigenvalue of the Hessian of {name}", values, CONVEX)
 
 
 THE_BOUND = at_most(1.0, "a loss at its bound is as large as the lemma allows")
@@ -259,21 +254,17 @@ THE_BOUND = at_most(1.0, "a loss at its bound is as large as the lemma allows")
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",
 )
 def bound(trial: Trial) -> Rows:
-    rows = by_gamma(flows.one_output(trial))
     bounds = partial(ln.theories.spectral_bias.convergence_bound, CONDITIONED_SOLUTION, times=CONDITIONED_TIMES)
-    yield printed(
-        r"largest loss over its bound, by $\gamma$",
-        {rf"$\gamma = {g:g}$": highest(loss_over_bound(path) for path in row) for g, row in rows.items()},
-        THE_BOUND,
-    )
-    yield printed(
-        "largest loss over its bound, by condition number",
-        {
-            condition: highest((loss / bounds(gamma)).max() for gamma, loss in row.items())
-            for condition, row in _losses_by_condition().items()
-        },
-        THE_BOUND,
-    )
+    by_scale = {
+        rf"$\gamma = {gamma:g}$": highest(loss_over_bound(path) for path in row)
+        for gamma, row in by_gamma(flows.one_output(trial)).items()
+    }
+    by_condition = {
+        condition: highest((loss / bounds(gamma)).max() for gamma, loss in row.items())
+        for condition, row in _losses_by_condition().items()
+    }
+    yield printed(r"largest loss over its bound, by $\gamma$", by_scale, THE_BOUND)
+    yield printed("largest loss over its bound, by condition number", by_condition, THE_BOUND)
 
 
 @cache  # two claims read it
@@ -310,20 +301,15 @@ def gamma_rate(trial: Trial) -> Rows:
         unit = (path.solution[0] ** 2).sum() / (path.gamma * path.times)
         losses.append((path.loss / unit).max())
         bounds.append((theory.convergence_bound(path.solution[0], path.gamma, path.times) / unit).max())
-    yield printed(
-        r"largest $\gamma t L/\lvert \beta \rvert^2$ of the flows in the regression", highest(losses), QUARTER
-    )
-    yield printed(
-        r"largest $\gamma t L/\lvert \beta \rvert^2$, by condition number",
-        {
-            condition: highest((loss * gamma * CONDITIONED_TIMES).max() / size for gamma, loss in row.items())
-            for condition, row in _losses_by_condition().items()
-        },
-        QUARTER,
-    )
-    yield printed(
-        r"largest bound of Lemma C.8 in units of $\lvert \beta \rvert^2/(\gamma t)$", highest(bounds), QUARTER
-    )
+    by_condition = {
+        condition: highest((loss * gamma * CONDITIONED_TIMES).max() / size for gamma, loss in row.items())
+        for condition, row in _losses_by_condition().items()
+    }
+    largest = r"largest $\gamma t L/\lvert \beta \rvert^2$"
+    yield printed(f"{largest} of the flows in the regression", highest(losses), QUARTER)
+    yield printed(f"{largest}, by condition number", by_condition, QUARTER)
+    own = r"largest bound of Lemma C.8 in units of $\lvert \beta \rvert^2/(\gamma t)$"
+    yield printed(own, highest(bounds), QUARTER)
     yield fact("smallest bound of Lemma C.8 in that unit", lowest(bounds))
 
 
@@ -347,9 +333,8 @@ def trade_off(trial: Trial) -> Rows:
     slower = dict(zip(steps, (halves[:-1] / halves[1:]).min(axis=1), strict=True))
     better = dict(zip(steps, np.diff(excess, axis=0).min(axis=1), strict=True))
     yield printed("time to half of the loss at the next smaller scale, over that at this one", slower, SLOWER)
-    yield printed(
-        "what half the squared norms over the nuclear norm gain from the next smaller scale to this one", better, BETTER
-    )
+    gain = "what half the squared norms over the nuclear norm gain from the next smaller scale to this one"
+    yield printed(gain, better, BETTER)
 
 
 def _half_time(path: Path) -> float:

@@ -1,4 +1,4 @@
-"""What the scale of the start decides about the end: norms, rank and alignment, from vanishing to large."""
+"""What the scale of the initialization decides about the end: norms, rank and alignment, from vanishing to large."""
 
 from __future__ import annotations
 
@@ -43,13 +43,10 @@ def nuclear_norm(trial: Trial) -> Rows:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
     rows = by_gamma(flows.regression(trial))
     worst = {gamma: highest(abs(path.nuclear_norm_excess) for path in row) for gamma, row in rows.items()}
-    yield printed(
-        r"half the squared norms over the nuclear norm, minus 1, at the smallest $\gamma$", worst[min(worst)], EXCESS
-    )
-    yield printed(
-        r"half the squared norms over the nuclear norm, minus 1, at the largest $\gamma$", worst[max(worst)], FAR
-    )
-    yield fact("the same at each scale", {rf"$\gamma = {gamma:g}$": excess for gamma, excess in worst.items()})
+    excess = "half the squared norms over the nuclear norm, minus 1"
+    yield printed(rf"{excess}, at the smallest $\gamma$", worst[min(worst)], EXCESS)
+    yield printed(rf"{excess}, at the largest $\gamma$", worst[max(worst)], FAR)
+    yield fact("the same at each scale", {rf"$\gamma = {gamma:g}$": one for gamma, one in worst.items()})
 
 
 NOT_LESS = above(1, "an interpolator below the trained one would be the minimum in its place")
@@ -77,9 +74,8 @@ def nuclear_minimum(trial: Trial) -> Rows:
         others = trained + random.standard_normal((20, OUTPUTS, INPUTS - SAMPLES)) @ free.T
         ratios.append(np.linalg.norm(others, "nuc", axis=(1, 2)).min() / values.sum())
     yield printed(r"part of the certificate $U V^\top$ outside the span of the samples", highest(outside), STATIONARITY)
-    yield printed(
-        "smallest nuclear norm of another interpolator over that of the trained one", lowest(ratios), NOT_LESS
-    )
+    others = "smallest nuclear norm of another interpolator over that of the trained one"
+    yield printed(others, lowest(ratios), NOT_LESS)
 
 
 FALL = above(
@@ -101,17 +97,10 @@ def alignment(trial: Trial) -> Rows:
     """
     rows = by_gamma(flows.one_output(trial))
     least, next_least = sorted(rows)[:2]
-    falls = np.concatenate(
-        [
-            np.log(two.neuron_tangents / one.neuron_tangents) / np.log(next_least / least)
-            for one, two in zip(rows[least], rows[next_least], strict=True)
-        ]
-    )
-    yield printed(
-        r"smallest power of $\gamma$ with which the tangent of a neuron's angle to the predictor falls",
-        lowest(falls),
-        FALL,
-    )
+    one, two = (np.concatenate([path.neuron_tangents for path in rows[gamma]]) for gamma in (least, next_least))
+    falls = np.log(two / one) / np.log(next_least / least)
+    power = r"smallest power of $\gamma$ with which the tangent of a neuron's angle to the predictor falls"
+    yield printed(power, lowest(falls), FALL)
     yield fact("powers of all neurons, 1/2 by Corollary 3.1", falls)
     median = {rf"$\gamma = {gamma:g}$": np.median([path.neuron_sines for path in row]) for gamma, row in rows.items()}
     yield fact("median sine of a neuron and the predictor", median)
@@ -151,11 +140,8 @@ def log_det(trial: Trial) -> Rows:
     rows = by_gamma(flows.regression(trial))
     log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     means = {rf"$\gamma = {gamma:g}$": mean for gamma, mean in zip(rows, log_dets.mean(axis=1), strict=True)}
-    yield printed(
-        r"smallest increase of $\log \det(W_1 W_1^\top)$ from one $\gamma$ to the next, same data",
-        np.diff(log_dets, axis=0).min(),
-        MORE,
-    )
+    increase = r"smallest increase of $\log \det(W_1 W_1^\top)$ from one $\gamma$ to the next, same data"
+    yield printed(increase, np.diff(log_dets, axis=0).min(), MORE)
     yield fact("mean of it over the data sets", means)
 
 
@@ -177,11 +163,8 @@ def crossover(trial: Trial) -> Rows:
     small, large = ratios[scales < 0.01], ratios[scales > 3]
     yield printed(r"largest $\sigma_2/\sigma_1$ where $\gamma < \lvert \beta \rvert/100$", small, APPROXIMATE)
     yield printed(r"smallest $\sigma_2/\sigma_1$ where $\gamma > 3 \lvert \beta \rvert$", large, NO_STRUCTURE)
-    yield printed(
-        r"increase of $\sigma_2/\sigma_1$ from one $\gamma/\lvert \beta \rvert$ to the next",
-        np.diff(ratios),
-        NEVER_LESS,
-    )
+    increase = r"increase of $\sigma_2/\sigma_1$ from one $\gamma/\lvert \beta \rvert$ to the next"
+    yield printed(increase, np.diff(ratios), NEVER_LESS)
     yield fact(r"$\gamma/\lvert \beta \rvert$ of the flows", scales)
 
 

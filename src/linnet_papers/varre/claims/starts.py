@@ -52,16 +52,13 @@ def dimensions(trial: Trial) -> Rows:
     first = np.einsum("ko,si->oski", path.whole_second.T, seen).reshape(-1, INPUTS * WIDTH)
     second = np.kron(np.eye(OUTPUTS), seen @ path.whole_first.T).reshape(OUTPUTS * INPUTS, -1)
     layers = np.concatenate([first, second], axis=1)
-    yield printed(
-        "number of directions of the layers that keep the labels",
-        layers.shape[1] - int(np.linalg.matrix_rank(layers, tol=RANK)),
-        WHOLE(of=WIDTH * (INPUTS + OUTPUTS) - SAMPLES * OUTPUTS),
-    )
-    yield printed(
-        "number of directions of the predictor that keep the labels",
-        linear.shape[1] - int(np.linalg.matrix_rank(linear, tol=RANK)),
-        WHOLE(of=(INPUTS - SAMPLES) * OUTPUTS),
-    )
+    counts = {
+        "layers": (layers, WIDTH * (INPUTS + OUTPUTS) - SAMPLES * OUTPUTS),
+        "predictor": (linear, (INPUTS - SAMPLES) * OUTPUTS),
+    }
+    for name, (constraints, expected) in counts.items():
+        found = constraints.shape[1] - int(np.linalg.matrix_rank(constraints, tol=RANK))
+        yield printed(f"number of directions of the {name} that keep the labels", found, WHOLE(of=expected))
 
 
 def _balanced_start(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
@@ -142,18 +139,12 @@ def balanced_decoupled(trial: Trial) -> Rows:
     few = by_name({f"scale {scale:g}": measure_flow(_draw_problem(trial.seed), scale) for scale in (1e-3, 0.1, 1.0)})
     region = by_name({label: on_all_inputs(**setting) for label, setting in trial.region(3).items()})
     away = "distance of the predictor from the minimum-norm solution, over its norm"
-    yield both(
-        f"change of the time to half of the loss, from one scale to the next larger one, {SIZES}",
-        np.diff(list(few["times"].values())),
-        FASTER,
-    )
+    sooner = f"change of the time to half of the loss, from one scale to the next larger one, {SIZES}"
+    yield both(sooner, np.diff(list(few["times"].values())), FASTER)
     yield printed(f"{away}, {SIZES}", few["away"], SOLVED)
     yield corrected(f"{away}, on data that see every input", region["away"], SOLVED)
-    yield corrected(
-        "half the squared norms over the nuclear norm of that solution, minus 1, on data that see every input",
-        region["excess"],
-        SOLVED,
-    )
+    excess = "half the squared norms over the nuclear norm of that solution, minus 1, on data that see every input"
+    yield corrected(excess, region["excess"], SOLVED)
     slow, fast = list(region["times"].values())[0:3:2]
     yield corrected("time to half of the loss at scale 1 over that at 0.001, condition 1", fast / slow, NO_SLOWER)
     yield fact("the same excess of the squared norms on data that do not", few["excess"])
@@ -269,53 +260,41 @@ def second_layer(trial: Trial) -> Rows:
         """Return the largest relative distance of a value that grows from the expected one."""
         return float(np.abs(end / expected - 1)[..., :OUTPUTS].max())
 
+    idle = np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1).max()
+    away = distance(flows.predicted_values(gammas, seconds))
+    without = distance(flows.predicted_values(gammas))
+    scales = ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05))
+    exact = [error for pair in scales for error in _distances_by_layer(trial.seed, *pair)]
+    formula = "the formula with a second scale, by layer: orthogonal layers, $W_2 W_1 = 0$"
     yield printed("fraction of runs in which exactly the three values grow that should", grown.mean(), GROWTH)
-    yield printed(
-        "largest relative motion of the other values",
-        np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1).max(),
-        IDLE,
-    )
-    yield printed(
-        "largest distance of singular values from the formula with a second scale, by layer: orthogonal layers, "
-        "$W_2 W_1 = 0$",
-        _exact_second_layer(trial.seed),
-        EXACT,
-    )
-    yield printed(
-        "largest relative distance of the values that grow from that formula",
-        distance(flows.predicted_values(gammas, seconds)),
-        CLOSER,
-    )
+    yield printed("largest relative motion of the other values", idle, IDLE)
+    yield printed(f"largest distance of singular values from {formula}", exact, EXACT)
+    yield printed("largest relative distance of the values that grow from that formula", away, CLOSER)
     yield fact("number of seeds", settings.seeds)
-    yield fact(
-        r"relative distance from that formula for orthogonal layers with $W_2 W_1 \ne 0$",
-        _crossed_second_layer(trial.seed),
-    )
-    yield fact(
-        "largest relative distance from Corollary 3.1, which has no second layer",
-        distance(flows.predicted_values(gammas)),
-    )
+    crossed = r"relative distance from that formula for orthogonal layers with $W_2 W_1 \ne 0$"
+    yield fact(crossed, _crossed_second_layer(trial.seed))
+    yield fact("largest relative distance from Corollary 3.1, which has no second layer", without)
     yield fact("relative distance of the predictor from the minimum-norm solution", off / size)
 
 
 def _crossed_second_layer(seed: int) -> float:
     """Return the largest relative distance of the singular values of W1 from the formula with a second scale, from
     orthogonal layers whose frames are drawn independently of each other."""
-    problem, width = _draw_problem(seed), 2 * INPUTS
     random = np.random.default_rng([seed, 24])
-    frames = [np.linalg.qr(random.standard_normal((width, size)))[0] for size in (INPUTS, OUTPUTS)]
-    end = plain_flow(problem, ln.Weights(np.sqrt(0.2) * frames[0], np.sqrt(0.2) * frames[1].T), np.array([400.0]))[-1]
-    modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
-    predicted = ln.theories.spectral_bias.final_singular_values(modes, 0.1, INPUTS, second_gamma=0.1)[0]
-    return float(np.abs(np.linalg.svd(end.first, compute_uv=False) / np.sort(predicted)[::-1] - 1).max())
+    frames = [np.linalg.qr(random.standard_normal((2 * INPUTS, size)))[0] for size in (INPUTS, OUTPUTS)]
+    start = ln.Weights(np.sqrt(0.2) * frames[0], np.sqrt(0.2) * frames[1].T)
+    end = plain_flow(_draw_problem(seed), start, np.array([400.0]))[-1]
+    return float(np.abs(np.linalg.svd(end.first, compute_uv=False) / _predicted_ends(seed, 0.1, 0.1)[0] - 1).max())
 
 
-def _exact_second_layer(seed: int) -> list[float]:
-    """Return the distances of final singular values from the formula with a second scale, from orthogonal layers."""
+def _predicted_ends(seed: int, gamma: float, second_gamma: float) -> list[np.ndarray]:
+    """Return the final singular values of both layers by the formula with a second scale, from the largest on."""
     modes = np.linalg.svd(_draw_problem(seed).min_norm_solution(), compute_uv=False)
-    errors = []
-    for gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
-        predicted = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
-        for measured, values in zip(_end_values(seed, 24, gamma, second_gamma), predicted, strict=True):
-            errors.append(np.abs(measured - np.sort(values)[::-1]).max())
-    return errors
+    ends = ln.theories.spectral_bias.final_singular_values(modes, gamma, INPUTS, second_gamma=second_gamma)
+    return [np.sort(values)[::-1] for values in ends]
+
+
+def _distances_by_layer(seed: int, gamma: float, second_gamma: float) -> list[float]:
+    """Return the largest distance of the final singular values of each layer from that formula."""
+    layers = zip(_end_values(seed, 24, gamma, second_gamma), _predicted_ends(seed, gamma, second_gamma), strict=True)
+    return [np.abs(measured - predicted).max() for measured, predicted in layers]

@@ -9,6 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Range, Rows, Trial, above, below, both, claim, corrected, fact, printed
+from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, lowest
 from linnet_papers.varre.grids import flows
 from linnet_papers.varre.grids.flows import evolution_error
@@ -34,16 +35,12 @@ SHARED = below(1e-8, "commutators in units of their factors: the flow's own tole
 )
 def vectors(trial: Trial) -> Rows:
     white, others = flows.whitened(trial), flows.regression(trial)
-    turns = [path.largest_turn for path in others]
-    yield printed(
-        "largest sine of the angle to a final singular vector", highest(path.largest_turn for path in white), STILL
-    )
+    still, turns = ([path.largest_turn for path in paths] for paths in (white, others))
+    commutators = [_largest_commutator(path) for path in [*others, *white]]
+    yield printed("largest sine of the angle to a final singular vector", highest(still), STILL)
     yield printed("smallest of these sines on data that are not whitened", lowest(turns), MOVING)
-    yield printed(
-        "largest commutator of a layer's Gram matrix with the predictor's, over their norms, on any data",
-        highest(_largest_commutator(path) for path in [*others, *white]),
-        SHARED,
-    )
+    commuting = "largest commutator of a layer's Gram matrix with the predictor's, over their norms, on any data"
+    yield printed(commuting, highest(commutators), SHARED)
     yield fact("largest of these sines on data that are not whitened", highest(turns))
 
 
@@ -76,18 +73,11 @@ BROKEN = above(1e-2, "ten thousand times what is left of it on whitened data: th
 def identities(trial: Trial) -> Rows:
     """Eqs. (C.17)-(C.22) and (C.28)-(C.30) along the flows, as asymmetries in units of their terms."""
     white, others = flows.whitened(trial), flows.regression(trial)
-    asymmetries = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
+    asymmetries, broken = ([_asymmetry(path) for path in paths if path.gamma >= 1e-6] for paths in (white, others))
+    errors = [_velocity_error(path) for path in [*white, *others] if path.gamma >= 1e-3]
     yield printed("largest asymmetry on whitened data", highest(asymmetries), IDENTITY)
-    yield printed(
-        r"error of (C.21) on any data, $\gamma \ge 10^{-3}$",
-        highest(_velocity_error(path) for path in [*white, *others] if path.gamma >= 1e-3),
-        IDENTITY,
-    )
-    yield printed(
-        "smallest asymmetry on data that are not whitened",
-        lowest(_asymmetry(path) for path in others if path.gamma >= 1e-6),
-        BROKEN,
-    )
+    yield printed(r"error of (C.21) on any data, $\gamma \ge 10^{-3}$", highest(errors), IDENTITY)
+    yield printed("smallest asymmetry on data that are not whitened", lowest(broken), BROKEN)
     yield fact("number of flows on whitened data", len(asymmetries))
 
 
@@ -127,12 +117,8 @@ FORMULA = below(1e-9, "singular values of about one, integrated to a relative to
     tried=TRIED,
 )
 def evolution(trial: Trial) -> Rows:
-    rows = flows.whitened(trial)
-    yield printed(
-        "largest distance of a trained singular value from the formula",
-        highest(evolution_error(path) for path in rows),
-        FORMULA,
-    )
+    errors = [evolution_error(path) for path in flows.whitened(trial)]
+    yield printed("largest distance of a trained singular value from the formula", highest(errors), FORMULA)
 
 
 SHARP = (
@@ -155,33 +141,25 @@ AT_JUMP = below(
 def jump(trial: Trial) -> Rows:
     """Trained modes a fifth of a time before, at and a fifth after their activation, and the order of three modes."""
 
-    def heights(strength: float, exponent: float) -> np.ndarray:
+    def heights(strength: float, exponent: float) -> dict[str, float]:
+        """Return the fractions of its strength that a mode has, and how far they are from what is said at the jump."""
         gamma = 10.0**exponent
         moments = np.array([0.8, 1.0, 1.2]) * ln.theories.spectral_bias.activation_times([strength], gamma)
-        return np.prod(_mode_flow(strength, gamma, moments[-1])(moments), axis=0)
+        early, at, late = np.prod(_mode_flow(strength, gamma, moments[-1])(moments), axis=0) / strength
+        away = abs(at - 1 / (1 + 2 * strength))
+        return {"early": early, "late": late, "printed": min(abs(at), abs(at - 1)), "corrected": away}
 
-    region = trial.region(3)
-    found = {label: heights(**setting) / setting["strength"] for label, setting in region.items()}
-    targets = {label: 1 / (1 + 2 * setting["strength"]) for label, setting in region.items()}
-    at_jump = {label: one[1] for label, one in found.items()}
+    found = by_name({label: heights(**setting) for label, setting in trial.region(3).items()})
+    fraction = "fraction of its strength that a mode has a fifth"
+    yield both(f"{fraction} before the jump", found["early"], below(0.02, SHARP))
+    yield both(f"{fraction} after it", found["late"], above(0.98, SHARP))
+    distance = "distance of that fraction from"
+    yield printed(f"{distance} 0 and from 1 at the jump, the smaller one", found["printed"], AT_JUMP)
+    yield corrected(f"{distance} $1/(1 + 2 s)$ at the jump", found["corrected"], AT_JUMP)
+    waits = np.diff([_half_time(s, 1e-6) for s in (3.0, 1.5, 0.7)])
+    later = above(0, "the larger mode is first if the smaller one is later")
     yield both(
-        "fraction of its strength that a mode has a fifth before the jump",
-        {label: one[0] for label, one in found.items()},
-        below(0.02, SHARP),
-    )
-    yield both(
-        "fraction of its strength that a mode has a fifth after it",
-        {label: one[2] for label, one in found.items()},
-        above(0.98, SHARP),
-    )
-    nearest = {label: min(abs(one), abs(one - 1)) for label, one in at_jump.items()}
-    yield printed("distance of that fraction from 0 and from 1 at the jump, the smaller one", nearest, AT_JUMP)
-    away = {label: abs(one - targets[label]) for label, one in at_jump.items()}
-    yield corrected("distance of that fraction from $1/(1 + 2 s)$ at the jump", away, AT_JUMP)
-    yield both(
-        r"time from the half height of a mode to that of the next smaller one, at $\gamma = 10^{-6}$",
-        np.diff([_half_time(s, 1e-6) for s in (3.0, 1.5, 0.7)]),
-        above(0, "the larger mode is first if the smaller one is later"),
+        r"time from the half height of a mode to that of the next smaller one, at $\gamma = 10^{-6}$", waits, later
     )
 
 
@@ -195,7 +173,7 @@ def _half_time(s: float, gamma: float) -> float:
 
 
 def _mode_flow(s: float, gamma: float, end: float) -> OdeSolution:
-    """Integrate both layers of a mode of size s by SciPy, from the orthogonal start: dw1/dt = w2 (s - w1 w2),
+    """Integrate both layers of a mode of size s by SciPy, from the orthogonal initialization: dw1/dt = w2 (s - w1 w2),
     dw2/dt = w1 (s - w1 w2); the solution is a function of time."""
     from scipy.integrate import solve_ivp
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -73,7 +74,7 @@ def _train_starts(settings: Fig1) -> Dataset:
             "values": (("start", "time", "mode"), one_seed, "singular values of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),
             "predicted": (of_runs, flows.predicted_values(gammas), "Corollary 3.1 at the effective γ"),
-            "gamma": ("start", gammas, "γ, effective for Gaussian starts"),
+            "gamma": ("start", gammas, "γ, effective for Gaussian initializations"),
             "solution_error": (("seed", "start"), error, "distance from the minimum-norm solution"),
         },
         {"time": ("time", times, "time t", "canonical"), "start": ("start", names, "start of the first layer")},
@@ -117,32 +118,37 @@ def _train_noise(settings: Fig1) -> Dataset:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    starts = ds.sizes.get("start", 0)
-    columns = starts + (2 if "noise_time" in ds else 0)
-    rows = 1 if columns <= 3 else 2
+    """Draw a row for each panel that is there: the starts beside each other, and descent beside label noise."""
+    rows = [(_plot_starts, ds.sizes.get("start", 0)), (_plot_noise, 2 if "noise_time" in ds else 0)]
+    rows = [(draw, count) for draw, count in rows if count]
     with style.applied():
-        size = style.column(2.2, ratio=0.34 * rows)
-        picture, grid = style.subplots(rows, -(-columns // rows), size=size, squeeze=False)
-        axes = list(grid.ravel())
-        for axis in axes[columns:]:
-            axis.set_visible(False)
-        if starts:
-            _plot_starts(axes[:starts], ds)
-        if columns > starts:
-            _plot_noise(axes[starts:columns], ds)
+        picture, first = style.subplots(size=style.column(2.2, ratio=0.36 * len(rows)))
+        first.remove()
+        for part, (draw, count) in zip(picture.subfigures(len(rows), squeeze=False)[:, 0], rows, strict=True):
+            axes = part.subplots(1, count, sharey=True, squeeze=False)[0]
+            draw(axes, ds)
+            axes[0].set_ylabel("singular values of W₁")
+            lines = _labeled(axes)
+            part.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=5, frameon=False)
         return picture
 
 
+def _labeled(axes: Sequence[style.Axes]) -> dict[str, Any]:
+    """Return one line for each label on any of these axes."""
+    found = [axis.get_legend_handles_labels() for axis in axes]
+    return {label: line for lines, labels in found for line, label in zip(lines, labels, strict=True)}
+
+
 def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
-    """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
-    for axis, name in zip(axes, ds["start"].values, strict=True):
+    """Draw panel a: the singular values of each initialization, and where Corollary 3.1 has them end."""
+    for number, (axis, name) in enumerate(zip(axes, ds["start"].values, strict=True), 1):
         flows = ds.sel(start=name)
         draw_singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
         draw_levels(axis, flows["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
-        axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
-        about = "" if str(name).startswith("orth") else f" (γ ≈ {float(flows['gamma']):.2g})"
-        axis.set_title(f"a  {name}{about}")
-    axes[0].legend()
+        axis.set(xscale="log", xlabel="time t (canonical)")
+        about = "" if str(name).startswith("orth") else f"\n(γ ≈ {float(flows['gamma']):.2g})"
+        axis.set_title(f"a{number}  {name}{about}")
+    axes[0].set_ylim(0, 1.05 * float(ds["values"].max()))
 
 
 def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
@@ -152,19 +158,18 @@ def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
     noisy = runs["label_noise_values"]
     others = f"σ₂ to σ{style.subscript(ds.sizes['noise_mode'])} trained"
     titles = {"descent_values": "gradient descent", "label_noise_values": "label-noise descent"}
-    for axis, (name, title) in zip(axes, titles.items(), strict=True):
+    for number, (axis, (name, title)) in enumerate(zip(axes, titles.items(), strict=True), 1):
         axis.plot(time, runs[name][:, 0], color=style.SIGNAL, label="σ₁ trained", **style.TRAINING)
         lines = axis.plot(time, runs[name][:, 1:], color=style.NOISE, **style.TRAINING)
         lines[0].set_label(others)
-        axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", title=f"b  {title}")
+        axis.set(yscale="log", xlabel="time t (canonical)", title=f"b{number}  {title}")
     for level, label in zip(runs["descent_predicted"].values, ("Corollary 3.1", None), strict=False):
         axes[0].axhline(level, color=style.BLACK, label=label, **style.THEORY)
     guide = float(noisy[0, -1]) * np.exp(-ds.attrs["decay_rate"] * time)
     axes[1].plot(time, guide, label="exp(−η δ² t/2)", **style.GUIDELINE)
-    axes[1].axhline(float(runs["flattest"]), color=style.BLACK, label="flattest solution", **style.THEORY)
-    for axis in axes:
-        axis.set_ylim(0.5 * float(noisy.min()), 2 * float(noisy.max()))
-        axis.legend(loc="lower left")
+    flattest = {**style.THEORY, "linestyle": "-.", "color": style.GREEN}
+    axes[1].axhline(float(runs["flattest"]), label="flattest solution", **flattest)
+    axes[0].set_ylim(0.5 * float(noisy.min()), 2 * float(noisy.max()))
 
 
 def check(ds: Dataset) -> Rows:
@@ -215,9 +220,11 @@ FIGURE = Figure(
     caption=(
         "a: the four largest singular values of the first layer during gradient flow on 5 Gaussian samples of 10 "
         "inputs and 3 outputs, width 200, as in the paper, from orthogonal starts of scale 1 and 0.0001 and from "
-        "Gaussian starts; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means an effective "
+        "Gaussian initializations; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means "
+        "an effective "
         "scale of 1 and a full rank; a standard deviation of 0.01 gives the low rank the text describes, so both are "
-        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large start: "
+        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large "
+        "initialization: "
         "5 orthogonal samples, one output, width 200 as in the paper; the scale 1, label noise of unit size and the "
         "step 0.02 are ours, as the paper does not print its own."
     ),

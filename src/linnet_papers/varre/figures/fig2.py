@@ -46,7 +46,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def _typical_seed(ds: Dataset) -> int:
-    """Return the first seed whose small start ends at the teacher's rank, or the first seed if none does."""
+    """Return the first seed whose small initialization ends at the teacher's rank, or the first seed if none does."""
     return int(np.argmax(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS))
 
 
@@ -66,13 +66,15 @@ def check(ds: Dataset) -> Rows:
 
 FIGURE = Figure(
     name="fig2",
-    title="A ReLU student from a small start finds few directions, from a large start all of them",
+    title="A ReLU student from a small initialization finds few directions, from a large initialization all of them",
     caption=(
         "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 "
         "dimensions labeled by a ReLU teacher with 2 neurons, sizes as in the paper. Teacher and students are "
         "Gaussian, with starts of standard deviation 0.001 and 1; these scales are ours, and descent with small steps "
-        "stands for the flow. The seed drawn is the first at which the small start ends with the teacher's rank, and "
-        "the checks say at which share of the seeds it does. The small start is drawn on a logarithmic axis, on "
+        "stands for the flow. The seed drawn is the first at which the small initialization ends with the "
+        "teacher's rank, and "
+        "the checks say at which share of the seeds it does. The small initialization is drawn on a logarithmic "
+        "axis, on "
         "which the singular values that do not grow are seen too."
     ),
     settings=Students,

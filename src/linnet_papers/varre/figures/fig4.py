@@ -27,14 +27,14 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
         {
             "values": (("start", "time", "mode"), np.moveaxis(flows.values[:, 0], 1, 0), "σ of W₁, first seed"),
             "final": (of_runs, flows.values[-1], "final singular values of W₁"),
-            "initial": (of_runs, flows.values[0], "singular values of W₁ at the start"),
+            "initial": (of_runs, flows.values[0], "singular values of W₁ at initialization"),
             "predicted": (of_runs, flows.predicted_values(gammas), "Corollary 3.1 for a second layer of zero"),
             "with_second": (of_runs, flows.predicted_values(gammas, seconds), "the same with the second layer's scale"),
             "loss": ("seed_start", flows.loss.ravel(), "final training loss"),
         },
         {
             "time": ("time", times, "time t", "canonical"),
-            "start": ("start", np.array(variances), "variance of the second layer at the start"),
+            "start": ("start", np.array(variances), "variance of the second layer at initialization"),
         },
         {"panels": ",".join(panels), "outputs": settings.outputs, "first_variance": settings.first_variance},
     )
@@ -83,7 +83,8 @@ FIGURE = Figure(
     name="fig4",
     title="A second layer that does not start at zero: the same values grow, and end a little elsewhere",
     caption=(
-        "The four largest singular values of the first layer as in figure 1a, with Gaussian starts: variance 0.001 in "
+        "The four largest singular values of the first layer as in figure 1a, with Gaussian initializations: "
+        "variance 0.001 in "
         "the first layer, 0.01 or 0.001 in the second, as in the paper. Dotted: where Corollary 3.1 has them for a "
         "second layer of zero; dashed: the same formula with the second layer's scale, which is ours."
     ),

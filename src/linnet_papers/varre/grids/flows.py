@@ -65,14 +65,9 @@ def gaussian(trial: Trial) -> list[Path]:
     return read(gaussian_cells(trial), outputs=OUTPUTS)
 
 
-def predicted_final_values(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the final singular values of both layers by Corollary 3.1."""
-    return ln.theories.spectral_bias.final_singular_values(path.modes, path.gamma, INPUTS)
-
-
 def limit_error(path: Path) -> float:
     """Return the largest distance of the final singular values of both layers from Corollary 3.1."""
-    first, second = predicted_final_values(path)
+    first, second = ln.theories.spectral_bias.final_singular_values(path.modes, path.gamma, INPUTS)
     measured = np.linalg.svd(path.second[-1], compute_uv=False)
     return highest(np.abs(path.values - first).max(), np.abs(measured - second).max())
 

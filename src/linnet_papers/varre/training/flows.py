@@ -2,7 +2,7 @@
 
 All are the paper's regression (n = 5, d = 10, k = 3, width 200). The kinds are "regression"; "scalar", with one output
 (two of the three labels are zero, so those outputs never move); "white", with orthonormal samples; and "gaussian",
-from Gaussian starts.
+from Gaussian initializations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIFTED = tuple(np.linspace(0, STATES - 1, 4, dtype=int).tolist())
 
 @cell_by_cell
 def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) -> Block:
-    """Return the flow of one gamma, on the data set and from the start of its replicate.
+    """Return the flow of one gamma, on the data set and from the initialization of its replicate.
 
     `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
     eigenbasis of the data, `loss` their loss; `cov` and `cross` are the moments in that basis. Lifted back to all
@@ -62,7 +62,7 @@ def flow_to_end(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
     end = SHORTEST_TIME
     while end <= LONGEST_TIME:
         times = np.geomspace(0.01, end, STATES)
-        # an absolute tolerance for the smallest start: W1 of 1e-6
+        # an absolute tolerance for the smallest initialization: W1 of 1e-6
         run = ln.gradient_flow(problem, weights, times=times, rtol=1e-11, atol=1e-17)
         if run.loss[-1] < LEFT_LOSS * run.loss[0]:
             return run
@@ -93,10 +93,10 @@ def draw_start(kind: str, key: list[int], gamma: float) -> ln.Weights:
 
 
 def project_on_start(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest
+    """Return the layers in the frame of the initialization's first layer (the paper's Z1^T and Z2^T), and the largest
     entry of what lies outside it, at the states `LIFTED`."""
     frame = np.linalg.qr(first)[0]
-    frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed
+    frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal initialization the paper's P, transposed
     firsts = []
     seconds = []
     outside = 0.0

@@ -19,7 +19,7 @@ def noisy_problem(seed: int, replicate: int) -> ln.Problem:
 
 @cell_by_cell
 def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: float, seed: int) -> Block:
-    """Train a network on the data and from the start of its replicate, with label noise of its own.
+    """Train a network on the data and from the initialization of its replicate, with label noise of its own.
 
     `start_values`, `half_values` and `end_values` are the singular values of the first layer before, halfway and after,
     `loss` that of the clean labels at the end.
@@ -136,7 +136,7 @@ def late_shares_by_start(seed: int, *, networks: int, rate: float, time: float) 
 
 def sizes_under_noise(seed: int, *, noise: float, times: tuple[float, ...], paths: int, drift: bool) -> np.ndarray:
     """Return |W1| by the stochastic equation at each time, three inputs and one output, with the drift or of noise
-    alone, from the orthogonal start gamma = 1 (time, path)."""
+    alone, from the orthogonal initialization gamma = 1 (time, path)."""
     problem = ln.problems.orthogonal_regression(key=[seed, 7], in_dim=3)
     start = ln.inits.orthogonal(key=[seed, 7], in_dim=3, out_dim=1, width=3, scale=1.0)
     run = ln.noise_sde(

@@ -13,7 +13,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet_papers.reproduction import Estimate
 from linnet_papers.reproduction.cells import Block, cell_by_cell
-from linnet_papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
+from linnet_papers.varre.settings import LOG_STEP, MOMENTS
 
 
 @cell_by_cell
@@ -21,80 +21,53 @@ def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, ba
     """Return statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
     Means, each with its standard error under the name `..._error`. At `MOMENTS`: `first_square` and `second_square`,
-    the squares of both layers; `area`, |[w_1, a]|; `entry`, one entry of [w_1, a] without its sign; `sine`, that of
-    the angle of w_1 and a; `worst_sine`, the largest such sine of all rows; and `signed`, the commutator [w_1, a]
-    along its start. From the first to the last moment: `worst_sine_drop`, how much the largest sine falls. From t = 3
-    to 6: `log_value_change`, of the logarithms of the singular values of W1. To t = 3: `growth`, of the mean of
-    ln|w_i|^2, and `clock`, its clock.
+    the squares of both layers; `area`, |[w_1, a]|; `entry`, one entry of [w_1, a] without its sign; `worst_sine`, the
+    largest sine of the angle of a row and a; and `signed`, the commutator [w_1, a] along its start. From the first to
+    the last moment: `worst_sine_drop`, how much the largest sine falls.
 
     And, at `MOMENTS`, `area_median`, the median of the area, and `largest_share`, what the largest thousandth of the
-    paths contributes to the mean of `first_square`; `area_start`, the area at the start; and `paths`, their number.
-
-    An array whose name begins with `log_value` has the dimension "value", every other the dimension "moment".
+    paths contributes to the mean of `first_square`; and `area_start`, the area at the start.
     """
     kept = path_statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
-    dims = {name: "value" if name.startswith("log_value") else "moment" for name in kept}
-    return {name: (dims[name], array) if array.ndim else array for name, array in kept.items()}
+    return {name: ("moment", array) if array.ndim else array for name, array in kept.items()}
 
 
 def path_statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
     """Return means, standard errors and medians over the paths of one cell, made `batch` at a time, by name: those
-    that `process_cells` lists, which reads the dimension of an array off its name.
-
-    `log_value_change` is filled with NaN from `dim` up to `max(DIMS)`: cells of all dimensions have arrays of the same
-    shape.
-    """
+    that `process_cells` lists."""
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
     a = generator(seed, 7).standard_normal((1, dim)) if tilted else np.zeros((1, dim))
     start = ln.Weights(np.eye(dim), a / np.linalg.norm(a) if tilted else a)
     parts = [
-        _path_quantities(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
+        _path_quantities(ln.noise_sde(None, start, times=MOMENTS, step=step, key=[seed, number], paths=batch), start)
         for number in range(paths // batch)
     ]
     seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
     largest = np.sort(seen["first_square"], axis=-1)[:, -max(paths // 1000, 1) :]
-    change = np.full((max(DIMS), paths), np.nan)
-    change[:dim] = seen.pop("log_values")
-    kept = {**seen, "worst_sine_drop": seen["worst_sine"][0] - seen["worst_sine"][-1], "log_value_change": change}
+    kept = {**seen, "worst_sine_drop": seen["worst_sine"][0] - seen["worst_sine"][-1]}
     return {
         **{name: array.mean(axis=-1) for name, array in kept.items()},
         **{f"{name}_error": array.std(axis=-1, ddof=1) / np.sqrt(paths) for name, array in kept.items()},
         "area_median": np.median(seen["area"], axis=-1),
         "area_start": np.asarray(ln.observables.commutator(start)[0]),
         "largest_share": largest.sum(axis=-1) / seen["first_square"].sum(axis=-1),
-        "paths": np.asarray(paths),
     }
 
 
 def _path_quantities(run: ln.Trajectory, weights: ln.Weights) -> dict[str, np.ndarray]:
-    """Return the quantities of every path (moment, path), or (path,) where they belong to no moment.
-
-    `log_values` (value, path) is what the logarithms gain from the second of `MOMENTS` to the third; `growth` and
-    `clock` reach up to the second one.
-    """
-    from scipy.integrate import trapezoid
-
-    chosen = run.reduced[list(AT)]
-    until = AT[1] + 1
-    squares = (run.reduced.first[:until] ** 2).sum(axis=-1)  # (time, path, neuron)
-    logs = np.log(np.linalg.svd(chosen.first[1:], compute_uv=False))
-    lifted = run.reduction.lift(chosen)  # signs are those of the hidden units themselves
+    """Return the quantities of every path (moment, path)."""
+    lifted = run.weights  # signs are those of the hidden units themselves
     commuted = signed_commutator(lifted.first[..., 0], lifted.second[..., 0, :])
     at_start = signed_commutator(weights.first[:, 0], weights.second[0])
     size = (at_start**2).sum()
-    sines = ln.observables.commutator(chosen, normalized=True)
     return {
-        "first_square": (chosen.first**2).sum(axis=(-1, -2)),
-        "second_square": (chosen.second**2).sum(axis=(-1, -2)),
-        "area": ln.observables.commutator(chosen)[..., 0],
+        "first_square": (run.reduced.first**2).sum(axis=(-1, -2)),
+        "second_square": (run.reduced.second**2).sum(axis=(-1, -2)),
+        "area": ln.observables.commutator(run.reduced)[..., 0],
         "entry": np.abs(commuted[..., 0, -1]),
-        "sine": sines[..., 0],
-        "worst_sine": sines.max(axis=-1),
+        "worst_sine": ln.observables.commutator(run.reduced, normalized=True).max(axis=-1),
         "signed": (commuted * at_start).sum(axis=(-1, -2)) / (size if size > 0 else np.nan),
-        "log_values": (logs[1] - logs[0]).T,
-        "growth": np.log(squares[-1] / squares[0]).mean(axis=1),
-        "clock": trapezoid(run.reduced.second[:until, :, 0] ** 2 / squares, run.times[:until], axis=0).mean(axis=1),
     }
 
 
@@ -122,6 +95,11 @@ def _euler_step(first: np.ndarray, a: np.ndarray, increment: np.ndarray) -> tupl
     return first + a[:, None] * increment, a + (first * increment).sum(axis=1)
 
 
+def _increments(random: np.random.Generator, step: float, paths: int) -> np.ndarray:
+    """Draw the increments of the noise of two inputs (input, path); paths lie side by side in memory."""
+    return np.sqrt(step) * np.ascontiguousarray(random.standard_normal((paths, 2)).T)
+
+
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
     """Return the mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a
     martingale.
@@ -138,7 +116,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
         while taken < round(time / step):
             taken += 1
             tilt = np.stack([_area(a, first[:, 1]), _area(first[:, 0], a)]) / _area(first[:, 0], first[:, 1])
-            increment = np.sqrt(step) * random.standard_normal((paths, 2)).T + step * tilt
+            increment = _increments(random, step, paths) + step * tilt
             logs += (0.5 * step * tilt**2 - tilt * increment).sum(axis=0)
             first, a = _euler_step(first, a, increment)
         means.append(Estimate.of_mean(np.exp(logs) * np.abs(_area(first[:, 0], a))))
@@ -179,7 +157,7 @@ def mean_logs_by_steps(seed: int, *, first_step: float, times: tuple[float, ...]
             number += 1
             step = first_step / np.sqrt(number)
             time += step
-            first, a = _euler_step(first, a, np.sqrt(step) * random.standard_normal((paths, 2)).T)
+            first, a = _euler_step(first, a, _increments(random, step, paths))
             if number % 50 == 0:  # the process is linear: sizes are kept apart, or rare paths would overflow
                 size = np.sqrt((first**2).sum(axis=(0, 1)))
                 first, a, scale = first / size, a / size, scale + np.log(size)
@@ -189,22 +167,24 @@ def mean_logs_by_steps(seed: int, *, first_step: float, times: tuple[float, ...]
 
 
 def log_norms_with_drift(
-    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int
+    problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], times: tuple[float, ...], paths: int
 ) -> np.ndarray:
     """Return ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which
-    the noise is of unit variance, for each delta^2 (strength, path); infinity is no drift.
+    the noise is of unit variance, for each delta^2 (strength, time, path); infinity is no drift.
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """
     d = problem.in_dim
     step = 0.01
+    saved = [round(time / step) for time in times]
     logs = []
     for strength in strengths:
         random = np.random.default_rng([seed, 45])
         first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
-        for _ in range(round(time / step)):
+        for taken in range(1, max(saved) + 1):
             increment = np.sqrt(step) * random.standard_normal((paths, 1, d))
             increment = increment + step / strength * (problem.cross - a @ first @ problem.cov)
             first, a = first + np.swapaxes(a, 1, 2) @ increment, a + increment @ np.swapaxes(first, 1, 2)
-        logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
-    return np.array(logs)
+            if taken in saved:
+                logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
+    return np.reshape(logs, (len(strengths), len(times), paths))

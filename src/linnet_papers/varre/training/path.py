@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-import linnet as ln
 from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.varre.settings import OUTPUTS
 
@@ -75,11 +74,6 @@ class Path:
         return predictor - self.whole_cross @ np.linalg.pinv(self.whole_cov, rcond=1e-10, hermitian=True)
 
     @property
-    def solution_error(self) -> float:
-        """Largest entry of the final predictor minus the minimum-norm solution, on all inputs."""
-        return float(np.abs(self.off_solution).max())
-
-    @property
     def nuclear_norm_excess(self) -> float:
         """Final squared norms of the layers over twice the nuclear norm of the solution, minus 1."""
         cost = 0.5 * (self.values**2).sum() + 0.5 * (self.second[-1] ** 2).sum()
@@ -111,11 +105,6 @@ class Path:
         eigenvalues, vectors = np.linalg.eigh(self.whole_cov)
         basis = vectors[:, eigenvalues > 1e-10 * eigenvalues[-1]]
         return float(np.linalg.norm(a - a @ basis @ basis.T) / np.linalg.norm(a))
-
-    @property
-    def rank(self) -> int:
-        """How many final singular values of the first layer are above a tenth of the largest."""
-        return int(ln.observables.numerical_rank(self.values))
 
     @property
     def largest_turn(self) -> float:

@@ -46,7 +46,7 @@ class BothLayers(Regression):
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows of every seed from every start: singular values of W1 (time, seed, start, input), final losses
+    """Flows of every seed from every initialization: singular values of W1 (time, seed, start, input), final losses
     (seed, start), and the minimum-norm solutions and what the final predictors are off them (seed, start, output,
     input)."""
 

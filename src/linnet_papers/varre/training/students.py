@@ -49,7 +49,7 @@ class Students(Settings):
 
 
 def train_figure_students(settings: Students, name: str) -> ln.Trajectory:
-    """Train a student of each of the figures' teachers from the start of that name, "small" or "large"."""
+    """Train a student of each of the figures' teachers from the initialization of that name, "small" or "large"."""
     keys = range(settings.seed, settings.seed + settings.seeds)
     sizes = {name: getattr(settings, name) for name in ("samples", "inputs", "width", "saves")}
     rate, steps = (getattr(settings, f"{name}_{option}") for option in ("rate", "steps"))
@@ -66,7 +66,7 @@ def train_students(
     width: int = HIDDEN,
     saves: int = SAVES,
 ) -> ln.Trajectory:
-    """Train a student for each key, of the teacher and from the start that the key draws."""
+    """Train a student for each key, of the teacher and from the initialization that the key draws."""
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": width}
     std = start["std"]
     return ln.relu_descent(
@@ -101,8 +101,6 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
         "directions": (("neuron",), np.stack([_learned_cosines(key, run, i) for i, key in enumerate(keys)])),
         "plateau": np.array([at > 0 for at in plateaus]),
         "plateau_ratio": np.array(ratios),
-        "std": np.full(len(seeds), start["std"]),
-        "time": np.full(len(seeds), start["rate"] * start["steps"]),
     }
 
 

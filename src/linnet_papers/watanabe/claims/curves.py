@@ -38,7 +38,7 @@ from linnet_papers.watanabe.settings import (
 from linnet_papers.watanabe.training.phases import SCAN_DIM, Networks, coupled_networks, pair_moments, trained_networks
 
 FIGURE = LossSettings()
-FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3, and the borders of the plane
+FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3, and the edges of the plane
     "spike": [(spike, FIGURE.alignment) for spike in FIGURE.spikes],
     "alignment": [(FIGURE.spike, alignment) for alignment in FIGURE.alignments],
     **{f"spike, $A = {A}$": [(spike, A) for spike in (0.0, 0.2, 1.0, 5.0, 100.0)] for A in (0.05, 0.95)},
@@ -231,14 +231,14 @@ def trial_pairs(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[fl
     "order",
     says="A larger spike or alignment keeps the normalized training loss lower throughout.",
     assumes="small Gaussian initialization",
-    tried=f"{NETWORKS}; the curves of Figure 3, and the borders of the plane: spikes 0 to 100 at alignments 0.05 and "
+    tried=f"{NETWORKS}; the curves of Figure 3, and the edges of the plane: spikes 0 to 100 at alignments 0.05 and "
     "0.95, alignments 0.05 to 0.95 at spikes 0.2 and 100, with $d = 6$ (three of each row in quick mode); seed by "
     "seed, all from the same weights in the adapted basis of each pair",
 )
 def order(trial: Trial) -> Rows:
     levels = {}
     for name, pairs in FAMILIES.items():
-        dim = DIM if name in ("spike", "alignment") else SCAN_DIM  # those of Figure 3, and the borders of the plane
+        dim = DIM if name in ("spike", "alignment") else SCAN_DIM  # those of Figure 3, and the edges of the plane
         runs = [coupled_networks(trial, pair, dim=dim) for pair in trial_pairs(pairs, trial)]
         times = np.linspace(0, min(run.times[-1] for run in runs), 4000)
         crossings = []

@@ -1,4 +1,4 @@
-"""Watanabe et al., section 3.2.1: growth from a small start, its sigmoid, and what stays small meanwhile."""
+"""Watanabe et al., section 3.2.1: growth from a small initialization, its sigmoid, and what stays small meanwhile."""
 
 from __future__ import annotations
 

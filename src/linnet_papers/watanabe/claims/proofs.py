@@ -99,7 +99,7 @@ def random_states(trial: Trial) -> dict[str, Networks]:
 
 def along_second(run: Networks) -> np.ndarray:
     """Return the part of (45) that stands before its sum over i >= 3."""
-    scalars, (_, first) = terms(run), run.deviations
+    scalars, (_, first) = terms(run), run.orthogonal_parts
     return scalars.bracket1[..., None] * first[..., 0] - scalars.bracket2[..., None] * first[..., 1]
 
 
@@ -112,7 +112,7 @@ def along_second(run: Networks) -> np.ndarray:
 )
 def deviation_of_first(trial: Trial) -> Rows:
     def error(run: Networks) -> float:
-        scalars, (second, _) = terms(run), run.deviations
+        scalars, (second, _) = terms(run), run.orthogonal_parts
         brackets = (scalars.bracket1, -scalars.bracket2)
         formula = np.stack([bracket[..., None] * second for bracket in brackets], -1)
         return relative_error(run.orthogonal_part(run.velocities[1])[..., :2], formula)
@@ -146,7 +146,7 @@ def both_signs(trial: Trial, sides: Callable[[Networks], tuple[np.ndarray, ...]]
 )
 def deviation_of_second(trial: Trial) -> Rows:
     def sides(run: Networks) -> tuple[np.ndarray, ...]:
-        rest = np.einsum("tsi,tshi->tsh", terms(run).rest, run.deviations[1][..., 2:])
+        rest = np.einsum("tsi,tshi->tsh", terms(run).rest, run.orthogonal_parts[1][..., 2:])
         return run.orthogonal_part(run.velocities[0]), along_second(run), rest
 
     yield from both_signs(trial, sides, "(45) from the network's own velocity")
@@ -162,7 +162,7 @@ def deviation_of_second(trial: Trial) -> Rows:
 )
 def energy_rate(trial: Trial) -> Rows:
     def sides(run: Networks) -> tuple[np.ndarray, ...]:
-        scalars, (second, first) = terms(run), run.deviations
+        scalars, (second, first) = terms(run), run.orthogonal_parts
         turn, push = (run.orthogonal_part(velocity) for velocity in run.velocities)
         true = np.einsum("tsh,tsh->ts", second, turn) + np.einsum("tshk,tshk->ts", first[..., :2], push[..., :2])
         inner = np.einsum("tsh,tshi->tsi", second, first)
@@ -214,7 +214,7 @@ def growth_bound(trial: Trial) -> Rows:
 def rest_of_the_bound(trial: Trial) -> Rows:
     sizes = {}
     for s, run in runs_by_scale(trial).items():
-        _, first = run.deviations
+        _, first = run.orthogonal_parts
         sizes[s] = 0.5 * (np.abs(terms(run).rest) * (first[..., 2:] ** 2).sum(-2)).sum(-1).max()
     cubic = above(2.9, "the power 3 that is claimed, less 0.1 for a fit over decades")
     yield printed(

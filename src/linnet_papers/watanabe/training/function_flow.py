@@ -13,7 +13,7 @@ POWER_ITERATIONS = (
     15  # for the norm of the first kernel: they find 87% and more of that of a random one; 86% keep steps stable
 )
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 3.0  # of the next step in units of this one, by an error of second order
-FIRST_STEP = 0.01  # of the time in which the predictor would learn, or the gain act, at the pace of the start
+FIRST_STEP = 0.01  # of the time in which the predictor would learn, or the gain act, at the pace of the initialization
 
 
 class FunctionState(NamedTuple):

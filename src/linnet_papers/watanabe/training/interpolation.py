@@ -47,7 +47,7 @@ def interpolating_network(
 ) -> Interpolation:
     """Gradient flow of a two-layer network on fewer samples than inputs, until it interpolates them.
 
-    Only the samples' span moves. There the network is the law of a Gaussian start after reduction
+    Only the samples' span moves. There the network is the law of a Gaussian initialization after reduction
     (`inits.reduced_gaussian` of n inputs, since a rotated Gaussian is one again), trained by `function_flow` in the
     eigenbasis of the sample covariance. Across the span the predictor is $W_2 W_1(0)$, with a part of $W_1(0)$ that
     training never touches and on which $W_2$ does not depend: given $W_2$ it is a Gaussian of variance $|W_2|^2$
@@ -122,7 +122,7 @@ def _eigenbasis(
     inputs: np.ndarray, labels: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, FunctionState]:
     """Return eigenvalues (increasing) and eigenvectors of the samples' Gram matrix X X^T/n, the cross moments in their
-    basis, and the state of the start (`first`, `second`), whose inputs are taken to be the eigenvectors."""
+    basis, and the state of the initialization (`first`, `second`), whose inputs are taken to be the eigenvectors."""
     n = inputs.shape[0]
     gram = inputs @ inputs.T / n
     refuse_infinite(gram)

@@ -120,14 +120,14 @@ class Networks:
         return self.second[..., None] * self.second[..., None, :] - self.first @ self.first.swapaxes(-1, -2)
 
     @property
-    def deviations(self) -> tuple[np.ndarray, np.ndarray]:
+    def orthogonal_parts(self) -> tuple[np.ndarray, np.ndarray]:
         r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and the $w_i$ (time, seed, hidden, input)."""
         return self.orthogonal_part(self.second), self.orthogonal_part(self.first)
 
     @property
     def energy(self) -> np.ndarray:
         """E of (46), of the deviations of a, w1 and w2 (time, seed)."""
-        second, first = self.deviations
+        second, first = self.orthogonal_parts
         return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
     @property
@@ -293,7 +293,7 @@ def growth_direction(problem: ln.Problem, weights: ln.Weights) -> tuple[np.ndarr
 def phase_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int, scale: float) -> Block:
     """Networks of one spike and alignment: both components along the flow.
 
-    `u0` is the start's own part along the direction that grows; the paper's times take s for it.
+    `u0` is the initialization's own part along the direction that grows; the paper's times take s for it.
     """
     spike, alignment = one_of_each(points, "spike", "alignment")
     weights = ln.Weights.stack([gaussian_start(seed, dim, width, scale) for seed in seeds.tolist()])

@@ -45,7 +45,7 @@ def compute(settings: ModesSettings, panels: tuple[str, ...]) -> xr.Dataset:
             np.stack([theory.balanced(s, settings.start, times) for s in strengths], axis=1),
             {"long_name": "exact solution"},
         ),
-        "random": (("seed", "time", "mode"), scattered, {"long_name": "modes, random start"}),
+        "random": (("seed", "time", "mode"), scattered, {"long_name": "modes, random initialization"}),
     }
     coords = {
         "time": ("time", times, {"long_name": "time t", "units": "canonical"}),

@@ -17,7 +17,7 @@ export function selfConsistent(target, start, g, clock) {
   const { rows: k, cols: d } = target, goal = svd(target, true), begun = svd(start, true);
   const U = basis(goal.left, k), V = basis(goal.right, d), S = Array.from({ length: d }, (_, i) => goal.values[i]);
   const u0 = basis(begun.left, k), v0 = basis(begun.right, d);
-  // layers of the start: W1 = big v0', W2 = u0 small
+  // layers of the initialization: W1 = big v0', W2 = u0 small
   const big = Array.from(begun.values, (s) => Math.sqrt(g + Math.hypot(s, g))), small = Array.from(begun.values, (s, i) => s / big[i]);
   const rate = S.map((s) => Math.hypot(s, g)), near = S.map((s, i) => Math.hypot(1, s / (rate[i] + g)) ** -1), far = S.map((s, i) => (s / (rate[i] + g)) * near[i]);
   const X = matrix(d, d), Z = matrix(k, d);

@@ -1,4 +1,4 @@
-// Cells of the phase diagram wider than the target: the spectral flow of every mode plus the start's own product, as in
+// Cells of the phase diagram wider than the target: the spectral flow of every mode plus the initialization's own product, as in
 // `theories.lazy_active.predicted_diagram(..., draws=0)`.
 import { grouped } from "./spectra.js";
 
@@ -37,7 +37,7 @@ export function testAt({ spectrum, table, g, width }, t) {
   return sum + spectrum.power + (side * side) / width;
 }
 
-/** Squared errors, the start's own part, stable rank and the leading modes at one time. @param {Cell} cell @param {number} t @param {number} [shown] */
+/** Squared errors, the initialization's own part, stable rank and the leading modes at one time. @param {Cell} cell @param {number} t @param {number} [shown] */
 export function everythingAt(cell, t, shown = 0) {
   const { table, g, width, spectrum } = cell, modes = [];
   let power = 0, missing = 0, side = 0, largest = 0;
@@ -54,7 +54,7 @@ export function everythingAt(cell, t, shown = 0) {
   return { test: testAt(cell, t), train: missing + own, rank: (power + own) / (unit * (x + 1 / x)) ** 2, own, modes };
 }
 
-/** The times between which the least error lies. @param {Spectrum} spectrum @param {number} g @param {number} width @returns {[number, number]} */
+/** The times between which the minimum error lies. @param {Spectrum} spectrum @param {number} g @param {number} width @returns {[number, number]} */
 export function span({ values, apart, dim, power }, g, width) {
   const first = values[0], last = values[Math.max(apart - 1, 0)], growth = Math.log(2 + first / g) / 2, start = (g * g * dim * dim) / width;
   return [(0.1 * growth) / Math.hypot(first, g), (4 * growth) / Math.hypot(last, g) + Math.log1p(start / power) / (2 * g)];
@@ -69,7 +69,7 @@ function vertex(before, middle, after) {
 /** The first index of the least value. @param {number[]} values */
 const leastOf = (values) => values.reduce((best, x, i) => (x < values[best] ? i : best), 0);
 
-/** The least test error of a cell: a coarse grid of times with few modes, halved twice, then all modes. @param {Spectrum} spectrum @param {Spectrum} few @param {number} g @param {number} width */
+/** The minimum test error of a cell: a coarse grid of times with few modes, halved twice, then all modes. @param {Spectrum} spectrum @param {Spectrum} few @param {number} g @param {number} width */
 export function leastError(spectrum, few, g, width) {
   const [early, late] = span(spectrum, g, width), coarse = cellOf(few, g, width);
   let step = Math.log(late / early) / (TIMES - 1);
@@ -89,14 +89,14 @@ export function leastError(spectrum, few, g, width) {
   return { time, bend, ...everythingAt(cell, time) };
 }
 
-/** What a finite width changes that the formula leaves out, as Python measured it. @param {Spectrum} spectrum @param {number} width @param {number} g @param {number} share of the start's own product in the error */
+/** What a finite width changes that the formula leaves out, as Python measured it. @param {Spectrum} spectrum @param {number} width @param {number} g @param {number} share of the initialization's own product in the error */
 export function leftOut(spectrum, width, g, share) {
   const part = spectrum.dim / width;
   return ((1.6 * part) / (1 + 2 * part)) * share + (0.08 * part ** 2 * g * g) / (g * g + spectrum.values[0] ** 2);
 }
 
 /**
- * Every cell, row by row of widths: least test error, its time (NaN on a plateau), stable rank and uncertainty (NaN
+ * Every cell, row by row of widths: minimum test error, its time (NaN on a plateau), stable rank and uncertainty (NaN
  * where Python draws networks).
  * @param {Spectrum} spectrum @param {number[]} widths @param {number[]} variances
  */

@@ -8,7 +8,7 @@ const COLUMNS = 4; // of the extrapolation: order 8
 const MOST_STEPS = 20000;
 
 /**
- * States of y' = f(y) at increasing times, the first of which is the start's. Each step takes the midpoint rule with
+ * States of y' = f(y) at increasing times, the first of which is the initialization's. Each step takes the midpoint rule with
  * 2, 4, 6, 8 substeps and extrapolates in their squares (Gragg, Bulirsch and Stoer).
  * @param {Velocity} f @param {ArrayLike<number>} start @param {ArrayLike<number>} clock @param {number} [rtol]
  */

@@ -1,4 +1,4 @@
-// The page Train: one network of any width, trained, and the closed form from the same start.
+// The page Train: one network of any width, trained, and the closed form from the same initialization.
 import { decaying, oneOutput, selfConsistent } from "./consistent.js";
 import { descend, integrate, polar, productOf, twoLayers, withDecay } from "./flow.js";
 import { matrix, singularValues, svd, symmetricEigen, times } from "./matrices.js";

@@ -1,4 +1,4 @@
-// The page Phase diagram: the least test error over every initialization by formula; a touch trains that network.
+// The page Phase diagram: the minimum test error over every initialization by formula; a touch trains that network.
 import { said } from "../view/dom.js";
 import { grouped } from "../view/controls.js";
 import { DASH, DOTS, predicted, trained } from "../view/figure.js";
@@ -11,7 +11,7 @@ import { LIMIT } from "../numbers/diagram.js";
 const data = /** @type {any} */ (globalThis).linnetData ?? { tasks: {}, maps: {} };
 const tasks = Object.fromEntries(Object.entries(data.tasks).map(([name, task]) => [name, /** @type {any} */ (task).title]));
 const maps = Object.fromEntries(Object.entries(data.maps).map(([name, one]) => [name, /** @type {any} */ (one).title]));
-const QUANTITIES = { test: "least test error", rank: "stable rank there", time: "time to it" };
+const QUANTITIES = { test: "minimum test error", rank: "stable rank there", time: "time to it" };
 
 const controls = grouped(
   "Task",
@@ -78,8 +78,8 @@ const edges = (centers) => [centers[0] - (centers[1] - centers[0]) / 2, centers[
 export const page = {
   name: "phase-diagram",
   title: "Phase diagram",
-  card: "The least test error over every initialization, by formula; a touch trains that network.",
-  introduction: "A network of width w, its initial weights of variance σ², learns A* + E, a matrix of low rank in noise, and is stopped at its least test error (the plane of Figure 2 of Tu et al.). Every cell of the map is a formula; touch one, and that network is trained in this page.",
+  card: "The minimum test error over every initialization, by formula; a touch trains that network.",
+  introduction: "A network of width w, its initial weights of variance σ², learns A* + E, a matrix of low rank in noise, and is stopped at its minimum test error (the plane of Figure 2 of Tu et al.). Every cell of the map is a formula; touch one, and that network is trained in this page.",
   controls,
   parts: [
     { name: "map", job: "map", settings: taskOf },
@@ -158,7 +158,7 @@ export const page = {
         const one = (/** @type {any} */ cell) => {
           if (cell.note) return cell.note;
           const off = cell.wide && Number.isFinite(cell.predictedLeast) ? `, by formula ${said(cell.predictedLeast)} (${said(100 * (cell.predictedLeast / cell.least - 1), 2)}%)` : "; the formula does not hold for so narrow a network";
-          return cell.done ? `Least test error of the network of width ${said(cell.width, 7)}, trained at d = ${cell.dim}: ${said(cell.least)}${off}.` : `Training width ${said(cell.width, 7)}: step ${cell.steps} …`;
+          return cell.done ? `Minimum test error of the network of width ${said(cell.width, 7)}, trained at d = ${cell.dim}: ${said(cell.least)}${off}.` : `Training width ${said(cell.width, 7)}: step ${cell.steps} …`;
         };
         const both = [first, second].filter(Boolean), rising = both.find((c) => c.done && c.test.at(-1) > 1.05 * c.least);
         return `${rising ? "Look at the minimum: the error on the truth falls, then rises, because noise is learned after the signal. " : ""}${both.map(one).join(" ")}${both.length < 2 ? " Touch another cell to compare." : " Touch a cell again to remove it."}`;

@@ -17,7 +17,7 @@ def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
 
     `setting` is "section 6" or a ratio v_0/(sigma_0 sqrt(log m)) inside the assumption. There stage 1 ends at t1, the
     saved state nearest to a median |rho_r| of 1; in section 6, where that is passed in the first step, when the loss
-    has lost 5%. A stage of fewer steps repeats some states; `magnitudes` are those at the start of each stage.
+    has lost 5%. A stage of fewer steps repeats some states; `magnitudes` are those at initialization of each stage.
     """
     early, late = EQUATION_STATES
     run = train_to_share(1e-4, setting, key, dim=dim, width=width)
@@ -79,5 +79,4 @@ def synthetic_cells(key: int) -> Block:
         "gram": (("sample", "other"), run.data.inputs @ run.data.inputs.T),
         "outputs": ("sample", run.data.outputs),
         **run.kernel_after(first),
-        "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
     }

@@ -11,8 +11,8 @@ FIGURE = Figure(
     caption=(
         "Gradient descent over variances σ² = d^γ(σ²) and widths w = d^γ(w): smallest test error (a), stable rank then "
         "(b), iterations to it (c), and the log of the largest mean squared distance to the self-consistent dynamics, "
-        "eq. (1), over the run (d). Beyond the paper: the spread (interquartile range) of all four over tasks and "
-        "starts (e), the distance against the dimension (f), and the diagram by formula, without training: its "
+        "eq. (1), over the run (d). Small, and beyond the paper: the spread (interquartile range) of all four over "
+        "tasks and starts (e), the distance against the dimension (f), and the diagram by formula, untrained: its "
         "smallest test error, the mean over starts (g, in the colors of a, and dotted contours in a), and how far "
         "it is from that of the one network trained, dots where its run ended before its smallest test error (h); "
         "hatched where the error bar is above 3%. "

@@ -42,7 +42,7 @@ def _map_rows(data: Dataset) -> Rows:
         floor = min(data.attrs["truth_power"], data.attrs["noise_power"]) / 3
         bound = r"$\min(\lvert A^* \rvert^2, \lvert E \rvert^2)/(3 d^2)$"
         yield printed(
-            f"least test error of any lazy cell over the bound {bound}", float(test[lazy].min() / floor), FLOOR
+            f"minimum test error of any lazy cell over the bound {bound}", float(test[lazy].min() / floor), FLOOR
         )
     if active.any() and lazy.any():
         gain = float(np.median(test[active]) / np.median(test[lazy]))

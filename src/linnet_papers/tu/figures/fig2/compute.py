@@ -1,4 +1,4 @@
-"""What Figure 2 shows: the cells of the phase diagram, trained, and the regions and borders of the theory."""
+"""What Figure 2 shows: the cells of the phase diagram, trained, and the regions and boundaries of the theory."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ LONG = {
     "reason": "why the run ended, by its number in the attribute `reasons`",
     "taken": "steps taken",
     "region": "region of the phase diagram: 0 underparametrized, 1 infinite noise, 2 lazy, 3 active",
-    "border_width": "width exponents of the borders",
-    "border_lazy": "variance exponent of the lazy border",
-    "border_noise": "variance exponent of the border of infinite noise",
+    "border_width": "width exponents of the boundaries",
+    "border_lazy": "variance exponent of the lazy boundary",
+    "border_noise": "variance exponent of the boundary of infinite noise",
     "width_dim": "width exponent of w = d",
     "width_rank": "width exponent of w = K",
     "predicted_test": "smallest test error per entry by formula, without training",
@@ -121,7 +121,7 @@ def _trained_cells(
 
 
 def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
-    """Return what the theory says of the plane: the region of every cell (by its number) and the borders between
+    """Return what the theory says of the plane: the region of every cell (by its number) and the boundaries between
     them."""
     heights = np.linspace(0.0, settings.most_width, 50)
     lines = lazy_active.phase_boundaries(heights, dim=settings.dim, rank=settings.rank)

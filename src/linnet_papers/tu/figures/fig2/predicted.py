@@ -1,4 +1,4 @@
-"""The diagram by formula beside the trained one: predicted least test error, and how far it is from training."""
+"""The diagram by formula beside the trained one: predicted minimum test error, and how far it is from training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COVERED = at_least(
     0.95, "all cells are covered at $d = 200$; bars are wider at $d = 40$, where a few cells may be above 3%"
 )
 LEVELS = 7  # contours over panel a
-EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its least test error
+EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its minimum test error
 
 
 def predicted_variables(
@@ -35,7 +35,7 @@ def predicted_variables(
 
 
 def relative_difference(data: Dataset) -> DataArray:
-    """Return predicted over trained least test error minus one; NaN where the run ended before its least error.
+    """Return predicted over trained minimum test error minus one; NaN where the run ended before its least error.
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
     """
@@ -46,7 +46,7 @@ def relative_difference(data: Dataset) -> DataArray:
 
 
 def draw_contours(axis: style.Axes, data: Dataset) -> None:
-    """Draw the predicted least test error as contour lines."""
+    """Draw the predicted minimum test error as contour lines."""
     values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
     if min(values.shape) > 1 and values.max() > values.min():
         axis.contour(
@@ -86,15 +86,16 @@ def difference_panel(axis: style.Axes, data: Dataset) -> None:
     sizes = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
     exponents = data["gamma_variance"], data["gamma_width"]
-    cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
+    cell_map(axis, *exponents, values.values, bar={"extend": "both", "label": "percent"}, **around_zero(reach))
     hatch_uncovered(axis, data)
     _hatch_cells(axis, data, values.isnull(), "...")
-    label_plane(axis, *exponents, "h  Predicted / trained - 1, percent")
+    label_plane(axis, *exponents, "h  Formula / training - 1")
 
 
 def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) -> None:
-    """Name the axes of a map over variances and widths, and end them at its outermost cells."""
-    axis.set(title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+    """Name the axes of a map over variances and widths, in symbols but for the large panels a to d."""
+    variance, width = ("variance exponent ", "width exponent ") if title[0] in "abcd" else ("", "")
+    axis.set(title=title, xlabel=f"{variance}γ(σ²)", ylabel=f"{width}γ(w)")
     axis.set(xlim=across.values[[0, -1]], ylim=up.values[[0, -1]])
 
 
@@ -106,7 +107,7 @@ def rows(data: Dataset) -> Rows:
     yield printed("share of the plane that the formula covers", float(covered.mean()), COVERED)
     if inside.size:
         fluctuations = "$1/d$: a start's own fluctuations are about $0.3/d$, in narrow networks more"
-        apart = "relative distance of the predicted least test error from the trained one"
+        apart = "relative distance of the predicted minimum test error from the trained one"
         yield printed(f"median {apart}", float(np.median(inside)), at_most(1 / dim, fluctuations))
         yield fact(f"upper decile of the {apart}", float(np.quantile(inside, 0.9)))
     yield fact("covered cells that did not end early", inside.size)
