@@ -146,7 +146,9 @@ def _gaussian(task: Task) -> Answer:
     width = task.weights.full_width if task.weights.full_width > max(widths) else min(widths)  # of one drawn reduced
     many = width >= max(task.weights.in_dim, task.weights.out_dim)
     dims = Assumption("widths", "at least inputs and outputs", "-".join(map(str, widths)), many)
-    assumptions = required(*assumptions, dims, Assumption("layers", "none of zeros", f"zeros in {zero}", not zero))
+    assumptions = required(
+        *assumptions, dims, Assumption("layers", "none of zeros", f"zeros in {zero}" if zero else "none", not zero)
+    )
     couplings, spread, moment = _words(task)
     found = f"squares of second moment {moment:.3g}"
     inner = Assumption("inner layers", "Gaussian, second moment 2", found, abs(moment - 2) <= MAX_SPREAD / 2)
