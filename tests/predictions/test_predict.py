@@ -180,3 +180,19 @@ def test_deep_networks_that_are_not_wide_are_no_silent_wrong_answer():
         drawn = predicted_problems.Drawn(problem, weights, prediction.times, "deep gaussian", "whitened")
         exact = predicted_problems.exact_products(drawn)
         assert np.abs(prediction.products - exact).max() <= prediction.uncertainty * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("seed", [10, 14, 15, 24, 35])
+def test_the_uncertainty_of_narrow_networks_is_relative_to_what_they_learn(seed):
+    """Half the distance of the Gram matrices is relative to the predicted product; the exact one may be smaller."""
+    random = np.random.default_rng(70000 + seed)
+    d, k, width = int(random.integers(1, 7)), int(random.integers(1, 5)), int(random.integers(1, 12))
+    root, target = random.normal(size=(d, d)), random.normal(size=(k, d))
+    cov, size = root @ root.T / d + 0.1 * np.eye(d), 10 ** random.uniform(-1.5, 0.3) / np.sqrt(width)
+    weights = ln.Weights(random.normal(size=(width, d)) * size, random.normal(size=(k, width)) * size)
+    problem, times = ln.Problem.from_moments(cov, target @ cov), np.linspace(0, 10 ** random.uniform(-0.7, 0.8), 6)
+    prediction = ln.predict(problem, weights, times)
+    drawn = predicted_problems.Drawn(problem, weights, times, "gaussian", "covariance")
+    exact = predicted_problems.exact_products(drawn)
+    assert prediction.formula.name == "self-consistent, integrated"
+    assert np.abs(prediction.products - exact).max() <= prediction.uncertainty * np.abs(exact).max()

@@ -80,8 +80,8 @@ def gradient_descent(
     **Warns** if the weights are so tiny that rounding decides which modes they learn next; `gradient_flow` is exact.
 
     **Returns** a `Trajectory`. For three or more Gaussian layers the reduction is approximate, with a relative error of
-    about 1e-8 in the products; `run.reduction.error` holds the estimated error. On inputs that the data never touch (fewer
-    samples than inputs) it is the root of that: about 1e-6.
+    about 1e-8 in the products; `run.reduction.error` holds the estimated error. With fewer
+    samples than inputs it is larger, about 1e-6 on inputs that the data never touch.
 
     **Example:**
 
