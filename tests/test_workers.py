@@ -30,17 +30,29 @@ def test_files_of_the_current_folder_are_not_run(process, tmp_path, monkeypatch)
 
 POOL = """
 import os
+import sys
+import threading
 from linnet._workers import ENVIRONMENT, end_pool, environment_restored, interrupts_later, process_pool
 
-if __name__ == "__main__":
+def work():
     pool = process_pool(1)
     with environment_restored(ENVIRONMENT), interrupts_later():
         assert pool.submit(os.getpid).result() != os.getpid()
     end_pool(pool)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "thread":
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    else:
+        work()
 """
 
 
-def test_nor_by_the_process_that_watches_semaphores(tmp_path, monkeypatch):
+@pytest.mark.parametrize("place", ["main", "thread"])
+def test_nor_by_the_process_that_watches_semaphores(place, tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(Path(linnet.__file__).parents[1]))
     mark = tmp_path / "mark"
@@ -50,5 +62,5 @@ def test_nor_by_the_process_that_watches_semaphores(tmp_path, monkeypatch):
     (here / "signal.py").write_text(f"open({str(mark)!r}, 'w')\n")
     (scripts / "pool.py").write_text(POOL)
     monkeypatch.chdir(here)
-    done = subprocess.run([sys.executable, str(scripts / "pool.py")], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, str(scripts / "pool.py"), place], capture_output=True, text=True)
     assert (done.returncode, done.stderr, mark.exists()) == (0, "", False)

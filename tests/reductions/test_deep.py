@@ -222,3 +222,12 @@ def test_the_error_covers_inputs_that_the_data_never_touch(reduced_runs, seed):
     inside = off @ reduction.basis @ reduction.basis.T
     assert not reduction.exact and max(reduction.weights.widths) < 50
     assert np.abs(inside).max() < 1e-8 * largest < np.abs(off).max() <= reduction.error * largest < 1e-3 * largest
+
+
+def test_a_network_narrower_than_its_inputs_and_outputs_stays_as_it_is():
+    """Its first words fill all units: there is no growth from which more could be guessed."""
+    random = np.random.default_rng(0)
+    weights = ln.Weights(*(0.05 * random.standard_normal(shape) for shape in ((50, 60), (50, 50), (60, 50))))
+    problem = ln.Problem.from_target(0.1 * random.standard_normal((60, 60)))
+    run = ln.gradient_descent(problem, weights, learning_rate=0.01, steps=2000, save_every=2000, keep="losses")
+    assert run.reduction.exact and run.reduction.weights.widths == (50, 50)

@@ -80,7 +80,7 @@ def test_the_root_by_a_polynomial_is_the_root(size):
 
 @pytest.mark.parametrize(
     ("times", "message"),
-    [([np.inf], "`times` must be finite"), ([1e9], "`times` must end before"), ([-1.0], "zero or above")],
+    [([np.inf], "`times` must be finite"), ([1e9], "`times` must end before"), ([-1.0], "must not be negative")],
 )
 def test_bad_times(times, message):
     start = ln.Weights(np.eye(2), np.eye(2))
