@@ -91,18 +91,7 @@ def gradient_descent(
         ([2.0, 0.5], [0, 20, 40])
     """
     run = DiscreteRun(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
-        reduce=reduce,
-        keep=keep,
+        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
     )
     hyper = {"weight_decay": non_negative("weight_decay", weight_decay), "momentum": non_negative("momentum", momentum)}
     if hyper["momentum"] >= 1:

@@ -83,7 +83,7 @@ def test_the_root_by_a_polynomial_is_the_root(size):
     [
         ({"times": [np.inf]}, "`times` must be finite"),
         ({"times": [1e9]}, "`times` must end before"),
-        ({"times": [-1.0]}, "zero or above"),
+        ({"times": [-1.0]}, "must not be negative"),
         ({"problem": ln.problems.spiked_covariance(2, spike=3.0, alignment=0.5)}, "whitened inputs"),
         ({"weights": ln.Weights(np.eye(3), np.eye(3))}, "`weights` must map 2 inputs to 2 outputs"),
         ({"weights": None}, "`weights` must be linnet Weights"),
