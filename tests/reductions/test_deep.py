@@ -13,13 +13,6 @@ TARGET = np.random.default_rng(0).standard_normal((3, 4))
 PROBLEM = ln.Problem.from_target(TARGET)
 
 
-@pytest.fixture
-def reduced_runs(monkeypatch):
-    """Short runs are reduced too, although they take less time than the trial descents do."""
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
-
-
 def apart(start, reduction, rate=0.01, steps=400):
     full = descend(start.layers, TARGET, rate, steps, every=10)
     return np.abs(full - descend(reduction.weights.layers, TARGET, rate, steps, every=10)).max() / np.abs(full).max()
