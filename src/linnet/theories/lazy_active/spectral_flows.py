@@ -64,7 +64,7 @@ def mode_values(
     """
     S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)
     decay = non_negative("weight_decay", weight_decay)
-    return decaying_modes(S, g, t, decay) if decay else _flow(S, g, t[:, None])
+    return decaying_modes(S, np.array([g]), t[None], decay)[0] if decay else _flow(S, g, t[:, None])
 
 
 @representable
