@@ -205,3 +205,12 @@ def test_inputs_that_cannot_be_squared_are_refused():
     start = ln.inits.gaussian(in_dim=4, out_dim=3, width=40, depth=3, stds="ntk", key=0)
     with pytest.raises(ValueError, match="`problem` must have inputs whose squares are numbers"):
         ln.reduce(ln.Problem.from_data(inputs, np.ones((7, 3))), start, order=2)
+
+
+def test_a_network_narrower_than_its_inputs_and_outputs_stays_as_it_is():
+    """Its first words fill all units: there is no growth from which more could be guessed."""
+    random = np.random.default_rng(0)
+    weights = ln.Weights(*(0.05 * random.standard_normal(shape) for shape in ((50, 60), (50, 50), (60, 50))))
+    problem = ln.Problem.from_target(0.1 * random.standard_normal((60, 60)))
+    run = ln.gradient_descent(problem, weights, learning_rate=0.01, steps=2000, save_every=2000, keep="losses")
+    assert run.reduction.exact and run.reduction.weights.widths == (50, 50)
