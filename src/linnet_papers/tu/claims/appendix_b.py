@@ -150,8 +150,8 @@ def isotropic_imbalance(trial: Trial) -> Rows:
 
 
 def gaps_at_isotropic_imbalance(threshold: float, size: float, seed: int) -> tuple[float, float, float]:
-    """Return three distances: the largest of two networks from eq. (1), the lowest of their Gram matrices from those with
-    the signs exchanged, and the largest from those with the right signs."""
+    """Return the largest distance of two networks from eq. (1); the lowest of their Gram matrices from those with the
+    signs exchanged; and the largest from those with the right signs."""
     draw = generator(key=seed)
     times = np.array([0.3, 1.0, 4.0]) / max(size, threshold)
     gaps, exchanged, right = [], [], []
