@@ -75,3 +75,10 @@ def test_an_animation_shows_the_product_of_each_time(pair):
     assert_allclose(animation._fig.axes[0].images[0].get_array(), pair[1].products[3])  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="`run` must be a single one"):
         ln.draw.animate(ln.predict(ln.Problem.from_target(np.zeros((2, 1, 1))), ln.Weights([[1.0]], [[1.0]]), [1.0]))
+
+
+@pytest.mark.parametrize("draw", [ln.draw.modes, ln.draw.losses, ln.draw.animate, ln.draw.phase_diagram])
+@pytest.mark.parametrize("value", [3, "a", [1.0], ln.Weights([[1.0]], [[1.0]])])
+def test_what_is_no_result_is_refused_by_name(draw, value):
+    with pytest.raises(ValueError, match=r"`(run|diagram)` must be a"):
+        draw(value)

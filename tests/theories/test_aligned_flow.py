@@ -105,7 +105,7 @@ def test_refusals():
         aligned_flow(problem, -0.1, [1.0])
     with pytest.raises(ValueError, match="`u0` must be a positive number or a non-zero vector"):
         aligned_flow(problem, np.zeros(6), [1.0])
-    with pytest.raises(ValueError, match="`problem` must be a single one with one output"):
+    with pytest.raises(ValueError, match="`problem` must be a single one with a squared loss and 1 output"):
         aligned_flow(Problem.from_target(np.eye(3)), 0.1, [1.0])
     with pytest.raises(ValueError, match="cross moment is zero"):
         aligned_flow(Problem.from_moments(np.eye(2), np.zeros(2)), 0.1, [1.0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet._arguments import count, one_or_each, positive, refuse_infinite, representable, shown
+from linnet._arguments import count, none_negative, one_or_each, positive, refuse_infinite, representable, shown
 
 SCALINGS = ("ntk", "mup", "pytorch")
 
@@ -111,7 +111,5 @@ def layer_sizes(name: str, value: object, *, sizes: list[int]) -> np.ndarray:
         if value not in SCALINGS:
             raise ValueError(f"`{name}` must be numbers, or one of {', '.join(SCALINGS)}: got {shown(value)}.")
         return scaling(value, in_dim=sizes[0], out_dim=sizes[-1], width=sizes[1:-1], depth=depth).stds
-    array = one_or_each(name, value, depth, f"{depth} layers")
-    if (array < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the smallest is {array.min():g}.")
+    array = none_negative(name, one_or_each(name, value, depth, f"{depth} layers"))
     return np.broadcast_to(array, (depth,)).copy()

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, number, real_array, representable, times_array
+from linnet._arguments import count, non_negative, none_negative, number, real_array, representable, times_array
 
 MAX_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
 
@@ -105,9 +105,7 @@ def euler_second_moments(
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
     scale = non_negative("noise_std", noise_std) ** 2
-    sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
-    if (sizes < 0).any():
-        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
+    sizes = none_negative("steps", np.atleast_1d(real_array("steps", steps, ndim=(0, 1))))
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
         u.append(u_now + h * scale * d * v_now)
