@@ -31,7 +31,7 @@ STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's 
 
 @representable
 def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
-    r"""Return the alpha with which an adapter of another rank keeps one quantity of this one, such as its first steps.
+    r"""Return the alpha for another rank that leaves one quantity of the adapter unchanged, such as its first steps.
 
     Adapters of different rank are different models, so nothing makes them equal. We recommend `"adam"` under Adam and
     `"kernel"` under SGD.
@@ -43,7 +43,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     | "kernel" | $s^2 r g$: the mean of $s^2 A^T A$, hence SGD's first steps | $\sqrt r$ (as rsLoRA) |
     | "time_per_step" | $s$: the canonical time of one step | $r$ ("alpha = 2r") |
     | "threshold" | $s g$: the modes that SGD learns lazily | $r$ |
-    | "adam" | $s r \sqrt g$: what Adam's first step of B, $\pm\eta$ in each entry, does to the product | 1 (constant) |
+    | "adam" | $s r \sqrt g$: the product after Adam's first step, $\pm\eta$ in each entry of B | 1 (constant) |
 
     **Arguments:**
 
@@ -185,9 +185,9 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
     **Arguments:**
 
     - `source`: folder of an adapter with `adapter_model.safetensors`
-    - `rank`: the new rank, of every module
+    - `rank`: new rank of all modules
     - `out`: a folder that does not exist yet
-    - `alpha`: the new one of every module; without it, that which keeps the configuration's s
+    - `alpha`: new alpha of all modules; by default the one that leaves the scale s unchanged
 
     **Returns** a `Resized` for each module, by name.
 
