@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linnet._arguments import count, of_kind, path_of, positive, representable, shown
+from linnet._files import whole_folder, write_whole
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
@@ -222,7 +223,7 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
         elif "lora_embedding" in key:
             raise ValueError(f"`source` must adapt linear layers only: {key} is of an embedding.")
     config |= {"r": rank, "lora_alpha": new_alpha, "rank_pattern": {}, "alpha_pattern": {}}
-    target.mkdir(parents=True)
-    write_tensors(target / TENSORS, tensors)
-    (target / CONFIG).write_text(json.dumps(config, indent=2), encoding="utf-8")
+    with whole_folder(target):
+        write_tensors(target / TENSORS, tensors)
+        write_whole(target / CONFIG, json.dumps(config, indent=2))
     return made
