@@ -131,5 +131,8 @@ def adapted_basis(covariance: np.ndarray, target: np.ndarray) -> np.ndarray:
     sigma, beta = np.asarray(covariance), np.asarray(target).ravel()
     v1 = sigma @ beta / np.linalg.norm(sigma @ beta)
     rest = beta - v1 * (v1 @ beta)
+    if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):  # they are parallel: any direction across
+        rest = np.eye(len(v1))[np.argmin(np.abs(v1))]
+        rest = rest - v1 * (v1 @ rest)
     v2 = rest / np.linalg.norm(rest)
     return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])

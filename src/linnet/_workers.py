@@ -86,10 +86,11 @@ def interrupts_later() -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
-    # finds. It ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
+    # finds. It is run by `-c`, to which files of the current folder are modules unless `PYTHONSAFEPATH` is set. It
+    # ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        with environment_restored({"PYTHONWARNINGS": "ignore"}):
+        with environment_restored({**ENVIRONMENT, "PYTHONWARNINGS": "ignore"}):
             resource_tracker.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -111,7 +112,8 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with interrupts_later():  # its semaphores are watched by a process that must not warn of them
+    # its semaphores are watched by a process that must not warn of them, nor read files of the current folder
+    with environment_restored(ENVIRONMENT), interrupts_later():
         return ProcessPoolExecutor(
             workers, mp_context=get_context("spawn"), initializer=_end_with_parent, initargs=(os.getpid(),)
         )

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet._randomness import jax_key
-from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
 from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers._start import coordinates_of_run
@@ -17,13 +16,6 @@ TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
 ORTHOGONAL = ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
 RUN = {"learning_rate": 0.05, "steps": 60, "save_every": 10}
-
-
-@pytest.fixture
-def reduced_runs(monkeypatch):
-    """Short runs are reduced too, although they take less time than the trial descents do."""
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
 
 
 @pytest.mark.parametrize("reduce", [True, False])

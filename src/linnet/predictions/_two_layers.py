@@ -29,9 +29,15 @@ def _from_gap(task: Task, assumptions: tuple[Assumption, ...], products: np.ndar
     grams = Assumption("Gram matrices", "those of the self-consistent equation", found, task.gap <= 2 * task.rtol)
     if task.gap == 0:
         return Answer((*assumptions, grams), products, ROUNDING, "rounding, because the formula is exact here")
-    uncertainty = max(min(task.gap / 2 * moved, whole), ROUNDING)
+    uncertainty = max(_of_the_truth(min(task.gap / 2 * moved, whole)), ROUNDING)
     source = "half the distance of the initial Gram matrices from those that the formula assumes"
     return Answer((*assumptions, grams), products, uncertainty, source)
+
+
+def _of_the_truth(uncertainty: float) -> float:
+    """The uncertainty over the largest entry of the exact product, which may be this much smaller than the predicted
+    one; at most twice the whole way, because each of two paths goes no further."""
+    return uncertainty / (1 - min(uncertainty, 0.5))
 
 
 def _riccati(task: Task) -> Answer:
@@ -100,7 +106,7 @@ def _splitting(task: Task) -> Answer:
     )
     required(*assumptions, arrived)
     uncertainty = max((change + left + SENSITIVITY * rounding) / largest, ROUNDING)
-    source = f"half the change from {steps * parts // 2} to {steps * parts} steps, both extrapolated"
+    source = f"half the difference between {steps * parts // 2} and {steps * parts} integration steps"
     return Answer(assumptions, products, uncertainty, source)
 
 
@@ -165,7 +171,7 @@ def _one_output(task: Task) -> Answer:
     moved, whole = task.shares(products)
     initial = float(np.linalg.norm(task.product)) / task.threshold
     neglected = Assumption("initial product", "negligible", f"{initial:.2g} of the threshold", initial <= task.rtol)
-    uncertainty = max(min((task.gap / 2 + initial) * moved, whole), ROUNDING)
+    uncertainty = max(_of_the_truth(min((task.gap / 2 + initial) * moved, whole)), ROUNDING)
     source = "the initial product, and half the distance of the initial Gram matrices from those that it assumes"
     return Answer((*assumptions, neglected), products, uncertainty, source)
 

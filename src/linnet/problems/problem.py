@@ -15,7 +15,7 @@ from linnet._arguments import count, none_negative, of_kind, real_array, represe
 from linnet.problems import _general_cost as general_cost
 from linnet.problems import factor as factors
 from linnet.problems._moments import checked_truth, covariance, moment_of
-from linnet.problems._validation import Validation, validation
+from linnet.problems._validation import Validation, samples, validation
 from linnet.problems.factor import Factor
 
 
@@ -106,15 +106,7 @@ class Problem:
             >>> problem.min_norm_solution().round(6).tolist()
             [[1.0, 2.0]]
         """
-        inputs = real_array("X", X, ndim=(2, 3))
-        outputs = real_array("Y", Y, ndim=(1, 2, 3))
-        if outputs.ndim == inputs.ndim - 1 and outputs.shape == inputs.shape[:-1]:
-            outputs = outputs[..., None]
-        if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
-            raise ValueError(
-                f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
-                f"{np.shape(Y)}. Samples are rows: X is (n, d), Y is (n, k) or (n,)."
-            )
+        inputs, outputs = samples(X, Y)
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
         return cls(
             in_dim=in_dim,

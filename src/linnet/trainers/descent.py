@@ -77,8 +77,11 @@ def gradient_descent(
     - `throw`: whether a diverging run raises `DivergedError`; if not, `status` of the result holds the reason
     - `layer_rates`: learning rate of each layer as a multiple of `learning_rate`, see `inits.scaling`
 
+    **Warns** if the weights are so tiny that rounding decides which modes they learn next; `gradient_flow` is exact.
+
     **Returns** a `Trajectory`. For three or more Gaussian layers the reduction is approximate, with a relative error of
-    about 1e-8 in the products; `run.reduction.error` holds the estimated error.
+    about 1e-8 in the products; `run.reduction.error` holds the estimated error. With fewer
+    samples than inputs it is larger, about 1e-6 on inputs that the data never touch.
 
     **Example:**
 

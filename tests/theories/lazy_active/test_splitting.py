@@ -79,35 +79,23 @@ def test_the_root_by_a_polynomial_is_the_root(size):
 
 
 @pytest.mark.parametrize(
-    ("times", "message"),
-    [([np.inf], "`times` must be finite"), ([1e9], "`times` must end before"), ([-1.0], "must not be negative")],
-)
-def test_bad_times(times, message):
-    start = ln.Weights(np.eye(2), np.eye(2))
-    with pytest.raises(ValueError, match=message):
-        lazy_active.split_flow(ln.Problem.from_target(np.eye(2)), start, times)
-
-
-def test_bad_problems():
-    start = ln.Weights(np.eye(3), np.eye(3))
-    with pytest.raises(ValueError, match="whitened inputs"):
-        lazy_active.split_flow(ln.problems.spiked_covariance(3, spike=3.0, alignment=0.5), start, [1.0])
-    with pytest.raises(ValueError, match="`weights` must map 2 inputs to 2 outputs"):
-        lazy_active.split_flow(ln.Problem.from_target(np.eye(2)), start, [1.0])
-
-
-@pytest.mark.parametrize(
-    ("start", "message"),
+    ("changes", "message"),
     [
-        (None, "`weights` must be linnet Weights"),
-        ((np.eye(2), np.eye(2)), "`weights` must be linnet Weights"),
-        (ln.Weights.computed(np.nan * np.eye(2), np.eye(2)), "`weights` must be finite"),
-        (ln.Weights(1e8 * np.eye(2), np.eye(2)), "of the imbalance of `weights` grows by"),
+        ({"times": [np.inf]}, "`times` must be finite"),
+        ({"times": [1e9]}, "`times` must end before"),
+        ({"times": [-1.0]}, "must not be negative"),
+        ({"problem": ln.problems.spiked_covariance(2, spike=3.0, alignment=0.5)}, "whitened inputs"),
+        ({"weights": ln.Weights(np.eye(3), np.eye(3))}, "`weights` must map 2 inputs to 2 outputs"),
+        ({"weights": None}, "`weights` must be linnet Weights"),
+        ({"weights": (np.eye(2), np.eye(2))}, "`weights` must be linnet Weights"),
+        ({"weights": ln.Weights.computed(np.nan * np.eye(2), np.eye(2))}, "`weights` must be finite"),
+        ({"weights": ln.Weights(1e8 * np.eye(2), np.eye(2))}, "of the imbalance of `weights` grows by"),
     ],
 )
-def test_bad_weights(start, message):
+def test_what_is_refused(changes, message):
+    arguments = {"problem": ln.Problem.from_target(np.eye(2)), "weights": ln.Weights(np.eye(2), np.eye(2))}
     with pytest.raises(ValueError, match=message):
-        lazy_active.split_flow(ln.Problem.from_target(np.eye(2)), start, [1.0])
+        lazy_active.split_flow(**{**arguments, "times": [1.0], **changes})
 
 
 def test_a_large_imbalance_takes_more_steps():

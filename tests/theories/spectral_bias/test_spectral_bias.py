@@ -355,30 +355,6 @@ def test_commutator_limit_number():
     assert_allclose(noise_process.commutator_mean_limit(-2.0), 2 * 2 / np.pi * top / bottom, rtol=1e-9)
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="`gamma` must be positive"):
-        sb.final_singular_values([1.0], 0.0, 3)
-    with pytest.raises(ValueError, match="`gamma` must be positive"):
-        sb.potential([1.0], -1e-3)
-    with pytest.raises(ValueError, match="`values` must not be negative"):
-        sb.singular_values([-1.0], 0.1, [0.0, 1.0])
-    with pytest.raises(ValueError, match="`dim` must be at least"):
-        sb.final_singular_values([1.0, 2.0], 0.1, 1)
-    with pytest.raises(ValueError, match="below 1 for activation times"):
-        sb.activation_times([1.0], 2.0)
-    with pytest.raises(ValueError, match="operator norm below 1"):
-        sb.predictor([[1.0, 1.0]], 0.1)
-    with pytest.raises(ValueError, match="at least as wide as its inputs"):
-        sb.variational_potential(np.ones((2, 3)), np.ones((1, 2)), 0.1)
-    with pytest.raises(ValueError, match="`noise_std` must not be negative"):
-        noise_process.second_moments(1.0, 0.0, [1.0], in_dim=2, noise_std=-1.0)
-    with pytest.raises(ValueError, match="no half height"):
-        sb.half_times([0.0], 0.1)
-
-
 def test_singular_values_where_their_ratio_to_the_start_overflows():
     assert sb.singular_values([1e9], 1e-300, [1.0])[0, 0] == pytest.approx(1e9, rel=1e-15)
     assert sb.singular_values([1e300], 1e-300, [0.0, 1e-290])[:, 0] == pytest.approx([0.0, 1e300], rel=1e-15)
@@ -407,6 +383,24 @@ def test_singular_values_where_their_ratio_to_the_start_overflows():
         (lambda: sb.predictor_warp(3.0, 0.1), "`beta` must have at least one axis"),
         (lambda: sb.bregman([1.0, 2.0], [1.0, 2.0, 3.0], 0.1), "`values`, `reference` must have one shape"),
         (lambda: sb.predictor_bregman([1.0, 2.0], [1.0, 2.0, 3.0], 0.1), "`beta`, `reference` must have one shape"),
+        (lambda: sb.duality_gap(np.eye(2), np.eye(2), np.eye(3), np.eye(2), 0.1), r"`cov` must have shape \(2, 2\)"),
+        (lambda: sb.kkt_residual(np.eye(2), np.eye(2), np.eye(2), np.eye(3), 0.1), r"`cross` must have shape \(2, 2\)"),
+        (lambda: sb.alpha_velocity([[0.5]], np.eye(2), np.eye(1), 0.1), r"`cov` must have shape \(1, 1\)"),
+        (lambda: sb.alpha([[1e308]], 1.0), "`product` must be at most 1e.300"),
+        (lambda: noise_process.second_moments(1, 1, [1e3], in_dim=10), "beyond the range of float64"),
+        (lambda: noise_process.euler_second_moments(1, 1, [1e300] * 3, in_dim=10), "beyond the range of float64"),
+        (lambda: noise_process.commutator_mean_limit("a"), "`determinant` must be a number"),
+        (lambda: sb.final_singular_values([1.0], 0.0, 3), "`gamma` must be positive"),
+        (lambda: sb.potential([1.0], -1e-3), "`gamma` must be positive"),
+        (lambda: sb.singular_values([-1.0], 0.1, [0.0, 1.0]), "`values` must not be negative"),
+        (lambda: sb.bregman([1.0], [-2.0], 1e6), "`reference` must not be negative: the smallest is -2"),
+        (lambda: sb.final_singular_values([1.0, 2.0], 0.1, 1), "`dim` must be at least"),
+        (lambda: sb.final_singular_values([1.0], 1.0, 2, second_gamma=-1.0), "`second_gamma` must not be negative"),
+        (lambda: sb.activation_times([1.0], 2.0), "below 1 for activation times"),
+        (lambda: sb.predictor([[1.0, 1.0]], 0.1), "operator norm below 1"),
+        (lambda: sb.variational_potential(np.ones((2, 3)), np.ones((1, 2)), 0.1), "at least as wide as its inputs"),
+        (lambda: sb.half_times([0.0], 0.1), "no half height"),
+        (lambda: noise_process.second_moments(1, 0, [1.0], in_dim=2, noise_std=-1), "`noise_std` must not be negative"),
     ],
 )
 def test_what_overflows_or_does_not_match_is_refused(call, message):
@@ -423,23 +417,6 @@ def test_mirrors_of_large_and_of_tiny_predictors():
     assert_allclose(sb.mirror([1e308, 0.0], 0.1), [0.5 * (np.log(2e154) + np.log(1e155)), 0.0], rtol=1e-14)
     assert_allclose(sb.mirror([1.0], 1e308), [0.5e-308], rtol=1e-14)
     assert_allclose(sb.bregman([1e200], [0.0], 1e200), 1e200 * sb.bregman([1.0], [0.0], 1.0), rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: sb.duality_gap(np.eye(2), np.eye(2), np.eye(3), np.eye(2), 0.1), r"`cov` must have shape \(2, 2\)"),
-        (lambda: sb.kkt_residual(np.eye(2), np.eye(2), np.eye(2), np.eye(3), 0.1), r"`cross` must have shape \(2, 2\)"),
-        (lambda: sb.alpha_velocity([[0.5]], np.eye(2), np.eye(1), 0.1), r"`cov` must have shape \(1, 1\)"),
-        (lambda: sb.alpha([[1e308]], 1.0), "`product` must be at most 1e.300"),
-        (lambda: noise_process.second_moments(1, 1, [1e3], in_dim=10), "beyond the range of float64"),
-        (lambda: noise_process.euler_second_moments(1, 1, [1e300] * 3, in_dim=10), "beyond the range of float64"),
-        (lambda: noise_process.commutator_mean_limit("a"), "`determinant` must be a number"),
-    ],
-)
-def test_shapes_and_sizes_that_cannot_be_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 @pytest.mark.parametrize(("first_gamma", "second_gamma"), [(0.1, 1.0), (0.7, 0.7), (2.0, 0.05)])
@@ -464,11 +441,3 @@ def test_a_second_scale_of_zero_changes_no_bit():
     plain = sb.final_singular_values([3.0, 1e-9], 0.2, 5)
     given = sb.final_singular_values([3.0, 1e-9], 0.2, 5, second_gamma=0.0)
     assert all((a == b).all() for a, b in zip(plain, given, strict=True))
-    with pytest.raises(ValueError, match="`second_gamma` must not be negative"):
-        sb.final_singular_values([1.0], 1.0, 2, second_gamma=-1.0)
-
-
-def test_a_negative_reference_is_refused():
-    """The divergence from -2 was off by up to 10^112, without a word."""
-    with pytest.raises(ValueError, match="`reference` must not be negative: the smallest is -2"):
-        sb.bregman([1.0], [-2.0], 1e6)

@@ -108,7 +108,7 @@ class Layers:
 
     def scaled(self, factors: np.ndarray) -> Layers:
         """The networks with both layers multiplied by a factor of each network, (batch,)."""
-        return self._with(factors[:, None, None] * self.rows, self.rates, self.owed)
+        return self if (factors == 1).all() else self._with(factors[:, None, None] * self.rows, self.rates, self.owed)
 
     def _grown(self, rows: np.ndarray, tilts: np.ndarray, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The factor of the Gram matrix of the balanced flow, and the sums and differences of the tilted layers, which
@@ -315,16 +315,19 @@ def split_flow(
         return networks.scaled(half).stepped(length, tilts(start, length)).scaled(half)
 
     for node, begin in enumerate(nodes[:-1]):
-        due = np.maximum(clock[before == node] - begin, 0.0)
-        for first_due in range(0, due.size, _AT_ONCE):
-            part = due[first_due : first_due + _AT_ONCE] / parts
+        lengths, on = np.maximum(clock[before == node] - begin, 0.0), node < before[-1]
+        if on:  # to the next node, beside the times on the way there
+            lengths = np.append(lengths, nodes[node + 1] - begin)
+        for first_length in range(0, lengths.size, _AT_ONCE):
+            part = lengths[first_length : first_length + _AT_ONCE] / parts
             networks = layers[np.zeros(part.size, dtype=int)]
             for index in range(parts - 1):
                 networks = advanced(networks, begin + index * part, part)
-            half = np.exp(-decay * part / 2)
-            after = networks.scaled(half).products_after(part, tilts(begin + (parts - 1) * part, part))
-            products.append(left @ (half[:, None, None] ** 2 * after) @ right)
-        length = np.diff(nodes[node : node + 2]) / parts
-        for index in range(parts if node < before[-1] else 0):
-            layers = advanced(layers, begin + index * length, length)
+            last, half = begin + (parts - 1) * part, np.exp(-decay * part / 2)
+            asked = slice(0, part.size - (on and first_length + part.size == lengths.size))
+            if asked.stop:
+                after = networks[asked].scaled(half[asked]).products_after(part[asked], tilts(last, part)[asked])
+                products.append(left @ (half[asked, None, None] ** 2 * after) @ right)
+        if on:
+            layers = advanced(networks[-1:], last[-1:], part[-1:])
     return np.concatenate(products)

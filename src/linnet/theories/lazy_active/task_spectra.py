@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -76,6 +76,23 @@ class TaskSpectrum:
         # rounding in the SVD must not change the draws: thousandths of these shares are told apart, no more
         told = [self.outputs, self.inputs, self.num_outliers, *np.round(1e3 * shares).astype(int).tolist()]
         return np.frombuffer(hashlib.sha256(json.dumps(told).encode()).digest()[:8], "<u4").tolist()
+
+    @property
+    def unit(self) -> float:
+        """The power of two next to the largest value: of drawn starts fourth powers are taken, which overflow in other
+        units."""
+        largest = float(self.values[0]) if self.values.size else 0.0
+        return float(np.exp2(np.round(np.log2(largest)))) if largest > 0 else 1.0
+
+    def in_units(self, unit: float) -> TaskSpectrum:
+        """The same spectrum with all matrices divided by a number."""
+        return replace(
+            self,
+            values=self.values / unit,
+            overlaps=self.overlaps / unit,
+            truth_power=self.truth_power / unit / unit,
+            mixed_overlaps=None if self.mixed_overlaps is None else self.mixed_overlaps / unit,
+        )
 
     def grouped(self, points: int) -> TaskSpectrum:
         """The same spectrum with its bulk in `points` groups of equal size: root mean squares and mean overlaps."""

@@ -105,9 +105,8 @@ def predicted_second_time(trial: Trial) -> Rows:
 
     def distance(run: FeatureRun) -> float:
         """Return the relative distance of the predicted time of stage 2 from the measured one."""
-        return abs(
-            run.stages.second_time(settings.LEFT) / (run.history.loss_time(1 - settings.LEFT) - run.first_time()) - 1
-        )
+        measured = run.history.loss_time(1 - settings.LEFT) - run.first_time()
+        return abs(run.stages.second_time(settings.LEFT) / measured - 1)
 
     yield printed("that distance over the region", starts.read_over_region(trial, distance), near)
 

@@ -117,16 +117,11 @@ def commutator(trial: Trial) -> Rows:
     del beyond["$d = 2$"]
     yield printed("standard errors of the mean size at $t = 3$ above the printed one", beyond, NOT_CLEARLY)
     yield refutes("the same, to refute it", beyond, CLEARLY)
-    yield refutes(
-        "standard errors of the mean size of one entry above it, as in the proof",
-        {dim: entry.errors_above(claimed) for dim, entry in entries.items()},
-        SEEN,
-    )
-    yield refutes(
-        r"mean size at $d = 2$, weighted by $\det W$, compared with the limit derived for it",
-        {f"$t = {at:g}$": mean for at, mean in zip(moments, late, strict=True)},
-        NEAR_LIMIT(of=limit),
-    )
+    of_entry = {dim: entry.errors_above(claimed) for dim, entry in entries.items()}
+    yield refutes("standard errors of the mean size of one entry above it, as in the proof", of_entry, SEEN)
+    weighted = {f"$t = {at:g}$": mean for at, mean in zip(moments, late, strict=True)}
+    words = r"mean size at $d = 2$, weighted by $\det W$, compared with the limit derived for it"
+    yield refutes(words, weighted, NEAR_LIMIT(of=limit))
     yield fact("mean size at $t = 3$", areas)
     yield fact("mean size of one entry at $t = 3$", entries)
     yield fact("median size at $t = 6$", {name: one[1] for name, one in _median_areas(trial).items()})
