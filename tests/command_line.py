@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import NamedTuple
 
@@ -20,6 +21,16 @@ class Said(NamedTuple):
     err: str
 
 
+def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> Said:
+    """Call `linnet` with these arguments, in this process."""
+    with pytest.raises(SystemExit, match=r"^\d+$") as ended:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    status = ended.value.code
+    assert isinstance(status, int)
+    return Said(status, captured.out, captured.err)
+
+
 @pytest.fixture
 def linnet(
     toys: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -31,15 +42,7 @@ def linnet(
 
     monkeypatch.setattr(verdicts, "Verdicts", toys.Verdicts)
 
-    def call(*arguments: object) -> Said:
-        with pytest.raises(SystemExit, match=r"^\d+$") as ended:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        status = ended.value.code
-        assert isinstance(status, int)
-        return Said(status, captured.out, captured.err)
-
-    return call
+    return partial(called, capsys)
 
 
 @pytest.fixture

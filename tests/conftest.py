@@ -91,6 +91,15 @@ def assert_same() -> Callable[[xr.Dataset, xr.Dataset], None]:
     return assert_same
 
 
+@pytest.fixture
+def reduced_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short runs of deep networks are reduced too, although they take less time than the trial descents do."""
+    from linnet.reductions import deep
+
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
+    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """One browser for all tests of a process: Playwright cannot drive a second one beside it."""

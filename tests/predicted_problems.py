@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import linnet as ln
+from reference import flowing_products
 
 TWO_LAYERS = ("gaussian", "unequal gaussian", "orthogonal", "balanced", "lambda-balanced", "hand-made")
 DEEP = ("deep gaussian", "deep orthogonal", "deep balanced")
@@ -135,38 +136,8 @@ def draw_deep(random: np.random.Generator, kind: str, k: int, d: int, strength: 
 
 def exact_products(drawn: Drawn) -> np.ndarray:
     """The products of the network under gradient flow, by SciPy: slow, and independent of every trainer."""
-    from scipy.integrate import solve_ivp
-
-    layers = ln.reduce(drawn.problem, drawn.weights) if drawn.weights.depth == 2 else None
-    full = list(drawn.weights.layers)
-    if layers is not None and drawn.weights.width > drawn.problem.in_dim + drawn.problem.out_dim:
-        frame = np.linalg.qr(np.concatenate([full[0], full[1].T], axis=1))[0]
-        full = [frame.T @ full[0], full[1] @ frame]
-    shapes, cov, cross = [layer.shape for layer in full], drawn.problem.cov, drawn.problem.cross
-    ends = np.cumsum([layer.size for layer in full])[:-1]
-
-    def unpack(state: np.ndarray) -> list[np.ndarray]:
-        return [part.reshape(shape) for part, shape in zip(np.split(state, ends), shapes, strict=True)]
-
-    def product(parts: list[np.ndarray]) -> np.ndarray:
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = part @ whole
-        return whole
-
-    def slope(_: float, state: np.ndarray) -> np.ndarray:
-        parts = unpack(state)
-        below = [parts[0]]
-        for part in parts[1:]:
-            below.append(part @ below[-1])
-        pull, pushes = cross - below[-1] @ cov, []
-        for index in range(len(parts) - 1, 0, -1):
-            pushes.append(pull @ below[index - 1].T)
-            pull = parts[index].T @ pull
-        return np.concatenate([push.ravel() for push in [pull, *reversed(pushes)]])
-
-    start = np.concatenate([layer.ravel() for layer in full])
-    span = (0.0, max(float(drawn.times[-1]), 1e-300))
-    with np.errstate(over="ignore", invalid="ignore"):  # of a step tried too far
-        run = solve_ivp(slope, span, start, "DOP853", t_eval=drawn.times, rtol=1e-12, atol=1e-13 * np.abs(start).max())
-    return np.stack([product(unpack(state)) for state in run.y.T])
+    problem, layers = drawn.problem, list(drawn.weights.layers)
+    if len(layers) == 2 and drawn.weights.width > problem.in_dim + problem.out_dim:
+        frame = np.linalg.qr(np.concatenate([layers[0], layers[1].T], axis=1))[0]
+        layers = [frame.T @ layers[0], layers[1] @ frame]
+    return flowing_products(problem.cov, problem.cross, layers, drawn.times, tolerance=1e-12)

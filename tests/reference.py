@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,47 +23,102 @@ def random_layers(seed: int, d: int, k: int, h: int, scale: float = 0.3) -> tupl
     return scale * random.standard_normal((h, d)) / np.sqrt(h), scale * random.standard_normal((k, h)) / np.sqrt(h)
 
 
+def reached(layers: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The identity, and the products of the first layers: of one, of two, and in the end of all."""
+    found = [np.eye(layers[0].shape[-1])]
+    for layer in layers:
+        found.append(layer @ found[-1])
+    return found
+
+
+def pushes(layers: Sequence[np.ndarray], below: list[np.ndarray], pull: np.ndarray) -> list[np.ndarray]:
+    """Minus the gradient of every layer, where minus the gradient of their product is `pull`."""
+    found: list[np.ndarray] = []
+    for layer, inputs in zip(layers[::-1], below[-2::-1], strict=True):
+        found.insert(0, pull @ np.swapaxes(inputs, -1, -2))
+        pull = np.swapaxes(layer, -1, -2) @ pull
+    return found
+
+
 def descent(
-    cov: np.ndarray,
+    layers: Sequence[np.ndarray],
+    cov: np.ndarray | None,
     cross: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    *,
     rate: float,
     steps: int,
+    *,
     decay: float = 0.0,
     momentum: float = 0.0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient descent of the full network, one line of the definition after another."""
-    first, second = first.copy(), second.copy()
-    velocity = [np.zeros_like(first), np.zeros_like(second)]
-    for _ in range(steps):
-        R = cross - second @ first @ cov
-        pushes = [second.T @ R - decay * first, R @ first.T - decay * second]
-        velocity = [momentum * v + push for v, push in zip(velocity, pushes, strict=True)]
-        first = first + rate * velocity[0]
-        second = second + rate * velocity[1]
-    return first, second
+    rates: Sequence[float] | None = None,
+    pulls: Callable[[int, np.ndarray], np.ndarray] | None = None,
+) -> Iterator[list[np.ndarray]]:
+    """Layers of any number along gradient descent of the full network, one line of the definition after another.
+
+    `pulls(step, product)` is the residual of a step in place of that of the moments, as of a mini-batch.
+    """
+    layers = list(layers)
+    velocity = [np.zeros_like(layer) for layer in layers]
+    for step in range(steps + 1):
+        yield layers
+        below = reached(layers)
+        seen = below[-1] if cov is None else below[-1] @ cov
+        forces = pushes(layers, below, cross - seen if pulls is None else pulls(step, below[-1]))
+        for at, force in enumerate(forces):
+            velocity[at] = momentum * velocity[at] + force - decay * layers[at]
+        steps_of_layers = rates or [1.0] * len(layers)
+        layers = [layer + rate * r * v for layer, r, v in zip(layers, steps_of_layers, velocity, strict=True)]
+
+
+def descend(
+    layers: Sequence[np.ndarray],
+    target: np.ndarray,
+    rate: float,
+    steps: int,
+    *,
+    cov: np.ndarray | None = None,
+    every: int = 1,
+    **options: Any,
+) -> np.ndarray:
+    """Products of descent on |target - A|^2/2, or on the moments `cov` and `target`, every so many steps."""
+    states = descent(layers, cov, target, rate, steps, **options)
+    return np.stack([reached(state)[-1] for step, state in enumerate(states) if step % every == 0])
 
 
 def flow(
-    cov: np.ndarray, cross: np.ndarray, first: np.ndarray, second: np.ndarray, times: Any, *, tolerance: float = 1e-11
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient flow of the full network by SciPy's DOP853; layers with the times in front."""
+    cov: np.ndarray,
+    cross: np.ndarray,
+    layers: Sequence[np.ndarray],
+    times: Any,
+    *,
+    decay: float = 0.0,
+    tolerance: float = 1e-11,
+    method: str = "DOP853",
+) -> list[np.ndarray]:
+    """Layers of any number along gradient flow of the full network by SciPy, with the times in front."""
     times = np.asarray(times, dtype=float)
-    cut = first.size
+    ends = np.cumsum([layer.size for layer in layers])[:-1]
 
-    def field(t: float, y: np.ndarray) -> np.ndarray:
-        a, b = y[:cut].reshape(first.shape), y[cut:].reshape(second.shape)
-        R = cross - b @ a @ cov
-        return np.concatenate([(b.T @ R).ravel(), (R @ a.T).ravel()])
+    def unpacked(states: np.ndarray) -> list[np.ndarray]:
+        parts = np.split(states, ends, axis=-1)
+        return [part.reshape(*states.shape[:-1], *layer.shape) for part, layer in zip(parts, layers, strict=True)]
 
-    start = np.concatenate([first.ravel(), second.ravel()])
-    scale = max(float(np.sqrt(np.mean(start**2))), 1e-300)
-    atol = tolerance * min(1.0, scale)
-    solution = solve_ivp(field, (0.0, times[-1]), start, method="DOP853", rtol=tolerance, atol=atol, t_eval=times)
-    states = solution.y.T
-    return states[:, :cut].reshape(-1, *first.shape), states[:, cut:].reshape(-1, *second.shape)
+    def field(t: float, state: np.ndarray) -> np.ndarray:
+        now = unpacked(state)
+        below = reached(now)
+        forces = pushes(now, below, cross - below[-1] @ cov)
+        return np.concatenate([(force - decay * layer).ravel() for force, layer in zip(forces, now, strict=True)])
+
+    start = np.concatenate([layer.ravel() for layer in layers])
+    atol = tolerance * min(1.0, max(float(np.sqrt(np.mean(start**2))), 1e-300))
+    span = (0.0, max(float(times[-1]), 1e-300))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a step tried too far
+        run = solve_ivp(field, span, start, method=method, rtol=tolerance, atol=atol, t_eval=times)
+    return unpacked(run.y.T)
+
+
+def flowing_products(cov: np.ndarray, cross: np.ndarray, layers: Any, times: Any, **options: Any) -> np.ndarray:
+    """Products along gradient flow of the full network."""
+    return reached(flow(cov, cross, layers, times, **options))[-1]
 
 
 def normwise(value: np.ndarray, wanted: np.ndarray) -> float:
@@ -75,5 +131,8 @@ def adapted_basis(covariance: np.ndarray, target: np.ndarray) -> np.ndarray:
     sigma, beta = np.asarray(covariance), np.asarray(target).ravel()
     v1 = sigma @ beta / np.linalg.norm(sigma @ beta)
     rest = beta - v1 * (v1 @ beta)
+    if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):  # they are parallel: any direction across
+        rest = np.eye(len(v1))[np.argmin(np.abs(v1))]
+        rest = rest - v1 * (v1 @ rest)
     v2 = rest / np.linalg.norm(rest)
     return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])

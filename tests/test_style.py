@@ -79,15 +79,6 @@ def test_theory_and_training_differ_in_more_than_color() -> None:
     assert style.MARKS["linestyle"] == "none" and style.CURVE["linestyle"] == "-"
 
 
-def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        with style.applied():
-            picture, axis = style.subplots()
-            axis.plot([0, 1], [0, 1], **style.THEORY)
-            picture.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-
-
 def test_subscripts() -> None:
     assert [f"σ{style.subscript(i)}" for i in (1, 20)] == ["σ₁", "σ₂₀"]
 

@@ -98,16 +98,16 @@ def no_mask(name: str, value: object) -> None:
         )
 
 
-def symmetric(name: str, value: object) -> np.ndarray:
-    """A symmetric matrix (side, side); exactly so, where it was to rounding."""
-    matrix = real_array(name, value, ndim=2)
-    if matrix.shape[0] != matrix.shape[1]:
+def symmetric(name: str, value: object, *, ndim: int | tuple[int, ...] = 2) -> np.ndarray:
+    """A symmetric matrix (side, side), or a stack of them; exactly so, where it was to rounding."""
+    matrix = real_array(name, value, ndim=ndim)
+    if matrix.shape[-2] != matrix.shape[-1]:
         raise ValueError(f"`{name}` must be a square matrix: got shape {matrix.shape}.")
-    largest = float(np.abs(matrix).max())
-    apart = float(np.abs(matrix / 2 - matrix.T / 2).max())  # half of each: their difference may overflow
+    largest, transposed = float(np.abs(matrix).max()), np.swapaxes(matrix, -1, -2)
+    apart = float(np.abs(matrix / 2 - transposed / 2).max())  # half of each: their difference may overflow
     if apart > 1e-10 * largest / 2:
         raise ValueError(f"`{name}` must be symmetric: entries differ by up to {2 * apart:.3g}.")
-    return matrix / 2 + matrix.T / 2
+    return matrix / 2 + transposed / 2
 
 
 def layers(**arrays: object) -> tuple[np.ndarray, np.ndarray]:
@@ -209,6 +209,21 @@ def whole_numbers(name: str, value: object) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
+def none_negative(name: str, array: np.ndarray) -> np.ndarray:
+    """Return an array whose entries are checked to be zero or above."""
+    if (array < 0).any():
+        raise ValueError(f"`{name}` must not be negative: the smallest is {array.min():.6g}.")
+    return array
+
+
+def relative_tolerance(name: str, value: object) -> float:
+    """Return a tolerance that an integration in float64 can keep to."""
+    checked = number(name, value)
+    if not 1e-13 <= checked <= 1e-2:
+        raise ValueError(f"`{name}` must lie between 1e-13 and 1e-2: got {checked}.")
+    return checked
+
+
 def positive(name: str, value: object) -> float:
     """A finite number above zero."""
     checked = number(name, value)
@@ -244,13 +259,13 @@ def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
     return int(value)
 
 
-def times_array(name: str, value: object) -> np.ndarray:
+def times_array(name: str, value: object, *, finite: bool = True) -> np.ndarray:
     """Times to report at: one axis, non-negative, strictly increasing."""
-    times = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
-    if times[0] < 0:
-        raise ValueError(f"`{name}` must not be negative: the first is {times[0]}.")
-    if (np.diff(times) <= 0).any():
-        at = int(np.argmax(np.diff(times) <= 0))
+    times = np.atleast_1d(real_array(name, value, ndim=(0, 1), finite=finite))
+    if np.isnan(times).any() or times[0] < 0:
+        raise ValueError(f"`{name}` must not be negative or NaN: the first is {times[0]}.")
+    if (times[1:] <= times[:-1]).any():
+        at = int(np.argmax(times[1:] <= times[:-1]))
         raise ValueError(
             f"`{name}` must be strictly increasing: entry {at + 1} ({times[at + 1]}) does not exceed entry {at} "
             f"({times[at]})."

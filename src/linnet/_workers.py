@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -31,6 +32,14 @@ ENVIRONMENT = {
 }
 PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
 WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
+
+
+def collect_seldom() -> None:
+    """Let Python look for reference cycles seldom in this process, which must be linnet's own.
+
+    What is imported, compiled and drawn stays, and to look through it again and again is 6% of the time of a quick run.
+    """
+    gc.set_threshold(50_000, 50, 50)
 
 
 def command(*words: str) -> list[str]:
@@ -77,10 +86,11 @@ def interrupts_later() -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
-    # finds. It ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
+    # finds. It is run by `-c`, to which files of the current folder are modules unless `PYTHONSAFEPATH` is set. It
+    # ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        with environment_restored({"PYTHONWARNINGS": "ignore"}):
+        with environment_restored({**ENVIRONMENT, "PYTHONWARNINGS": "ignore"}):
             resource_tracker.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -102,7 +112,8 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with interrupts_later():  # its semaphores are watched by a process that must not warn of them
+    # its semaphores are watched by a process that must not warn of them, nor read files of the current folder
+    with environment_restored(ENVIRONMENT), interrupts_later():
         return ProcessPoolExecutor(
             workers, mp_context=get_context("spawn"), initializer=_end_with_parent, initargs=(os.getpid(),)
         )
@@ -129,4 +140,5 @@ def when_parent_ends(parent: int, do: Callable[[], None]) -> None:
 def _end_with_parent(parent: int) -> None:
     """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_seldom()
     when_parent_ends(parent, lambda: os._exit(1))

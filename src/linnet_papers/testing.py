@@ -12,11 +12,12 @@ All functions below `Mutation` return an error that is made by being called with
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnet_papers.reproduction import record
@@ -79,12 +80,14 @@ def scaled(owner: Any, name: str, factor: float) -> Error:
 
 
 def argument(owner: Any, name: str, which: int | str, change: Callable[[Any], Any]) -> Error:
-    """Change one argument of a function: by its position, or by its keyword."""
+    """Change one argument of a function: by its position, or by its name."""
 
     def mistaken(right: Any) -> Any:
         def called(*args: Any, **named: Any) -> Any:
             if isinstance(which, str):
-                return right(*args, **named | {which: change(named[which])})
+                bound = inspect.signature(right).bind(*args, **named)
+                bound.arguments[which] = change(bound.arguments[which])
+                return right(*bound.args, **bound.kwargs)
             return right(*args[:which], change(args[which]), *args[which + 1 :], **named)
 
         return called
@@ -234,7 +237,7 @@ def check_mutation(paper: Paper, mutation: Mutation, trial: Trial = QUICK) -> No
     if known is not None:
         again = f"`linnet verify {claim.name} --quick --record`"
         assert _names(right) == _names(known.result), f"the rows of this run are not the recorded ones: {again}"
-    assert nan not in [value for row in right.rows if row.limit for value in row.values]
+    assert not any(isnan(value) for row in right.rows if row.limit for value in row.values), right
     with forgotten(claim) if mutation.retrains else nullcontext(), pytest.MonkeyPatch.context() as patch:
         mutation.error(patch)
         turned = measure(claim, trial)

@@ -18,7 +18,7 @@ def gaussian_start(seed, scale=S, dim=D, width=M):
 
 def scipy_network(problem, start, times=TIMES):
     """Both layers by SciPy, at full width."""
-    return flow(problem.cov, problem.cross, start.first, start.second, times, tolerance=1e-10)
+    return flow(problem.cov, problem.cross, start.layers, times, tolerance=1e-10)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -93,7 +93,7 @@ def test_aligned_starts_are_followed_exactly():
     pair = np.array([0.02, -0.01])
     basis = adapted_basis(problem.cov, problem.truth)
     start = ln.Weights(np.outer(r, pair @ basis), np.linalg.norm(pair) * r[None])
-    first, _ = flow(problem.cov, problem.cross, start.first, start.second, TIMES, tolerance=1e-13)
+    first, _ = flow(problem.cov, problem.cross, start.layers, TIMES, tolerance=1e-13)
     assert np.abs(r @ first @ basis.T - theory.reduced(pair, TIMES)).max() < 1e-9
 
 

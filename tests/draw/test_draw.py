@@ -44,8 +44,9 @@ def test_axes_that_are_given_are_drawn_on(pair):
     assert ln.draw.modes(pair[0], ax=axes[0]) is axes[0] and ln.draw.losses(pair[0], ax=axes[1]) is axes[1]
     with pytest.raises(ValueError, match="`ax` must be"):
         ln.draw.modes(pair[0], ax=picture)
-    with pytest.raises(ValueError, match="`run` must be a trajectory or a prediction"):
-        ln.draw.losses(np.eye(2))
+    for wrong in (np.eye(2), ln.Problem.from_target(np.eye(2))):  # a problem has a loss, too
+        with pytest.raises(ValueError, match="`run` must be a trajectory or a prediction"):
+            ln.draw.losses(wrong)
 
 
 def test_cells_meet_half_way_on_a_logarithmic_axis():
@@ -75,3 +76,10 @@ def test_an_animation_shows_the_product_of_each_time(pair):
     assert_allclose(animation._fig.axes[0].images[0].get_array(), pair[1].products[3])  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="`run` must be a single one"):
         ln.draw.animate(ln.predict(ln.Problem.from_target(np.zeros((2, 1, 1))), ln.Weights([[1.0]], [[1.0]]), [1.0]))
+
+
+@pytest.mark.parametrize("draw", [ln.draw.modes, ln.draw.losses, ln.draw.animate, ln.draw.phase_diagram])
+@pytest.mark.parametrize("value", [3, "a", [1.0], ln.Weights([[1.0]], [[1.0]])])
+def test_what_is_no_result_is_refused_by_name(draw, value):
+    with pytest.raises(ValueError, match=r"`(run|diagram)` must be a"):
+        draw(value)

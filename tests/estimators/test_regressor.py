@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linnet.estimators import LinearNetworkRegressor
+from reference import descend
 
 
 @pytest.mark.filterwarnings("ignore:the held-out error still falls:sklearn.exceptions.ConvergenceWarning")
@@ -46,11 +47,8 @@ def test_it_is_descent_on_the_network_and_its_path_is_kept():
     )
     A, b = X - X.mean(0), y - y.mean(0)
     start = ln.inits.gaussian(key=0, in_dim=5, out_dim=1, width=30, stds=(1 / np.sqrt(5), 1 / np.sqrt(30)))
-    first, second = start.first, start.second
-    for _ in range(40):
-        pull = (b - A @ (second @ first).T).T @ A / len(A)
-        first, second = first + 0.01 * second.T @ pull, second + 0.01 * pull @ first.T
-    assert_allclose(model.coef_, (second @ first)[0], rtol=1e-9)
+    products = descend(start.layers, b.T @ A / len(A), 0.01, 40, cov=A.T @ A / len(A))
+    assert_allclose(model.coef_, products[-1, 0], rtol=1e-9)
     assert_allclose(model.path_["coef"][-1][0], model.coef_)
     assert model.path_["steps"][-1] == 40 and len(model.path_["loss"]) == len(model.path_["coef"])
 

@@ -83,3 +83,13 @@ def test_damaged_files_are_named(tmp_path):
     for name in ("short.npz", "wrong.npz", "empty.npy", "empty.npz"):
         with pytest.raises(ValueError, match=f"{name} cannot be read: "):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "header", ["(" * 900, "[" * 900, "{'descr': [", "{'descr': 3, 'shape': (2,)}", "{1: 2}", "3", ""]
+)
+def test_headers_that_are_not_numpys(tmp_path, header):
+    place = tmp_path / "header.npy"
+    place.write_bytes(b"\x93NUMPY\x01\x00" + (len(header) + 1).to_bytes(2, "little") + header.encode() + b"\n")
+    with pytest.raises(ValueError, match=r"header\.npy cannot be read: "):
+        read(place)

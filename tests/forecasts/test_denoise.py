@@ -254,3 +254,9 @@ def test_a_noise_that_cannot_be_told_from_the_signal_is_said():
         found = ln.denoise(noisy)
     assert_allclose(found.matrix, noisy)
     assert found.noise_std_error == found.noise_std > 0.1
+
+
+def test_a_noise_level_needs_all_singular_values():
+    """Of a huge shape, whose others would be taken for zeros, it once took minutes."""
+    with pytest.raises(ValueError, match=r"all 1e\+08 singular values of `shape`: got 40"):
+        noise_level(np.ones(40), (10**8, 10**8))

@@ -7,19 +7,14 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts import largest_stable_rate
+from reference import descend
 
 
 def descent(X, Y, weights, rate, steps):
     """Full-width gradient descent in plain NumPy: the loss and the product at every step."""
-    first, second, n = weights.first.copy(), weights.second.copy(), len(X)
-    losses, products = [], []
-    for _ in range(steps + 1):
-        products.append(second @ first)
-        error = Y - X @ products[-1].T
-        losses.append(0.5 * (error**2).sum() / n)
-        pull = error.T @ X / n
-        first, second = first + rate * second.T @ pull, second + rate * pull @ first.T
-    return np.array(losses), np.array(products)
+    n = len(X)
+    products = descend(weights.layers, Y.T @ X / n, rate, steps, cov=X.T @ X / n)
+    return np.array([0.5 * ((Y - X @ product.T) ** 2).sum() / n for product in products]), products
 
 
 @pytest.fixture(scope="module")

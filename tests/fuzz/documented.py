@@ -43,6 +43,7 @@ NOT_FINITE = {
 WARNS = {
     "estimators.LowRankDenoiser": "too few singular values to tell the noise",
     "estimators.LowRankDenoiser.fit": "too few singular values to tell the noise",
+    "trainers.gradient_descent": "rounding decides what tiny weights learn next",
 }
 # Relative distance that is allowed between the results of equal numbers in different forms, where it is not rounding.
 DISTANCE = {

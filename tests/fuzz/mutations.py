@@ -85,23 +85,8 @@ def _numbers(value: Any) -> Iterator[Mutation]:
     whole = isinstance(value, (int, np.integer))
     for bad in (float("nan"), float("inf"), -float("inf"), np.float32("nan")):
         yield Mutation(repr(bad), INFINITE, bad)
-    sizes: list[Any] = [
-        0,
-        -1,
-        1,
-        2.5,
-        1e-3,
-        1e3,
-        1e150,
-        1e300,
-        -1e300,
-        1e-150,
-        1e-300,
-        5e-324,
-        10**19,
-        2**63,
-        -(10**19),
-    ]
+    sizes: list[Any] = [0, -1, 1, 2.5, 1e-3, 1e3, 1e150, 1e300, -1e300, 1e-150, 1e-300, 5e-324]
+    sizes += [10**19, 2**63, -(10**19)]
     for size in [*sizes, 10**400, True, value * 1e-8, value * 1e8, -value]:
         yield Mutation(_label(size), ODD, size)
     yield from _wrong()

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import linnet as ln
-from deep_reference import descend
+from reference import descend
 
 TARGET = np.array([[1.5, 0.0, 0.3], [0.0, 0.7, 0.0]])
 SIZES = {"in_dim": 3, "out_dim": 2, "width": 40}

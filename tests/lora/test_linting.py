@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.cli.main import main
+from command_line import called
 from linnet.lora import Adapter, lint, read
 
 PLAIN = {"rank": 8, "alpha": 16, "in_dim": 4096, "out_dim": 4096, "optimizer": "adamw", "learning_rate_a": 2e-4}
@@ -68,30 +68,11 @@ def test_the_same_finding_of_many_modules_is_one():
         lint(dict.fromkeys("qv", 3))
 
 
-def called(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(["lora", *map(str, arguments)])
-    said = capsys.readouterr()
-    return ended.value.code, said.out, said.err
-
-
 def test_the_command(tmp_path, capsys):
     config = {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": "gaussian"}
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
-    status, out, _ = called(
-        capsys,
-        tmp_path,
-        "--optimizer",
-        "adamw",
-        "--lr",
-        "2e-4",
-        "--in-dim",
-        4096,
-        "--lora-plus-ratio",
-        16,
-        "--alpha",
-        64,
-    )
+    options = "--optimizer adamw --lr 2e-4 --in-dim 4096 --lora-plus-ratio 16 --alpha 64"
+    status, out, _ = called(capsys, "lora", tmp_path, *options.split())
     assert status == 0
     for words in (
         "192 times the default's imbalance",
@@ -100,23 +81,28 @@ def test_the_command(tmp_path, capsys):
         "(identity)",
     ):
         assert words in out
-    status, out, _ = called(capsys, tmp_path, "--optimizer", "sgd", "--lr", 0.1)
+    status, out, _ = called(capsys, "lora", tmp_path, "--optimizer", "sgd", "--lr", 0.1)
     assert status == 0
     assert "imbalance unknown" in out
     assert "give the input dimension" in out
-    status, _, err = called(capsys, tmp_path / "nothing")
+    status, _, err = called(capsys, "lora", tmp_path / "nothing")
     assert status == 1
     assert err.count("\n") == 1
     assert "there is no" in err
 
 
-def test_linnet_has_it():
-    assert ln.lora.Adapter is Adapter
-
-
 def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     status, out, _ = called(
-        capsys, "--from", "alpha=64,r=32,lr=1e-5", "--to", "alpha=32", "--optimizer", "adamw", "--weight-decay", 0.1
+        capsys,
+        "lora",
+        "--from",
+        "alpha=64,r=32,lr=1e-5",
+        "--to",
+        "alpha=32",
+        "--optimizer",
+        "adamw",
+        "--weight-decay",
+        0.1,
     )
     assert (
         status == 0
@@ -127,7 +113,7 @@ def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     assert '"params": a, "lr": 1e-05, "weight_decay": 0.1, "eps": 1e-08' in out
     for optimizer, alpha, fits in (("sgd", 64, "kernel"), ("adamw", 16, "of Adam")):
         status, out, _ = called(
-            capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=512,r=256", "--optimizer", optimizer
+            capsys, "lora", "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=512,r=256", "--optimizer", optimizer
         )
         said = [" ".join(line.split()) for line in out.splitlines()]
         assert status == 0 and "different models" in out
@@ -141,8 +127,8 @@ def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
         times = 64 if optimizer == "sgd" else 32
         assert any(line.startswith(f"alpha 512 makes the first steps {times} times as large") for line in said)
     for wrong in ("r=16", "", "r=2.5"):
-        assert called(capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", wrong)[0] == 2
-    status, _, err = called(capsys, "--from", "alpha=16", "--to", "alpha=16")
+        assert called(capsys, "lora", "--from", "alpha=16,r=16,lr=1e-4", "--to", wrong)[0] == 2
+    status, _, err = called(capsys, "lora", "--from", "alpha=16", "--to", "alpha=16")
     assert status == 2 and "--from takes alpha=...,lr=...,r=..." in err
 
 
@@ -152,7 +138,7 @@ def test_a_trained_adapter_is_answered_as_it_began(tmp_path, capsys):
     ones = np.ones
     tensors = {"m.q_proj.lora_A.weight": ("F32", ones((8, 6))), "m.q_proj.lora_B.weight": ("F32", ones((5, 8)))}
     path = folder(tmp_path, None, tensors)
-    _, out, _ = called(capsys, path, "--alpha", 64)
+    _, out, _ = called(capsys, "lora", path, "--alpha", 64)
     said = " ".join(out.split("The same training")[1].split())
     assert "(identity)" in said and "none" not in said
     (saved,) = read(path).values()
@@ -163,9 +149,9 @@ def test_a_trained_adapter_is_answered_as_it_began(tmp_path, capsys):
 def test_an_initialization_with_b_not_zero_asks_for_its_option(tmp_path, capsys):
     config = {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "init_lora_weights": "olora"}
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
-    _, out, _ = called(capsys, tmp_path, "--alpha", 64)
+    _, out, _ = called(capsys, "lora", tmp_path, "--alpha", 64)
     assert "say it with `--rescale-init`" in " ".join(out.split())
-    _, out, _ = called(capsys, tmp_path, "--alpha", 64, "--rescale-init")
+    _, out, _ = called(capsys, "lora", tmp_path, "--alpha", 64, "--rescale-init")
     assert "(identity)" in out and "B(0) is multiplied by 0.25" in " ".join(out.split())
 
 
@@ -187,22 +173,22 @@ def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):
     file.write_text(json.dumps(TRAINING))
     (tmp_path / "training_args.bin").write_bytes(b"PK")
     path = folder(tmp_path)
-    _, out, _ = called(capsys, path, "--alpha", 64, "--training-args", file)
+    _, out, _ = called(capsys, "lora", path, "--alpha", 64, "--training-args", file)
     assert "adamw, learning rate 0.0003 of A" in out and "clipped at the global norm 1.0" in out
     assert "(scaling rule, not identity)" in out and "(identity)" not in out
-    _, out, _ = called(capsys, path, "--alpha", 64)
+    _, out, _ = called(capsys, "lora", path, "--alpha", 64)
     said = " ".join(out.split())
     assert "clipping unknown, so none is assumed" in said and "training_args.bin was not read" in said
     assert "(identity)" in said and "if gradients are not clipped, which the settings do not contain" in said
-    status, _, err = called(capsys, path, "--training-args", file, "--lr", 1e-3)
+    status, _, err = called(capsys, "lora", path, "--training-args", file, "--lr", 1e-3)
     assert status == 2 and "leave those out" in err
-    status, _, err = called(capsys, path, "--training-args", tmp_path / "training_args.bin")
+    status, _, err = called(capsys, "lora", path, "--training-args", tmp_path / "training_args.bin")
     assert status == 1 and "is a pickle" in err
 
 
 def test_muon_is_known_and_gets_no_verdict(capsys):
     """Its rates are converted; whether the adapter learns lazily or actively is not said."""
-    _, out, _ = called(capsys, "--from", "alpha=64,r=32,lr=1e-3", "--to", "alpha=32", "--optimizer", "muon")
+    _, out, _ = called(capsys, "lora", "--from", "alpha=64,r=32,lr=1e-3", "--to", "alpha=32", "--optimizer", "muon")
     out = " ".join(out.split())
     assert "under Muon (identity): multiply B's rate by 2, its eps by 0.5" in out
     assert 'torch.optim.Muon([{"params": a, "lr": 0.001, "weight_decay": 0, "eps": 1e-07}' in out

@@ -11,33 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linnet.cli.main import main
+from command_line import called
 from linnet.lora import read
+from lora.test_reading import framed, packed
 
 CONFIG: dict[str, Any] = {"peft_type": "LORA", "r": 2, "lora_alpha": 8, "target_modules": ["q_proj"]}
 A, B = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]), np.array([[1.0, 0.5]])
 FIRST, SECOND = "base_model.model.q_proj.lora_A.weight", "base_model.model.q_proj.lora_B.weight"
-PAIR = {FIRST: A, SECOND: B}
-
-
-def packed(tensors: dict[str, np.ndarray], **changes: Any) -> bytes:
-    """A safetensors file by hand; `changes` replace fields of the first array's entry, None takes one out."""
-    header: dict[str, Any] = {}
-    body = b""
-    for name, array in tensors.items():
-        data = np.asarray(array, "<f8").tobytes()
-        header[name] = {"dtype": "F64", "shape": list(np.shape(array)), "data_offsets": [len(body), len(body + data)]}
-        body += data
-    first = next(iter(header), "")
-    for field, value in changes.items():
-        header[first][field] = value
-        if value is None:
-            del header[first][field]
-    return framed(json.dumps(header).encode(), body)
-
-
-def framed(header: bytes, body: bytes = b"") -> bytes:
-    return struct.pack("<Q", len(header)) + header + body
+PAIR = {FIRST: ("F64", A), SECOND: ("F64", B)}
 
 
 def without(name: str) -> str:
@@ -99,21 +80,21 @@ TENSORS: dict[str, tuple[bytes | None, str]] = {
     "header not JSON": (framed(b"{]"), "must be a safetensors file"),
     "header nested without end": (framed(b"[" * 100_000), "must be a safetensors file"),
     "no arrays": (framed(b"{}"), "it has none"),
-    "other arrays": (packed({"weight": A}), "it has none"),
+    "other arrays": (packed({"weight": ("F64", A)}), "it has none"),
     "type unknown": (packed(PAIR, dtype="F8_E4M3"), "must be a safetensors file"),
     "type of another width": (packed(PAIR, dtype="F32"), "must be a safetensors file"),
     "shape beyond counting": (packed(PAIR, shape=[2**32, 2**32], data_offsets=[0, 0]), "must be a safetensors file"),
     "offsets of the other array": (packed(PAIR, data_offsets=[16, 64]), "must be a safetensors file"),
     "cut off": (packed(PAIR)[:-8], "must be a safetensors file"),
     "more at its end": (packed(PAIR) + b"12345678", "must be a safetensors file"),
-    "A alone": (packed({FIRST: A}), "has no .*lora_B"),
-    "B alone": (packed({**PAIR, "v_proj.lora_B.weight": B}), "v_proj.lora_B.weight has no A"),
-    "factors of two ranks": (packed({FIRST: A, SECOND: np.ones((1, 3))}), "must hold factors of one rank"),
-    "a number for a matrix": (packed({FIRST: np.array(1.0), SECOND: B}), "must hold matrices"),
-    "a vector for a matrix": (packed({FIRST: A[0], SECOND: B}), "must hold matrices"),
-    "rank 0": (packed({FIRST: np.ones((0, 3)), SECOND: np.ones((1, 0))}), "must hold matrices"),
-    "NaN": (packed({FIRST: A * np.nan, SECOND: B}), "must be finite"),
-    "infinite": (packed({FIRST: A, SECOND: B * np.inf}), "must be finite"),
+    "A alone": (packed({FIRST: ("F64", A)}), "has no .*lora_B"),
+    "B alone": (packed({**PAIR, "v_proj.lora_B.weight": ("F64", B)}), "v_proj.lora_B.weight has no A"),
+    "factors of two ranks": (packed({**PAIR, SECOND: ("F64", np.ones((1, 3)))}), "must hold factors of one rank"),
+    "a number for a matrix": (packed({**PAIR, FIRST: ("F64", np.array(1.0))}), "must hold matrices"),
+    "a vector for a matrix": (packed({**PAIR, FIRST: ("F64", A[0])}), "must hold matrices"),
+    "rank 0": (packed({FIRST: ("F64", np.ones((0, 3))), SECOND: ("F64", np.ones((1, 0)))}), "must hold matrices"),
+    "NaN": (packed({**PAIR, FIRST: ("F64", A * np.nan)}), "must be finite"),
+    "infinite": (packed({**PAIR, SECOND: ("F64", B * np.inf)}), "must be finite"),
 }
 
 
@@ -124,10 +105,8 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str
     def check(words: str) -> None:
         with pytest.raises(ValueError, match=words):
             read(tmp_path)
-        with pytest.raises(SystemExit, match="1"):
-            main(["lora", str(tmp_path)])
-        said = capsys.readouterr()
-        assert said.err.startswith("linnet: ") and said.err.count("\n") == 1 and not said.out, said
+        status, out, err = called(capsys, "lora", tmp_path)
+        assert status == 1 and err.startswith("linnet: ") and err.count("\n") == 1 and not out
 
     return check
 
@@ -171,7 +150,9 @@ def test_malformed_weights_are_refused(tmp_path: Path, refused: Callable[[str], 
 )
 def test_what_does_not_matter_changes_no_number(tmp_path: Path, changes: dict[str, Any]) -> None:
     (tmp_path / "adapter_config.json").write_text(json.dumps({**CONFIG, **changes}))
-    (tmp_path / "adapter_model.safetensors").write_bytes(packed({**PAIR, "q_proj.lora_magnitude_vector": np.ones(1)}))
+    (tmp_path / "adapter_model.safetensors").write_bytes(
+        packed({**PAIR, "q_proj.lora_magnitude_vector": ("F64", np.ones(1))})
+    )
     adapter = read(tmp_path)["q_proj"]
     assert (adapter.rank, adapter.scale, adapter.in_dim, adapter.out_dim) == (2, 4.0, 3, 1)
     assert adapter.weights is not None

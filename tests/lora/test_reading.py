@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from linnet.lora import read
-from linnet.lora._safetensors import read_tensors
 
 CONFIG = {
     "peft_type": "LORA",
@@ -27,27 +26,29 @@ TRAINING |= {"max_grad_norm": 1.0, "optim_args": None}
 def folder(tmp_path, config=None, tensors=None):
     (tmp_path / "adapter_config.json").write_text(json.dumps(CONFIG | (config or {})))
     if tensors is not None:
-        save(tmp_path / "adapter_model.safetensors", tensors)
+        (tmp_path / "adapter_model.safetensors").write_bytes(packed(tensors))
     return tmp_path
 
 
-def save(path, tensors):
-    """The format written by hand: length, header, bytes."""
-    header: dict[str, dict] = {"__metadata__": {"format": "pt"}}
+def packed(tensors, **changes):
+    """A safetensors file by hand: length, header, bytes; `changes` replace fields of the first array, None takes one
+    out."""
+    header: dict[str, dict] = {}
     body = b""
     for name, (kind, array) in tensors.items():
         if kind == "BF16":
             data = (np.asarray(array, "<f4").view("<u4") >> 16).astype("<u2").tobytes()
         else:
-            data = np.asarray(array, {"F32": "<f4", "F16": "<f2", "F64": "<f8"}.get(kind, "<u1")).tobytes()
-        header[name] = {
-            "dtype": kind,
-            "shape": list(np.shape(array)),
-            "data_offsets": [len(body), len(body) + len(data)],
-        }
+            data = np.asarray(array, {"F32": "<f4", "F16": "<f2", "F64": "<f8"}[kind]).tobytes()
+        fields = {"dtype": kind, "shape": list(np.shape(array)), "data_offsets": [len(body), len(body + data)]}
+        fields |= {} if header else changes
+        header[name] = {field: value for field, value in fields.items() if value is not None}
         body += data
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
+    return framed(json.dumps(header | {"__metadata__": {"format": "pt"}}).encode(), body)
+
+
+def framed(header, body=b""):
+    return struct.pack("<Q", len(header)) + header + body
 
 
 def test_a_configuration_alone(tmp_path):
@@ -92,15 +93,6 @@ def test_weights_of_a_folder(tmp_path, kind, digits):
 
 
 def test_what_is_not_an_adapter_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="there is no"):
-        read(tmp_path)
-    (tmp_path / "adapter_config.json").write_text("{")
-    with pytest.raises(ValueError, match="readable JSON"):
-        read(tmp_path)
-    with pytest.raises(ValueError, match="`r` and `lora_alpha`"):
-        read(folder(tmp_path, {"r": None}) and _without_rank(tmp_path))
-    with pytest.raises(ValueError, match="of type 'IA3'"):
-        read(folder(tmp_path, {"peft_type": "IA3"}))
     folder(tmp_path)
     with pytest.raises(ValueError, match="`plus_ratio` is a ratio"):
         read(tmp_path, "adam", plus_ratio=4)
@@ -108,28 +100,6 @@ def test_what_is_not_an_adapter_is_refused(tmp_path):
         read(3.0)
     with pytest.raises(ValueError, match="`optimizer` must be a name for a path"):
         read(tmp_path, object())
-
-
-def _without_rank(path):
-    (path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 3}))
-    return path
-
-
-def test_broken_weights_are_named(tmp_path):
-    file = tmp_path / "adapter_model.safetensors"
-    file.write_bytes(b"\x00" * 4)
-    with pytest.raises(ValueError, match="must be a safetensors file"):
-        read_tensors(file)
-    save(file, {"a.lora_A.weight": ("F8_E4M3", np.zeros((2, 3)))})
-    with pytest.raises(ValueError, match=r"must be a safetensors file: .* is not one"):
-        read_tensors(file)
-    save(file, {"a.lora_A.weight": ("F32", np.zeros((2, 3)))})
-    folder(tmp_path)
-    with pytest.raises(ValueError, match=r"has no a\.lora_B\.weight"):
-        read(tmp_path)
-    file.write_bytes(file.read_bytes()[:-4])
-    with pytest.raises(ValueError, match="must be a safetensors file"):
-        read_tensors(file)
 
 
 def test_the_arguments_of_a_trainer(tmp_path):

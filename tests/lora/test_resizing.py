@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from command_line import called
 from linnet import Weights
-from linnet.cli.main import main
 from linnet.lora import Adapter, matched_alpha, read, resize_folder, resized
 from linnet.lora._safetensors import read_tensors
 from lora.test_reading import folder
@@ -132,13 +132,10 @@ def test_a_folder_at_another_rank(tmp_path, capsys):
         resize_folder(source, 5, out)
     with pytest.raises(ValueError, match="`source` must be a folder with"):
         resize_folder(tmp_path, 5, tmp_path / "other")
-    with pytest.raises(SystemExit) as ended:
-        main(["lora", str(source), "--rank", "4", "--out", str(tmp_path / "four")])
-    said = " ".join(capsys.readouterr().out.split())
-    assert ended.value.code == 0 and "keeps 100.0000%" in said and "the optimizer starts anew" in said
-    with pytest.raises(SystemExit) as ended:
-        main(["lora", str(source), "--rank", "4"])
-    assert ended.value.code == 2
+    status, out, _ = called(capsys, "lora", source, "--rank", 4, "--out", tmp_path / "four")
+    said = " ".join(out.split())
+    assert status == 0 and "keeps 100.0000%" in said and "the optimizer starts anew" in said
+    assert called(capsys, "lora", source, "--rank", 4).status == 2
 
 
 @pytest.mark.parametrize("rank", [np.int32(2), np.array(2), 2.0])
@@ -161,3 +158,13 @@ def test_a_size_beyond_the_machine_or_its_numbers_is_refused(rank, alpha, line, 
 def test_what_is_matched_is_one_of_four_names(what):
     with pytest.raises(ValueError, match="`what` must be one of"):
         matched_alpha(Adapter(rank=16, alpha=32), 8, what)
+
+
+def test_an_adapter_that_could_not_be_written_whole_is_not_there(tmp_path, monkeypatch):
+    source = saved(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("linnet.lora.resizing.write_whole", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            resize_folder(source, 2, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    resize_folder(source, 2, tmp_path / "new")

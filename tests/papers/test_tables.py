@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import xarray as xr
 
-import linnet as ln
 from linnet.sweeps import Sweep
-from linnet.sweeps._blocks import Block
-from linnet.sweeps._store import Job, Store
-from linnet.sweeps.grid import Grid
 from linnet_papers.reproduction.measurement import Trial
 from linnet_papers.reproduction.registry import papers, tables
 from linnet_papers.reproduction.table import Table
 
 TABLES = tables()
 QUICK = Trial(quick=True)
-
-
-def thinned(sweep: Sweep) -> Sweep:
-    """The same sweep on the ends of every axis, at two seeds or at its only one."""
-    axes = {name: list(dict.fromkeys([values[0], values[-1]])) for name, values in sweep.axes.items()}
-    few = sweep.model_copy(update={"axes": axes, "seeds": min(sweep.seeds, 2)})
-    cells = Grid.of(few).cells
-    return few if Grid.of(few).blocks > 1 else few.model_copy(update={"block": cells // 2})  # so that one can be first
 
 
 def test_every_paper_has_one() -> None:
@@ -49,28 +35,6 @@ TRAINED = [
     pytest.param(table, marks=[] if table.name in FIRST else pytest.mark.slow, id=table.name)
     for table in TABLES.values()
 ]
-
-
-def test_an_interrupted_table_is_the_same_bit_for_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_same: Callable[..., None]
-) -> None:
-    sweep = thinned(TABLES[FIRST[0]].sweep(QUICK))
-    whole = ln.sweeps.run(sweep)
-    write = Store.write
-    written: list[object] = []
-
-    def interrupted(self: Store, job: Job, block: Block) -> None:
-        if len(written) == 1:
-            raise KeyboardInterrupt
-        written.append(job)
-        write(self, job, block)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "write", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            ln.sweeps.run(sweep, tmp_path / "store")
-    assert 0 < ln.sweeps.status(tmp_path / "store").done < Grid.of(sweep).cells
-    assert_same(ln.sweeps.run(sweep, tmp_path / "store"), whole)
 
 
 @pytest.mark.parametrize("table", TRAINED)

@@ -156,3 +156,43 @@ def test_variances_of_many_orders_of_magnitude_are_predicted():
     weights, times = ln.inits.gaussian(key=0, in_dim=5, out_dim=2, width=10_000, stds=0.01), [0.0, 0.1, 1e3]
     difference = ln.predict(problem, weights, times).difference(ln.gradient_flow(problem, weights, times=times))
     assert difference.covered and difference.value < 0.05
+
+
+def test_deep_networks_that_are_not_wide_are_no_silent_wrong_answer():
+    """A unit through which everything passes and a layer of zeros have no formula; of narrow ones the error is told."""
+    random, problem = np.random.default_rng(0), ln.Problem.from_target(np.diag([2.0, 1.0, 0.5])[:2])
+    one_unit = ln.Weights(random.normal(size=(1, 3)), random.normal(size=(4, 1)), random.normal(size=(2, 4)))
+    wide = [random.normal(size=shape) / 4 for shape in ((20, 3), (20, 20), (2, 20))]
+    times = [0.0, 1.0, 10.0]
+    with pytest.raises(ln.NoFormulaError, match="widths: at least inputs and outputs, found 1-4"):
+        ln.predict(problem, one_unit, times)
+    for layer in range(3):
+        zeroed = ln.Weights(*(0 * one if i == layer else one for i, one in enumerate(wide)))
+        with pytest.raises(ln.NoFormulaError, match=rf"layers: none of zeros, found zeros in \[{layer + 1}\]"):
+            ln.predict(problem, zeroed, times)
+    for key in range(12):
+        weights = ln.inits.gaussian(key=key, in_dim=1, out_dim=1, width=5, depth=3, stds=0.4)
+        problem = ln.Problem.from_target([[1.0]])
+        try:
+            prediction = ln.predict(problem, weights, np.linspace(0, 4, 9))
+        except ln.NoFormulaError:
+            continue
+        drawn = predicted_problems.Drawn(problem, weights, prediction.times, "deep gaussian", "whitened")
+        exact = predicted_problems.exact_products(drawn)
+        assert np.abs(prediction.products - exact).max() <= prediction.uncertainty * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("seed", [10, 14, 15, 24, 35])
+def test_the_uncertainty_of_narrow_networks_is_relative_to_what_they_learn(seed):
+    """Half the distance of the Gram matrices is relative to the predicted product; the exact one may be smaller."""
+    random = np.random.default_rng(70000 + seed)
+    d, k, width = int(random.integers(1, 7)), int(random.integers(1, 5)), int(random.integers(1, 12))
+    root, target = random.normal(size=(d, d)), random.normal(size=(k, d))
+    cov, size = root @ root.T / d + 0.1 * np.eye(d), 10 ** random.uniform(-1.5, 0.3) / np.sqrt(width)
+    weights = ln.Weights(random.normal(size=(width, d)) * size, random.normal(size=(k, width)) * size)
+    problem, times = ln.Problem.from_moments(cov, target @ cov), np.linspace(0, 10 ** random.uniform(-0.7, 0.8), 6)
+    prediction = ln.predict(problem, weights, times)
+    drawn = predicted_problems.Drawn(problem, weights, times, "gaussian", "covariance")
+    exact = predicted_problems.exact_products(drawn)
+    assert prediction.formula.name == "self-consistent, integrated"
+    assert np.abs(prediction.products - exact).max() <= prediction.uncertainty * np.abs(exact).max()

@@ -41,7 +41,7 @@ def test_descent(case, decay, momentum, singular):
     )
     assert got.reduced.width == min(weights.width, got.reduced.in_dim + Y.shape[1])
     assert got.reduced.in_dim <= min(X.shape)
-    a, b = descent(X.T @ X / n, Y.T @ X / n, first, second, rate=rate, steps=steps, decay=decay, momentum=momentum)
+    *_, (a, b) = descent((first, second), X.T @ X / n, Y.T @ X / n, rate, steps, decay=decay, momentum=momentum)
     lifted = got.weights_at(-1)
     assert normwise(lifted.first, a) < 1e-11
     assert normwise(lifted.second, b) < 1e-11
@@ -60,7 +60,7 @@ def test_flow(case):
     problem, weights = ln.Problem.from_data(X, Y), ln.Weights(first, second)
     times = np.array([0.7, 2.0])
     got = ln.gradient_flow(problem, weights, times=times, rtol=tolerance)
-    a, b = flow(X.T @ X / n, Y.T @ X / n, first, second, times, tolerance=1e-12)
+    a, b = flow(X.T @ X / n, Y.T @ X / n, (first, second), times, tolerance=1e-12)
     assert normwise(got.weights.first[-1], a[-1]) < 10 * tolerance
     assert normwise(got.weights.second[-1], b[-1]) < 10 * tolerance
     assert normwise(got.products[-1], b[-1] @ a[-1]) < 10 * tolerance

@@ -261,3 +261,115 @@ def test_what_cannot_be_forecast_is_said():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
     trained(model, torch.ones(5, 4).double(), torch.ones(5, 2).double(), optimizer, 1)
     assert_refused("already carries momentum", model, optimizer=lambda _: optimizer)
+
+
+class Part(nn.Module):
+    """Two layers, and what a subclass does between them."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.second = nn.Linear(4, 6).double(), nn.Linear(6, 2).double()
+
+    def between(self, x):
+        return self.first(x)
+
+    def forward(self, x):
+        return self.second(self.between(x))
+
+
+class Detached(Part):
+    def between(self, x):
+        return self.first(x).detach()
+
+
+class WithoutGradient(Part):
+    def between(self, x):
+        with torch.no_grad():
+            return self.first(x)
+
+
+class NoisyInputs(Part):
+    def between(self, x):
+        return self.first(x + 0.1 * torch.randn_like(x))
+
+
+class TenfoldBackward(torch.autograd.Function):  # type: ignore[name-defined]
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(context, gradient):
+        return 10 * gradient
+
+
+class OwnBackward(Part):
+    def between(self, x):
+        return TenfoldBackward.apply(self.first(x))
+
+
+class ThriceTheLoss(nn.MSELoss):
+    def forward(self, outputs, targets):
+        return 3 * super().forward(outputs, targets)
+
+
+class SignSteps(torch.optim.SGD):  # type: ignore[name-defined]
+    def step(self, closure=None):
+        for parameter in self.param_groups[0]["params"]:
+            parameter.data -= 0.001 * parameter.grad.sign()
+
+
+class Normalized(nn.Linear):
+    def forward(self, x):
+        return nn.functional.linear(x, self.weight / self.weight.norm())
+
+
+def hooked(change):
+    model = Part()
+    change(model)
+    return model
+
+
+def normalized():
+    model = Part()
+    model.first = Normalized(4, 6, bias=False).double()
+    return model
+
+
+UNLIKE_TWO_LAYERS = {
+    "detached": Detached,
+    "no_grad": WithoutGradient,
+    "noise": NoisyInputs,
+    "backward": OwnBackward,
+    "forward of a layer": normalized,
+    "tensor hook": lambda: hooked(lambda model: model.first.weight.register_hook(lambda g: g / 2)),
+    "forward hook": lambda: hooked(lambda model: model.first.register_forward_hook(lambda m, i, o: 2 * o)),
+    "backward hook": lambda: hooked(
+        lambda model: model.second.register_full_backward_hook(lambda m, gi, go: tuple(2 * g for g in gi))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE_TWO_LAYERS)
+def test_a_model_that_trains_otherwise_than_it_computes_is_refused(name):
+    model, X = UNLIKE_TWO_LAYERS[name](), torch.randn(12, 4, dtype=torch.float64)
+    before = torch.get_rng_state()
+    with pytest.raises(ValueError, match=r"gradient|hooks"):
+        forecast(model, X, X[:, :2], torch.optim.SGD(model.parameters(), lr=0.01), steps=3)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_steps_and_losses_of_ones_own_are_refused():
+    model, X = Part(), torch.randn(12, 4, dtype=torch.float64)
+    with pytest.raises(ValueError, match="its own `step`"):
+        forecast(model, X, X[:, :2], SignSteps(model.parameters(), lr=0.01), steps=3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with pytest.raises(ValueError, match="loss of your own"):
+        forecast(model, X, X[:, :2], optimizer, steps=3, loss=ThriceTheLoss())
+    assert forecast(model, X, X[:, :2], optimizer, steps=3).loss.shape == (4,)  # the control
+    optimizer.register_step_pre_hook(lambda *_: None)
+    with pytest.raises(ValueError, match="hooks on its steps"):
+        forecast(model, X, X[:, :2], optimizer, steps=3)
+    with pytest.raises(ValueError, match=r"\(12, 2\): got \(12,\)"):
+        forecast(model, X, X[:, 0], torch.optim.SGD(model.parameters(), lr=0.01), steps=3)

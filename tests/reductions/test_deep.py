@@ -5,19 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from deep_reference import descend
 from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
+from reference import descend
 
 TARGET = np.random.default_rng(0).standard_normal((3, 4))
 PROBLEM = ln.Problem.from_target(TARGET)
-
-
-@pytest.fixture
-def reduced_runs(monkeypatch):
-    """Short runs are reduced too, although they take less time than the trial descents do."""
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
 
 
 def apart(start, reduction, rate=0.01, steps=400):
@@ -205,3 +198,29 @@ def test_inputs_that_cannot_be_squared_are_refused():
     start = ln.inits.gaussian(in_dim=4, out_dim=3, width=40, depth=3, stds="ntk", key=0)
     with pytest.raises(ValueError, match="`problem` must have inputs whose squares are numbers"):
         ln.reduce(ln.Problem.from_data(inputs, np.ones((7, 3))), start, order=2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_covers_inputs_that_the_data_never_touch(reduced_runs, seed):
+    """With fewer samples than inputs 3e-10 was reported where products were off by 1e-6."""
+    random = np.random.default_rng(seed)
+    problem = ln.Problem.from_data(random.normal(size=(3, 7)), random.normal(size=(3, 2)))
+    start = ln.inits.gaussian(key=seed, in_dim=7, out_dim=2, width=100, depth=3, stds=0.08)
+    small, full = (
+        ln.gradient_descent(problem, start, learning_rate=0.02, steps=300, save_every=50, reduce=reduce)
+        for reduce in (True, False)
+    )
+    reduction, largest = small.reduction, np.abs(full.products).max()
+    off = small.products - full.products
+    inside = off @ reduction.basis @ reduction.basis.T
+    assert not reduction.exact and max(reduction.weights.widths) < 50
+    assert np.abs(inside).max() < 1e-8 * largest < np.abs(off).max() <= reduction.error * largest < 1e-3 * largest
+
+
+def test_a_network_narrower_than_its_inputs_and_outputs_stays_as_it_is():
+    """Its first words fill all units: there is no growth from which more could be guessed."""
+    random = np.random.default_rng(0)
+    weights = ln.Weights(*(0.05 * random.standard_normal(shape) for shape in ((50, 60), (50, 50), (60, 50))))
+    problem = ln.Problem.from_target(0.1 * random.standard_normal((60, 60)))
+    run = ln.gradient_descent(problem, weights, learning_rate=0.01, steps=2000, save_every=2000, keep="losses")
+    assert run.reduction.exact and run.reduction.weights.widths == (50, 50)

@@ -58,11 +58,6 @@ def faulty(points, seeds):
     return {"value": points["missing"]}
 
 
-def nothing(points, seeds):
-    """As little work as there can be."""
-    return {"value": points["x"] + points["y"]}
-
-
 def wrong(points, seeds, kind):
     """Results that are not a block of cells."""
     size = len(seeds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from command_line import called
 from linnet import sweeps
-from linnet.cli.main import main
 
 TOML = """
 name = "picky"
@@ -42,14 +43,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def linnet(capsys: pytest.CaptureFixture[str]):
     """Runs the command; returns its status, standard output and standard error."""
-
-    def linnet(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit, match=r"^\d+$") as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return linnet
+    return partial(called, capsys)
 
 
 def test_a_sweep_ends_with_one_line_and_is_silent_before(linnet, config, tmp_path):

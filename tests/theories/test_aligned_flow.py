@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -11,7 +10,7 @@ from linnet.problems.spectra import power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
 from linnet.theories.aligned_flow import aligned_flow, growth_direction
 from linnet.theories.spiked import TwoPhase
-from reference import adapted_basis
+from reference import adapted_basis, flow
 
 TIMES = np.linspace(0.0, 12.0, 25)
 
@@ -25,17 +24,8 @@ def general_problem(seed=0, dim=6):
 
 def trained(problem, first, second, times):
     """The network itself, both layers at full width, by SciPy."""
-    h, d = first.shape
-    cov, cross = problem.cov, problem.cross[0]
-
-    def slope(_, z):
-        W, a = z[: h * d].reshape(h, d), z[h * d :]
-        residual = cross - a @ W @ cov
-        return np.concatenate([np.outer(a, residual).ravel(), W @ residual])
-
-    start = np.concatenate([first.ravel(), second.ravel()])
-    run = solve_ivp(slope, (0, times[-1]), start, method="DOP853", t_eval=times, rtol=1e-11, atol=1e-13)
-    return run.y[: h * d].T.reshape(-1, h, d), run.y[h * d :].T
+    first, second = flow(problem.cov, problem.cross, (first, second[None]), times)
+    return first, second[:, 0]
 
 
 def test_residual_of_its_own_equation():
@@ -115,7 +105,7 @@ def test_refusals():
         aligned_flow(problem, -0.1, [1.0])
     with pytest.raises(ValueError, match="`u0` must be a positive number or a non-zero vector"):
         aligned_flow(problem, np.zeros(6), [1.0])
-    with pytest.raises(ValueError, match="`problem` must be a single one with one output"):
+    with pytest.raises(ValueError, match="`problem` must be a single one with a squared loss and 1 output"):
         aligned_flow(Problem.from_target(np.eye(3)), 0.1, [1.0])
     with pytest.raises(ValueError, match="cross moment is zero"):
         aligned_flow(Problem.from_moments(np.eye(2), np.zeros(2)), 0.1, [1.0])

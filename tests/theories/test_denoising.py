@@ -102,7 +102,7 @@ def test_many_filters_at_once_and_any_order():
     ("changes", "message"),
     [
         ({"values": [1.0]}, "`values` must be all 2 singular values"),
-        ({"values": [1.0, -1.0]}, "`values` must be singular values"),
+        ({"values": [1.0, -1.0]}, "`values` must not be negative"),
         ({"filtered": [1.0]}, "`filtered` and `slopes` must be"),
         ({"slopes": [[1.0, 1.0]]}, "`filtered` and `slopes` must be"),
         ({"noise_variance": -1.0}, "`noise_variance` must not be negative"),

@@ -139,31 +139,21 @@ def test_ridge_to_zero_is_ridgeless_and_to_infinity_predicts_nothing():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("changes", "message"),
     [
-        (([1.0, -1.0], [0.5, 0.5], 3), "`eigenvalues`.*negative"),
-        (([1.0, 1.0], [0.5], 3), "`overlaps` must match the spectrum"),
-        (([1.0, 1.0], [0.5, -0.5], 3), "`overlaps`.*negative"),
-        (([1.0, 1.0], [0.5, 0.5], 0), "`samples` must be positive"),
-    ],
-)
-def test_refusals(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        risk(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+        ({"eigenvalues": [1.0, -1.0]}, "`eigenvalues`.*negative"),
+        ({"overlaps": [0.5]}, "`overlaps` must match the spectrum"),
+        ({"overlaps": [0.5, -0.5]}, "`overlaps`.*negative"),
+        ({"samples": 0}, "`samples` must be positive"),
         ({"ridge": -1.0}, "`ridge` must not be negative"),
         ({"noise_variance": -1.0}, "`noise_variance` must not be negative"),
         ({"multiplicities": [1]}, "`multiplicities` must match the spectrum"),
         ({"multiplicities": [1, 0.5]}, "`multiplicities` must be whole numbers"),
     ],
 )
-def test_refused_options(options, message):
+def test_refusals(changes, message):
     with pytest.raises(ValueError, match=message):
-        risk([1.0, 2.0], [0.5, 0.5], 3, **options)
+        risk(**{"eigenvalues": [1.0, 2.0], "overlaps": [0.5, 0.5], "samples": 3, **changes})
 
 
 def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():

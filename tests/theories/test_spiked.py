@@ -181,7 +181,7 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: generalization_error(20, 0.5, 1.0), "`ratio` must exceed 1"),
         (lambda: generalization_error(20, 1.5, 2.0), r"`alignment` must lie in \[0, 1\]"),
         (lambda: generalization_error(-2, 0.5, 2.0), "`spike` must exceed -1"),
-        (lambda: generalization_error([1, 2], 0.5, [2, 3, 4]), "`spike`, `alignment` and `ratio`.*broadcast"),
+        (lambda: generalization_error([1, 2], 0.5, [2, 3, 4]), "`spike`, `alignment`, `ratio` must have one shape"),
         (lambda: late_rate([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5]), "`covariance` must be symmetric: .* up to 1"),
     ],
 )

@@ -3,27 +3,19 @@
 import jax
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 import linnet as ln
-from deep_reference import descend
 from linnet._randomness import jax_key
-from linnet.reductions import deep
 from linnet.reductions.deep import DeepReduction
 from linnet.reductions.trial_descent import StepSizes
 from linnet.trainers._start import coordinates_of_run
+from reference import descend
 
 TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
 ORTHOGONAL = ln.inits.orthogonal_layers(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
 RUN = {"learning_rate": 0.05, "steps": 60, "save_every": 10}
-
-
-@pytest.fixture
-def reduced_runs(monkeypatch):
-    """Short runs are reduced too, although they take less time than the trial descents do."""
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS_AT_DEPTH_3", 0.0)
-    monkeypatch.setattr(deep, "WORK_OF_TRIALS", 0.0)
 
 
 @pytest.mark.parametrize("reduce", [True, False])
@@ -136,19 +128,6 @@ def test_mini_batches_and_label_noise(start):
         assert run.reduction.weights.width < start.width
         products = descend(start.layers, np.zeros((2, 3)), 0.05, 60, every=10, pulls=pulls)
         assert np.abs(run.products - products).max() < 1e-8
-
-
-def test_two_layers_are_what_they_were():
-    weights = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=20, stds=0.3)
-    old = ln.gradient_descent(PROBLEM, weights, **RUN, reduce=False)
-    new = ln.gradient_descent(PROBLEM, weights, **RUN, reduce=False)
-    assert_array_equal(old.products, new.products)
-    assert_array_equal(old.loss, new.loss)
-    assert_allclose(ln.gradient_descent(PROBLEM, weights, **RUN).products, old.products, atol=1e-14)
-    flows = [
-        ln.gradient_flow(PROBLEM, start, times=[0.5, 1.0, 2.0], reduce=False).products for start in (weights, weights)
-    ]
-    assert_allclose(flows[0], flows[1], atol=1e-14)
 
 
 def test_flow_is_the_limit_of_small_steps_and_conserves_the_imbalances():

@@ -19,7 +19,7 @@ def test_flow_agrees_with_an_independent_solver(scale, reduce):
     problem, weights = small(scale)
     times = np.linspace(0.0, 12.0, 25)
     run = ln.gradient_flow(problem, weights, times=times, reduce=reduce)
-    first, second = flow(problem.cov, problem.cross, weights.first, weights.second, times)
+    first, second = flow(problem.cov, problem.cross, weights.layers, times)
     assert normwise(run.products, second @ first) < 1e-8
     assert normwise(run.weights.first, first) < 1e-8
     assert np.abs(run.loss - problem.loss(second @ first)).max() < 1e-8
@@ -64,16 +64,6 @@ def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():
     assert run.loss[-1] < 1e-12
 
 
-def test_batches_are_their_members():
-    problem, _ = small()
-    starts = ln.inits.gaussian(key=4, in_dim=6, out_dim=3, width=30, stds=0.1, batch=2)
-    together = ln.gradient_flow(problem, starts, times=[1.0, 4.0])
-    assert together.products.shape == (2, 2, 3, 6)
-    for i in range(2):
-        alone = ln.gradient_flow(problem, starts[i], times=[1.0, 4.0])
-        assert normwise(together.products[:, i], alone.products) < 1e-9
-
-
 def test_a_member_of_a_batch_does_not_depend_on_the_others():
     """Each has the tolerance of its own scale: a tiny start beside a large one is followed as exactly as alone."""
     problem, _ = small()
@@ -81,7 +71,7 @@ def test_a_member_of_a_batch_does_not_depend_on_the_others():
     times = [4.0, 12.0]
     beside = [ln.gradient_flow(problem, ln.Weights.stack([tiny, mate]), times=times) for mate in (large, other)]
     assert (beside[0].products[:, 0] == beside[1].products[:, 0]).all()
-    first, second = flow(problem.cov, problem.cross, tiny.first, tiny.second, times)
+    first, second = flow(problem.cov, problem.cross, tiny.layers, times)
     assert normwise(beside[0].products[:, 0], second @ first) < 1e-8
     assert beside[0].attributes["atol"][0] < 1e-4 * beside[0].attributes["atol"][1]
 

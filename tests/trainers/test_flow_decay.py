@@ -3,38 +3,17 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 
 import linnet as ln
-from reference import random_moments
+from reference import flow, random_moments
 
 DECAY = 0.3
 
 
 def full_flow(problem, weights, times, decay):
     """The full matrices by DOP853; the layers with the times in front."""
-    X, Y = problem.inputs, problem.outputs
-    shapes = [layer.shape for layer in weights.layers]
-    ends = np.cumsum([layer.size for layer in weights.layers])[:-1]
-
-    def unpack(state):
-        return [part.reshape(shape) for part, shape in zip(np.split(state, ends), shapes, strict=True)]
-
-    def slope(t, state):
-        layers = unpack(state)
-        reached = [np.eye(problem.in_dim)]
-        for layer in layers:
-            reached.append(layer @ reached[-1])
-        pull = (Y.T - reached[-1] @ X.T) @ X / len(X)
-        parts = list[np.ndarray]()
-        for index in range(len(layers) - 1, -1, -1):
-            parts.insert(0, (pull @ reached[index].T - decay * layers[index]).ravel())
-            pull = layers[index].T @ pull
-        return np.concatenate(parts)
-
-    start = np.concatenate([layer.ravel() for layer in weights.layers])
-    found = solve_ivp(slope, (0, times[-1]), start, "DOP853", t_eval=times, rtol=1e-12, atol=1e-14)
-    return [unpack(state) for state in found.y.T]
+    layers = flow(problem.cov, problem.cross, weights.layers, times, decay=decay, tolerance=1e-12)
+    return list(zip(*layers, strict=True))
 
 
 @pytest.mark.parametrize("reduce", [True, False])

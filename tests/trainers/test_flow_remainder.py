@@ -20,7 +20,7 @@ def test_a_flow_that_has_converged_is_not_integrated_further(reduce):
     times = [12.0, 100.0, 150.0, 1e6, 1e12]
     run = ln.gradient_flow(problem, weights, times=times, reduce=reduce)
     assert run.status.reason == "completed" and run.status.steps == flow_rounds.ROUND_STEPS[0]
-    first, second = flow(problem.cov, problem.cross, weights.first, weights.second, times[:3])
+    first, second = flow(problem.cov, problem.cross, weights.layers, times[:3])
     assert normwise(run.products[:3], second @ first) < 1e-9
     assert normwise(run.weights.first[:3], first) < 1e-9
     assert normwise(run.products[-1], problem.min_norm_solution()) < 1e-14
@@ -34,7 +34,7 @@ def near_the_end(distance):
     first, second = random.standard_normal((5, 3)), random.standard_normal((2, 5))
     target = (second @ first + distance * random.standard_normal((2, 3))) * scales
     times = np.array([0.02, 0.2, 1.0, 5.0])
-    exact = flow(np.diag(scales**2), target * scales, first, second, times, tolerance=1e-13)
+    exact = flow(np.diag(scales**2), target * scales, (first, second), times, tolerance=1e-13)
     return first, second, target, scales, times, exact
 
 

@@ -20,7 +20,7 @@ RULES = stopping.first_of(
 def sequences(count=60, length=40):
     draw = np.random.default_rng(5)
     loss = 2 + np.cumsum(draw.standard_normal((count, length)) * draw.choice([1e-5, 0.02, 0.2], (count, 1)), axis=1)
-    test = 3 + np.cumsum(draw.standard_normal((count, length)) - 0.5, axis=1)
+    test = 3 + np.cumsum(draw.standard_normal((count, length)) - 0.1, axis=1)
     loss[0, 3:], loss[1, 5:], test[2, 2:] = np.nan, np.inf, np.nan
     return loss, test
 

@@ -95,7 +95,7 @@ def test_a_diagonal_target_takes_few_steps(reduce):
     assert_allclose(run.products, products_by_scipy(np.diag([3.0, 2, 1]), weights, times), atol=1e-8)
 
 
-def exactly(cov, cross, weights, times, step=0.2):
+def exactly(cov, cross, weights, times, step=0.3):
     """Products with 60 digits, by Runge and Kutta's steps of `step` and of half of it, extrapolated."""
 
     def product(A, B):

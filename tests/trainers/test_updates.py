@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.trainers.updates import Muon, NormalizedDescent, SpectralDescent
-from reference import random_moments
+from reference import pushes, random_moments, reached
 
 D, K, N, H = 9, 3, 5, 30  # fewer samples than inputs, and a network that is wide
 
@@ -31,15 +31,9 @@ def train_full(problem, layers, step, steps):
     X, Y = problem.inputs, problem.outputs
     layers, memory = [np.array(layer) for layer in layers], dict[int, dict]()
     for number in range(steps):
-        reached = [np.eye(layers[0].shape[1])]
-        for layer in layers:
-            reached.append(layer @ reached[-1])
-        pull = (Y.T - reached[-1] @ X.T) @ X / len(X)
-        gradients = list[np.ndarray]()
-        for index in range(len(layers) - 1, -1, -1):
-            gradients.insert(0, -pull @ reached[index].T)
-            pull = layers[index].T @ pull
-        layers = [step(i, layers[i], gradients[i], memory, number) for i in range(len(layers))]
+        below = reached(layers)
+        forces = pushes(layers, below, (Y.T - below[-1] @ X.T) @ X / len(X))
+        layers = [step(i, layers[i], -forces[i], memory, number) for i in range(len(layers))]
     return layers
 
 

@@ -17,6 +17,9 @@ def main() -> None:
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # while modules are imported: it would show a traceback
     open_closed_streams()
+    from linnet._workers import collect_seldom
+
+    collect_seldom()
     from linnet.cli import failures
     from linnet.cli.main import main as command
 

@@ -56,6 +56,8 @@ def sweep(
     ] = None,
 ) -> None:
     """Run a grid of cells and store the results, or show the progress of a store."""
+    from linnet.sweeps.running import fill
+
     if workers and scheduler is not None:
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if (retry_failed or changed_code) and not resume:
@@ -67,7 +69,7 @@ def sweep(
             failures.if_interrupted(lambda: line),
             nullcontext() if scheduler is None else _dask(scheduler) as executor,
         ):
-            linnet.sweeps.running.fill(
+            fill(
                 described,
                 store,
                 resume=resume,

@@ -149,7 +149,7 @@ def animate(run: OverTime, *, ax: Axes | None = None, interval: float = 50) -> F
     """
     from matplotlib.animation import FuncAnimation
 
-    products = np.asarray(run.products)
+    products = np.asarray(_checked(run).products)
     if products.ndim != 3:
         raise ValueError(f"`run` must be a single one: got products of shape {products.shape}, a batch.")
     with style.applied():
@@ -186,10 +186,14 @@ def _pairs(run: Any, prediction: Any) -> list[tuple[Any, dict[str, Any]]]:
         raise ValueError("`run` or `prediction` must be given: got neither.")
     alone = style.TRAINING if prediction is not None else style.ALONE
     shown = [(run, alone), (prediction, style.THEORY)]
-    for one, _ in shown:
-        if one is not None and not hasattr(one, "loss"):
-            raise ValueError(f"`run` must be a trajectory or a prediction: got {type(one).__name__}.")
-    return [pair for pair in shown if pair[0] is not None]
+    return [(_checked(one), look) for one, look in shown if one is not None]
+
+
+def _checked(run: Any) -> Any:
+    """Return a run or a prediction; refuse anything else."""
+    if not (hasattr(run, "loss") and hasattr(run, "times") and hasattr(run, "products")):
+        raise ValueError(f"`run` must be a trajectory or a prediction: got {type(run).__name__}.")
+    return run
 
 
 def _legend(axis: Axes, run: Any, prediction: Any) -> None:

@@ -59,6 +59,9 @@ def phase_diagram(diagram: Plane, trained: Plane | None = None, *, ax: Axes | No
     from matplotlib.colors import LogNorm
     from matplotlib.patheffects import withStroke
 
+    for name, one in (("diagram", diagram), ("trained", trained)):
+        if not hasattr(one, "min_test_loss") and (one is not None or name == "diagram"):
+            raise ValueError(f"`{name}` must be a phase diagram, made by `ln.phase_diagram`: got {type(one).__name__}.")
     shown = [diagram.min_test_loss, *([] if trained is None else [trained.min_test_loss])]
     values = np.concatenate([np.ravel(one) for one in shown])
     norm = LogNorm(float(np.nanmin(values)), float(np.nanmax(values)) * (1 + 1e-9))

@@ -54,10 +54,14 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     - `max_steps`: maximum number of steps if `steps` is "cv"; a warning is issued if the error still falls there;
     - `random_state`: seed of the initialization and of the folds; None draws one.
 
-    **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps
-    taken; `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the
-    data and `loss` (time,); `rank_`, the number of singular values of the learned map that exceed a hundredth of the
-    largest; `init_scale_`; `cv_curves_` with "cv".
+    **After `fit`:**
+
+    - `coef_`, `intercept_`: coefficients, (output, input) or (input,), and intercept, in the units of the data
+    - `n_iter_`: number of steps
+    - `learning_rate_`, `init_scale_`: learning rate and scale of the initialization that were used
+    - `path_`: dictionary of `steps` (time,), `coef` (time, output, input) in the units of the data, and `loss` (time,)
+    - `rank_`: number of singular values of the learned map that exceed a hundredth of the largest
+    - `cv_curves_`: errors of the cross-validation, if `steps` is "cv"
 
     **Example:**
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -66,12 +67,16 @@ class StoredArray:
         return found
 
 
+HEADER = (tokenize.TokenError, SyntaxError, TypeError, KeyError)  # of an array whose header is not what NumPy writes
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, *HEADER)
+
+
 @contextmanager
 def readable(place: Path) -> Iterator[None]:
     """Turn whatever a damaged file of arrays raises into one sentence that names it."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as reason:
+    except DAMAGE as reason:
         raise ValueError(f"{place.name} cannot be read: {str(reason) or type(reason).__name__}") from None
     except ValueError as reason:
         named = place.name in str(reason)

@@ -103,24 +103,18 @@ def dataset(forecast: Forecast) -> xr.Dataset:
     if forecast.prediction is not None:
         variables["predicted_loss"] = ("time", forecast.prediction.loss, {"long_name": "loss by ln.predict"})
         variables["predicted_share"] = (("time", "mode"), forecast.predicted_shares)
-    both = ("time", "mode")
+    for name, values, about in (
+        ("share", forecast.shares, "fraction of the mode's residual that is gone"),
+        ("kernel", forecast.kernel, "tangent kernel along the mode, relative to its initial value"),
+        ("strength", r.strengths, "singular value of the cross-covariance"),
+        ("size", r.sizes, "of the mode at the end, as its kernel sees it: sqrt((theta/2)^2 - g^2)"),
+        ("threshold", r.thresholds, "size at which the mode turns active"),
+        ("uncertainty", r.uncertainties, "uncertainty of the threshold"),
+        ("movement", r.movement, "predicted kernel at the end, relative to its initial value"),
+        ("half_step", forecast.half_steps, "step at which the mode is half learned"),
+    ):
+        variables[name] = (("time", "mode")[-values.ndim :], values, {"long_name": about})
     variables |= {
-        "share": (both, forecast.shares, {"long_name": "fraction of the mode's residual that is gone"}),
-        "kernel": (
-            both,
-            forecast.kernel,
-            {"long_name": "tangent kernel along the mode, relative to its initial value"},
-        ),
-        "strength": ("mode", r.strengths, {"long_name": "singular value of the cross-covariance"}),
-        "size": (
-            "mode",
-            r.sizes,
-            {"long_name": "of the mode at the end, as its kernel sees it: sqrt((theta/2)^2 - g^2)"},
-        ),
-        "threshold": ("mode", r.thresholds, {"long_name": "size at which the mode turns active"}),
-        "uncertainty": ("mode", r.uncertainties, {"long_name": "uncertainty of the threshold"}),
-        "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end, relative to its initial value"}),
-        "half_step": ("mode", forecast.half_steps, {"long_name": "step at which the mode is half learned"}),
         "learned": ("mode", np.array(forecast.learned)),
         "output_direction": (("output", "mode"), r.left),
         "input_direction": (("input", "mode"), r.right),
@@ -131,7 +125,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
         "step": ("time", forecast.steps, {"long_name": "step of descent"}),
         "mode": ("mode", np.arange(1, len(r.strengths) + 1)),
     }
-    about: dict[str, Any] = {"learning_rate": forecast.learning_rate, "width": forecast.weights.full_width}
+    settings: dict[str, Any] = {"learning_rate": forecast.learning_rate, "width": forecast.weights.full_width}
     if forecast.best_step is not None:
-        about["best_step"] = forecast.best_step
-    return xr.Dataset(variables, coordinates, attrs={**provenance(), **about})
+        settings["best_step"] = forecast.best_step
+    return xr.Dataset(variables, coordinates, attrs={**provenance(), **settings})

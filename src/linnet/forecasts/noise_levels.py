@@ -112,10 +112,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     rows, columns = matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
         raise ValueError(f"`shape` must have dimensions less than 1e15 apart: got {shape}.")
-    if s.size > min(rows, columns):
-        raise ValueError(
-            f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
-        )
+    if s.size != min(rows, columns):
+        raise ValueError(f"`values` must be all {min(rows, columns):g} singular values of `shape`: got {s.size}.")
     if s.size < MIN_SINGULAR_VALUES:
         raise ValueError(
             f"`values` must have at least {MIN_SINGULAR_VALUES} singular values to estimate the noise: got {s.size}. "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet._arguments import count, one_or_each, positive, refuse_infinite, representable, shown
+from linnet._arguments import count, none_negative, one_or_each, positive, refuse_infinite, representable, shown
 
 SCALINGS = ("ntk", "mup", "pytorch")
 
@@ -39,8 +39,8 @@ def scaling(
     r"""Return the standard deviations and learning rates of a standard scaling: NTK, muP or PyTorch's default.
 
     Pass its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`. In linnet, layers are
-    multiplied without factors, $f(x) = W_L \cdots W_1 x$, so factors of the usual forms are part of `stds` and `rates`.
-    A layer has $n$ inputs and $m$ outputs:
+    multiplied without factors, $f(x) = W_L \cdots W_1 x$. A factor that the usual form has in front of a layer
+    therefore becomes part of `stds` and `rates`. A layer has $n$ inputs and $m$ outputs:
 
     | name | standard deviations | rates | usual form |
     |---|---|---|---|
@@ -111,7 +111,5 @@ def layer_sizes(name: str, value: object, *, sizes: list[int]) -> np.ndarray:
         if value not in SCALINGS:
             raise ValueError(f"`{name}` must be numbers, or one of {', '.join(SCALINGS)}: got {shown(value)}.")
         return scaling(value, in_dim=sizes[0], out_dim=sizes[-1], width=sizes[1:-1], depth=depth).stds
-    array = one_or_each(name, value, depth, f"{depth} layers")
-    if (array < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the smallest is {array.min():g}.")
+    array = none_negative(name, one_or_each(name, value, depth, f"{depth} layers"))
     return np.broadcast_to(array, (depth,)).copy()

@@ -21,7 +21,7 @@ class Weights:
     **Arguments:**
 
     - `layers`: matrices $W_1, \dots, W_L$, first layer first; $W_1$ is (..., hidden, input), $W_L$ is (..., output,
-      hidden), and each has as many columns as the previous matrix has rows; leading axes are a batch
+      hidden), and the number of columns is the number of rows of the previous matrix; leading axes are a batch
     - `full_width`: hidden width of the network that the layers represent; larger than their own width only if they were
       drawn in reduced form
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from linnet._arguments import count as whole_number
 from linnet._arguments import refuse_infinite, representable
 from linnet.inits.weights import Weights, check_weights, product_of
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 from linnet.reductions.reduction import check_match, reduce, refuse_diverged
 
 MAX_DENSE = 400  # weights, up to which the Hessian is formed
@@ -33,9 +33,9 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 
-    **Returns** the eigenvalues, largest first, (..., count). The width of two layers does not affect the cost: the
-    Hessian has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of
-    the residual.
+    **Returns** the eigenvalues, largest first, (..., count). The width of two layers does not affect the cost:
+    the Hessian of the reduced network has the same eigenvalues, except that each hidden unit left out adds plus and
+    minus the singular values of the residual, which are known.
 
     **Example:**
 
@@ -47,8 +47,7 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
         >>> ln.observables.sharpness(problem, run.weights).round(6).tolist()
         [[1.0], [4.0]]
     """
-    if not isinstance(problem, Problem) or problem.cost is not None or problem.batch is not None:
-        raise ValueError("`problem` must be a single linnet Problem with the square loss.")
+    problem = squared_loss(problem)
     weights = check_weights(weights)
     lead = weights.first.shape[:-2]
     single = weights[(0,) * len(lead)] if lead else weights

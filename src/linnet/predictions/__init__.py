@@ -1,17 +1,5 @@
 """What training will do, without training: one function chooses the formula and estimates how far to trust it."""
 
-from linnet.predictions.diagrams import PhaseDiagram, phase_diagram
-from linnet.predictions.predicting import FORMULAS, predict
-from linnet.predictions.prediction import Assumption, Difference, Formula, NoFormulaError, Prediction
+import lazy_loader
 
-__all__ = [
-    "FORMULAS",
-    "Assumption",
-    "Difference",
-    "Formula",
-    "NoFormulaError",
-    "PhaseDiagram",
-    "Prediction",
-    "phase_diagram",
-    "predict",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

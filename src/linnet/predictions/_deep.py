@@ -84,21 +84,29 @@ def _from_modes(
 
     The rest of the initial product is assumed to decay like a mode without a target, which is exact for lazy
     networks. What it does to the modes is estimated by adding its largest singular value to their own parts, either
-    way, beyond what fades; what the variation of the layers does, by stretching all of them.
+    way, beyond what fades; what the variation of the layers does, by stretching all of them more and less.
     """
     left, values, right = np.linalg.svd(task.target, full_matrices=False)
     own = np.clip(np.diagonal(left.T @ task.product @ right.T), -size, size)
     rest = task.product - (left * own) @ right
-    most = min(float(np.linalg.norm(rest, 2)), size)
+    most, faster = min(float(np.linalg.norm(rest, 2)), size), np.zeros(1)
     strengths = modes(values, own, 1.0)
     products, changes = (left * strengths[:, None, :]) @ right, [np.zeros_like(strengths)]
     if most > EXACT * size:
         fading = modes(np.zeros(1), np.array([most]), 1.0) / most
         products = products + fading[:, None] * rest
+        left_over = (values - strengths) / np.where(values == own, 1.0, values - own)  # of modes with a target
+        faster = np.abs(fading - left_over).max(axis=1)[:, None, None] * np.abs(rest)
         for added in (np.clip(own + most, -size, size) - own, np.clip(own - most, -size, size) - own):
             changes.append(modes(values, own + added, 1.0) - strengths - added * fading)
-    stretched = modes(values, own, np.sqrt(1 + spread)) - strengths if spread > EXACT else changes[0]
-    uncertainty = max(_largest(left, one, right) for one in changes) + _largest(left, stretched, right)
+    stretched = [changes[0]]
+    if spread > EXACT:  # a layer that stretches more learns earlier, and one that stretches less later
+        stretched = [
+            modes(values, own, stretch) - strengths for stretch in (np.sqrt(1 + spread), 1 / np.sqrt(1 + spread))
+        ]
+    uncertainty = float(np.abs(faster).max()) + sum(
+        max(_largest(left, one, right) for one in some) for some in (changes, stretched)
+    )
     largest = max(float(np.abs(products).max()), 1e-300)
     return products, max(uncertainty / largest, ROUNDING)
 
@@ -134,10 +142,17 @@ def _orthogonal(task: Task) -> Answer:
 
 def _gaussian(task: Task) -> Answer:
     assumptions = required(task.layers(3, np.inf), task.flow, task.no_decay, task.whitened)
+    widths, zero = task.weights.widths, [i + 1 for i, layer in enumerate(task.weights.layers) if not layer.any()]
+    width = task.weights.full_width if task.weights.full_width > max(widths) else min(widths)  # of one drawn reduced
+    many = width >= max(task.weights.in_dim, task.weights.out_dim)
+    dims = Assumption("widths", "at least inputs and outputs", "-".join(map(str, widths)), many)
+    assumptions = required(
+        *assumptions, dims, Assumption("layers", "none of zeros", f"zeros in {zero}" if zero else "none", not zero)
+    )
     couplings, spread, moment = _words(task)
     found = f"squares of second moment {moment:.3g}"
     inner = Assumption("inner layers", "Gaussian, second moment 2", found, abs(moment - 2) <= MAX_SPREAD / 2)
-    spread = max(spread, abs(moment - 2) / 2)
+    spread = max(spread, abs(moment - 2) / 2, (2 / width) ** 0.5)  # few modes show less than the variation of a square
     found = f"modes differ by {spread:.2g}"
     wide = Assumption("layers", f"wide: variation below {MAX_SPREAD}", found, spread <= MAX_SPREAD)
     assumptions = required(*assumptions, inner, wide)

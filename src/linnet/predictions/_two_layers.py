@@ -13,6 +13,8 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import reduce
 from linnet.theories import aligned_flow, lazy_active
 from linnet.theories import one_output as one_output_theory
+from linnet.theories.lazy_active.lambda_balanced import common_imbalance
+from linnet.theories.lazy_active.splitting import MOST_GROWTH
 
 EXACT = 1e-10  # of what is equal to rounding, relative to the squared weights
 STIFF, STIFF_ERROR = 2e4, 1e-7  # steps that an explicit method would need; error of an implicit one
@@ -27,14 +29,20 @@ def _from_gap(task: Task, assumptions: tuple[Assumption, ...], products: np.ndar
     grams = Assumption("Gram matrices", "those of the self-consistent equation", found, task.gap <= 2 * task.rtol)
     if task.gap == 0:
         return Answer((*assumptions, grams), products, ROUNDING, "rounding, because the formula is exact here")
-    uncertainty = max(min(task.gap / 2 * moved, whole), ROUNDING)
+    uncertainty = max(_of_the_truth(min(task.gap / 2 * moved, whole)), ROUNDING)
     source = "half the distance of the initial Gram matrices from those that the formula assumes"
     return Answer((*assumptions, grams), products, uncertainty, source)
 
 
+def _of_the_truth(uncertainty: float) -> float:
+    """The uncertainty over the largest entry of the exact product, which may be this much smaller than the predicted
+    one; at most twice the whole way, because each of two paths goes no further."""
+    return uncertainty / (1 - min(uncertainty, 0.5))
+
+
 def _riccati(task: Task) -> Answer:
     assumptions = required(task.layers(2, 2), task.flow, task.no_decay, task.whitened)
-    imbalance, apart = lazy_active.lambda_balanced.common_imbalance(task.weights.first, task.weights.second)
+    imbalance, apart = common_imbalance(task.weights.first, task.weights.second)
     multiple = Assumption("imbalance", "a multiple of the identity, not 0", f"{apart:.1g} off", apart <= EXACT)
     scale = max(float(np.abs(layer).max()) for layer in task.weights.layers) ** 2
     if not multiple.met or abs(imbalance) <= EXACT * scale:
@@ -63,9 +71,9 @@ def _splitting(task: Task) -> Answer:
     small = reduce(whitened, task.weights).weights
     rate = max(float(np.linalg.norm(task.target, 2)), float(np.linalg.norm(small.imbalance, 2)) / 2, decay)
     most = int(min(MAX_STEPS, max(MAX_WORK / small.width**3, 8 * FIRST_STEPS)))
-    longest = most / 4 * lazy_active.splitting.MOST_GROWTH / max(rate, 1e-300)
+    longest = most / 4 * MOST_GROWTH / max(rate, 1e-300)
     clock = np.append(task.clock[task.clock < longest], min(task.clock[-1], longest))
-    steps = max(FIRST_STEPS, int(np.ceil(rate * clock[-1] / lazy_active.splitting.MOST_GROWTH)))
+    steps = max(FIRST_STEPS, int(np.ceil(rate * clock[-1] / MOST_GROWTH)))
 
     def run(parts: int, weights: Weights = small) -> np.ndarray:
         times = np.unique(clock)
@@ -98,7 +106,7 @@ def _splitting(task: Task) -> Answer:
     )
     required(*assumptions, arrived)
     uncertainty = max((change + left + SENSITIVITY * rounding) / largest, ROUNDING)
-    source = f"half the change from {steps * parts // 2} to {steps * parts} steps, both extrapolated"
+    source = f"half the difference between {steps * parts // 2} and {steps * parts} integration steps"
     return Answer(assumptions, products, uncertainty, source)
 
 
@@ -163,7 +171,7 @@ def _one_output(task: Task) -> Answer:
     moved, whole = task.shares(products)
     initial = float(np.linalg.norm(task.product)) / task.threshold
     neglected = Assumption("initial product", "negligible", f"{initial:.2g} of the threshold", initial <= task.rtol)
-    uncertainty = max(min((task.gap / 2 + initial) * moved, whole), ROUNDING)
+    uncertainty = max(_of_the_truth(min((task.gap / 2 + initial) * moved, whole)), ROUNDING)
     source = "the initial product, and half the distance of the initial Gram matrices from those that it assumes"
     return Answer((*assumptions, neglected), products, uncertainty, source)
 

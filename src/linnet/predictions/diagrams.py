@@ -25,6 +25,7 @@ RISING = 100  # steps for which the test loss must rise before a run has passed 
 UPDATE_STEPS = 1500  # of an update whose steps have a length of their own, until the largest mode has arrived
 SAVED = 10  # every so many of them is looked at
 METHODS = ("predict", "train")
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # min_test_loss, best_time, stable_rank, uncertainty
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,15 @@ def _trained(
         steps=MAX_STEPS,
         stop=stopping.first_of(stopping.TestLossRising(RISING, after=RISING), stopping.LossBelow(1e-8 * power)),
     )
-    test = runs.min_test_loss.reshape(shape)
-    mean = test.mean(axis=-1)
+    found = (part.reshape(shape) for part in (runs.min_test_loss, runs.best_step * rates, runs.stable_rank))
+    return PhaseDiagram(variances, widths, *_over_networks(*found), "train", largest)
+
+
+def _over_networks(test: np.ndarray, times: np.ndarray, ranks: np.ndarray) -> Parts:
+    """Return means over networks, the last axis, and the relative standard error of the test loss."""
+    mean, networks = test.mean(axis=-1), test.shape[-1]
     spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)
-    times, ranks = ((part.reshape(shape)).mean(axis=-1) for part in (runs.best_step * rates, runs.stable_rank))
-    return PhaseDiagram(variances, widths, mean, times, ranks, spread / mean, "train", largest)
+    return mean, times.mean(axis=-1), ranks.mean(axis=-1), spread / mean
 
 
 def _trained_one_by_one(
@@ -221,8 +226,4 @@ def _trained_one_by_one(
         run = gradient_descent(problem, start, learning_rate=rate, save_every=SAVED, keep="products", **settings)
         best = int(np.argmin(run.test_loss))
         found[:, row, column, number] = run.test_loss[best], run.times[best], float(stable_rank(run.products[best]))
-    test, times, ranks = found
-    mean = test.mean(axis=-1)
-    spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)
-    parts = mean, times.mean(axis=-1), ranks.mean(axis=-1), spread / mean
-    return PhaseDiagram(variances, widths, *parts, "train", largest)
+    return PhaseDiagram(variances, widths, *_over_networks(*found), "train", largest)

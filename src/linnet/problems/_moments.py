@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet._arguments import real_array
+from linnet._arguments import real_array, symmetric
 
 
 def moment_of(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -39,13 +39,8 @@ def covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
     cov = real_array(name, value, ndim=(2, 3))
     if cov.shape[-2:] != (dim, dim):
         raise ValueError(f"`{name}` must be ({dim}, {dim}) to match {dim} inputs: got shape {np.shape(value)}.")
-    transposed = np.swapaxes(cov, -1, -2)
-    scale = np.abs(cov).max()
-    apart = 2 * np.abs(cov / 2 - transposed / 2).max()  # of halves, whose difference cannot overflow
-    if apart > 1e-10 * scale:
-        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {apart:.3g}.")
-    cov = cov / 2 + transposed / 2
-    unit = scale if scale > 0 else 1.0  # the covariance may be zero
+    unit = np.abs(cov).max() or 1.0  # the covariance may be zero
+    cov = symmetric(name, cov, ndim=(2, 3))
     try:
         # much faster than eigenvalues, which only the message needs
         np.linalg.cholesky(cov / unit + (1e-10 * dim + np.finfo(float).tiny) * np.eye(dim))

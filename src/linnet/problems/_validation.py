@@ -34,16 +34,22 @@ class Validation:
         return np.swapaxes(triangle, -1, -2), target, 0.5 * (outside**2).sum(axis=(-1, -2))
 
 
-def validation(X: Any, Y: Any, *, in_dim: int, out_dim: int) -> Validation:
-    """Held-out samples for a problem of this many inputs and outputs, checked."""
+def samples(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs and outputs, ([batch,] sample, column), as many of the one as of the other."""
     inputs, outputs = real_array("X", X, ndim=(2, 3)), real_array("Y", Y, ndim=(1, 2, 3))
     if outputs.ndim == inputs.ndim - 1 and outputs.shape == inputs.shape[:-1]:
         outputs = outputs[..., None]
     if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
         raise ValueError(
-            f"`X` and `Y` must have the same number of held-out samples: got X of shape {np.shape(X)} and Y of shape "
-            f"{np.shape(Y)}."
+            f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
+            f"{np.shape(Y)}. Samples are rows: X is (n, d), Y is (n, k) or (n,)."
         )
+    return inputs, outputs
+
+
+def validation(X: Any, Y: Any, *, in_dim: int, out_dim: int) -> Validation:
+    """Held-out samples for a problem of this many inputs and outputs, checked."""
+    inputs, outputs = samples(X, Y)
     if (inputs.shape[-1], outputs.shape[-1]) != (in_dim, out_dim):
         raise ValueError(
             f"`X` and `Y` must have the problem's {in_dim} inputs and {out_dim} outputs: got {inputs.shape[-1]} and "

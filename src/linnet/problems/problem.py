@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, real_array, representable
+from linnet._arguments import count, none_negative, of_kind, real_array, representable
 from linnet.problems import _general_cost as general_cost
 from linnet.problems import factor as factors
 from linnet.problems._moments import checked_truth, covariance, moment_of
-from linnet.problems._validation import Validation, validation
+from linnet.problems._validation import Validation, samples, validation
 from linnet.problems.factor import Factor
 
 
@@ -106,15 +106,7 @@ class Problem:
             >>> problem.min_norm_solution().round(6).tolist()
             [[1.0, 2.0]]
         """
-        inputs = real_array("X", X, ndim=(2, 3))
-        outputs = real_array("Y", Y, ndim=(1, 2, 3))
-        if outputs.ndim == inputs.ndim - 1 and outputs.shape == inputs.shape[:-1]:
-            outputs = outputs[..., None]
-        if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
-            raise ValueError(
-                f"`X` and `Y` must have the same number of samples: got X of shape {np.shape(X)} and Y of shape "
-                f"{np.shape(Y)}. Samples are rows: X is (n, d), Y is (n, k) or (n,)."
-            )
+        inputs, outputs = samples(X, Y)
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
         return cls(
             in_dim=in_dim,
@@ -154,9 +146,9 @@ class Problem:
         checked = covariance("cov", cov, in_dim)
         if checked is None:
             raise ValueError("`cov` must be given: the (d, d) second moment of the inputs.")
-        power = None if output_power is None else real_array("output_power", output_power, ndim=(0, 1))
-        if power is not None and (power < 0).any():
-            raise ValueError(f"`output_power` must not be negative: got {output_power!r}.")
+        power = None
+        if output_power is not None:
+            power = none_negative("output_power", real_array("output_power", output_power, ndim=(0, 1)))
         return cls(
             in_dim=in_dim,
             out_dim=out_dim,
@@ -397,6 +389,17 @@ class Problem:
         self._needs_square_loss()
         assert self.inputs is not None
         return self.inputs
+
+
+def squared_loss(problem: object, *, outputs: int | None = None) -> Problem:
+    """Return a problem that is checked to be a single one with a squared loss, with so many outputs if a number is
+    given."""
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    assert isinstance(problem, Problem)
+    if problem.cost is not None or problem.batch is not None or outputs not in (None, problem.out_dim):
+        with_outputs = "" if outputs is None else f" and {outputs} output"
+        raise ValueError(f"`problem` must be a single one with a squared loss{with_outputs}: got {problem}.")
+    return problem
 
 
 def _scalar(value: np.ndarray) -> Any:

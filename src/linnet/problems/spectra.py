@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, partly_representable, positive, real_array, refuse_infinite
+from linnet._arguments import (
+    count,
+    non_negative,
+    none_negative,
+    partly_representable,
+    positive,
+    real_array,
+    refuse_infinite,
+)
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator, words
 from linnet.problems.problem import Problem
@@ -23,7 +31,7 @@ def spectrum(
 ) -> Problem:
     r"""Make a regression problem with given variances of the inputs and given overlaps of the target with each input.
 
-    Use it for any spectrum; `power_law` and `many_spikes` are shorter for theirs.
+    Use it for any spectrum. For power laws and for spikes, `power_law` and `many_spikes` are shorter.
 
     $$ \Sigma = \mathrm{diag}(l_1, \dots, l_d), \qquad y = \beta^T x, \qquad (\beta\cdot u_i)^2 \text{ given} $$
 
@@ -50,17 +58,13 @@ def spectrum(
         >>> float(problem.factor.floor)  # 3 outputs times 2^2/2
         6.0
     """
-    values = real_array("eigenvalues", eigenvalues, ndim=1)
-    squares = real_array("overlaps", overlaps, ndim=(1, 2))
+    values = none_negative("eigenvalues", real_array("eigenvalues", eigenvalues, ndim=1))
+    squares = none_negative("overlaps", real_array("overlaps", overlaps, ndim=(1, 2)))
     if squares.shape[-1] != values.size:
         raise ValueError(
             f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got "
             f"{squares.shape[-1]}."
         )
-    if (values < 0).any():
-        raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
-    if (squares < 0).any():
-        raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
     noise = non_negative("noise_std", noise_std)
     _check_fits(values.size, samples)
     if key is not None:

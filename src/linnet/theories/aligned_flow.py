@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import (
     OutOfRangeError,
-    number,
-    of_kind,
     positive,
     real_array,
     refuse_infinite,
+    relative_tolerance,
     representable,
     symmetric,
     times_array,
 )
 from linnet.inits.weights import Weights, check_two_layers
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 
 MIN_START = 1e-290  # below it the integrator's tolerances are no longer numbers
 MAX_EVALUATIONS = 600_000  # a start of 1e-200 takes most of them; about fifteen seconds
@@ -154,8 +153,7 @@ def integrate(
         real_array("initial_product", initial_product, ndim=1),
     )
     times = times_array("times", times)
-    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
-        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    rtol = relative_tolerance("rtol", rtol)
     if not cross.shape == initial_product.shape == cov.shape[:1]:
         raise ValueError(
             f"`cov` must be (d, d), `cross` and `initial_product` (d,): got shapes {cov.shape}, {cross.shape} and "
@@ -228,13 +226,7 @@ def _safe_norm(vector: np.ndarray) -> float:
 
 def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Return covariance and cross moments of a single problem with one output; refuse any other."""
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    if problem.cost is not None:
-        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
-    if problem.out_dim != 1 or problem.batch is not None:
-        batch = "" if problem.batch is None else f" in a batch of {problem.batch}"
-        raise ValueError(f"`problem` must be a single one with one output: got {problem.out_dim} outputs{batch}.")
-    cross = np.asarray(problem.cross).reshape(-1)
+    cross = np.asarray(squared_loss(problem, outputs=1).cross).reshape(-1)
     if not cross.any():
         raise ValueError("`problem` must have inputs that correlate with the output: its cross moment is zero.")
     return np.asarray(problem.cov), cross

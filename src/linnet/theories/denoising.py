@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import matrix_shape, non_negative, real_array, representable
+from linnet._arguments import matrix_shape, non_negative, none_negative, real_array, representable
 
 # Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
 # half its digits, and the limit is good to the square of this.
@@ -75,15 +75,13 @@ class SpectralRisk:
     """
 
     def __init__(self, values: ArrayLike, shape: tuple[int, int]):
-        s = real_array("values", values, ndim=1)
+        s = none_negative("values", real_array("values", values, ndim=1))
         rows, columns = matrix_shape("shape", shape)
         if s.size != min(rows, columns):
             raise ValueError(
                 f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: "
                 f"got {s.size}."
             )
-        if (s < 0).any():
-            raise ValueError(f"`values` must be singular values, zero or above: the smallest is {s.min():.6g}.")
         self.values, self.rows, self.columns = s, rows, columns
         equal = np.abs(s[:, None] - s) <= _TIE * np.maximum(s[:, None], s)
         unit = s.max() if s.max() > 0 else 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import count, non_negative, of_kind, positive, representable
-from linnet.problems import Problem
+from linnet._arguments import count, non_negative, positive, representable
+from linnet.problems.problem import Problem, squared_loss
 
 
 @representable
@@ -109,7 +109,7 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""Return the noise x and the step y, two numbers that must be small for `decay_rates` to be accurate.
+    r"""Return two numbers that must be small for `decay_rates` to be accurate: x for the noise, y for the step.
 
     If one of them is 1 or more, there is no prediction: train with `ln.label_noise_descent` instead.
 
@@ -145,9 +145,7 @@ def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: f
 
 def _solution(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """The solution, of rank k, and the covariance, of full rank."""
-    of_kind("problem", problem, Problem, "linnet.Problem")
-    if problem.cost is not None or problem.batch is not None:
-        raise ValueError("`problem` must be one problem with the square loss.")
+    problem = squared_loss(problem)
     solution, cov = problem.min_norm_solution(), problem.cov
     values = np.linalg.eigvalsh(cov)
     k, d = solution.shape

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, number, real_array, representable, times_array
+from linnet._arguments import count, non_negative, none_negative, number, real_array, representable, times_array
 
 MAX_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
 
@@ -77,7 +77,9 @@ def euler_second_moments(
     Use it to separate the error of the time step from the sampling error of `trainers.noise_sde`. The continuous
     process follows `second_moments`.
 
-    $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
+    With $u = E|W_1|^2$ and $v = E|W_2|^2$, a step of size $h$ is
+
+    $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u. $$
 
     **Arguments:**
 
@@ -103,9 +105,7 @@ def euler_second_moments(
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
     scale = non_negative("noise_std", noise_std) ** 2
-    sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
-    if (sizes < 0).any():
-        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the smallest is {sizes.min():g}.")
+    sizes = none_negative("steps", np.atleast_1d(real_array("steps", steps, ndim=(0, 1))))
     for h in sizes:
         u_now, v_now = u[-1], v[-1]
         u.append(u_now + h * scale * d * v_now)
@@ -235,8 +235,8 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
 
     **Why.** The areas $e = ([w_1, a], [w_2, a])$ and $c = [w_1, w_2] = \det W_1$ follow a closed equation. With
     $r = |e|$ the same Brownian motion drives both, $dc = r\,db$, $dr = (c^2/2r - r)\,dt + c\,db$. So c is a martingale,
-    and $x = |c|/r$ stays above 1 once it is above. Weighted by c, the stationary distribution of x is that of $x =
-    \sqrt{1 + z^2}/z$, where z > 0 has the density $z \sqrt{1+z^2}\, e^{-z^2/2}$. Hence $E\,r \to |c_0| \int z^2
+    and $x = |c|/r$ stays above 1 once it is above. Weighted by c, x is distributed in the stationary state as $\sqrt{1
+    + z^2}/z$, where z > 0 has a density proportional to $z \sqrt{1+z^2}\, e^{-z^2/2}$. Hence $E\,r \to |c_0| \int z^2
     e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$. The direction of e becomes uniform.
 
     **Arguments:**

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import (
     non_negative,
+    none_negative,
     partly_representable,
     positive,
     real_array,
@@ -70,14 +71,12 @@ def risk(
         0.687
     """
     values, counts = _check_spectrum(eigenvalues, multiplicities)
-    weights = np.atleast_1d(real_array("overlaps", overlaps, ndim=(0, 1, 2)))
+    weights = none_negative("overlaps", np.atleast_1d(real_array("overlaps", overlaps, ndim=(0, 1, 2))))
     if weights.shape[-1:] != values.shape:
         raise ValueError(
             f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got "
             f"{weights.shape[-1]}."
         )
-    if (weights < 0).any():
-        raise ValueError(f"`overlaps` are squared projections and must not be negative: got {weights.min():.6g}.")
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)
     noise = _check_noise(noise_variance, weights.shape[:-1])
     rank = counts[values > 0].sum()
@@ -202,9 +201,7 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
 
 def _check_noise(noise_variance: object, lead: tuple[int, ...]) -> np.ndarray:
     """The noise of each output, checked."""
-    noise = real_array("noise_variance", noise_variance, ndim=(0, 1))
-    if (noise < 0).any():
-        raise ValueError(f"`noise_variance` must not be negative: got {noise_variance}.")
+    noise = none_negative("noise_variance", real_array("noise_variance", noise_variance, ndim=(0, 1)))
     if noise.shape not in ((), lead):
         raise ValueError(
             f"`noise_variance` must be one number or one for each of the {lead[0] if lead else 1} outputs: got shape "
@@ -220,9 +217,7 @@ def _scalar(value: np.ndarray) -> Any:
 
 def _check_spectrum(eigenvalues: object, multiplicities: object) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues and their multiplicities (1 where none are given), checked."""
-    values = real_array("eigenvalues", eigenvalues, ndim=(0, 1)).reshape(-1)
-    if (values < 0).any():
-        raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
+    values = none_negative("eigenvalues", real_array("eigenvalues", eigenvalues, ndim=(0, 1)).reshape(-1))
     if multiplicities is None:
         return values, np.ones_like(values)
     counts = real_array("multiplicities", multiplicities, ndim=(0, 1)).reshape(-1)

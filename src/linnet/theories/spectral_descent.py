@@ -12,6 +12,7 @@ from linnet._arguments import (
     broadcast,
     count,
     non_negative,
+    none_negative,
     partly_representable,
     real_array,
     refuse_infinite,
@@ -301,9 +302,7 @@ def time_of_level(levels: ArrayLike, threshold: float) -> Float[np.ndarray, "*le
         >>> time_of_level([1.0, 9.0], 0.0).tolist()
         [1.0, 3.0]
     """
-    s = real_array("levels", levels)
-    if (s < 0).any():
-        raise ValueError(f"`levels` must not be negative: the smallest is {s.min():.6g}.")
+    s = none_negative("levels", real_array("levels", levels))
     return _time_of_level(s, non_negative("threshold", threshold))
 
 

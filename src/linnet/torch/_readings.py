@@ -33,6 +33,18 @@ class Reading:
     effective_rank: float
     alignment: float
 
+    @property
+    def scalars(self) -> dict[str, float]:
+        """The reading in six numbers."""
+        return {
+            "share_first": self.share_first,
+            "imbalance_max": float(self.imbalance[0]),
+            "imbalance_min": float(self.imbalance[-1]),
+            "singular_value_max": float(self.singular_values[0]),
+            "effective_rank": self.effective_rank,
+            "alignment": self.alignment,
+        }
+
 
 def readings(
     first: Products, second: Products, scales: Float[np.ndarray, " pair"], ratios: Float[np.ndarray, " pair"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Op
             f"`optimizer` must be torch.optim.SGD: got {name}, whose steps are not linear in the gradient, so that no "
             "width can be reduced and no run forecast."
         )
+    if inspect.unwrap(type(optimizer).step) is not inspect.unwrap(torch.optim.SGD.step):
+        raise ValueError(
+            f"`optimizer` must step as torch.optim.SGD does: {type(optimizer).__name__} has its own `step`."
+        )
+    if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+        raise ValueError("`optimizer` must have no hooks on its steps: they can change gradients or weights.")
     groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     group_of = {}
     for name, parameter in parameters.items():

@@ -18,6 +18,7 @@ from linnet._progress import bar
 from linnet.forecasts.rates import RateSearch
 from linnet.torch._affine_descent import Data, products
 from linnet.torch._linear_models import LinearModel, linear_model
+from linnet.torch._own_gradient import check_gradient
 from linnet.torch._settings import OptimizerSettings, loss_factor, settings_of
 from linnet.trajectories.status import DivergedError
 
@@ -38,14 +39,17 @@ class ModelForecast:
 
     - `run`: the run in linnet's coordinates
     - `loss`: training loss at every step from 0 on, (step,)
-    - `validation_loss`: the same on held-out samples, (step,); None without any
+    - `validation_loss`: loss on held-out samples, (step,); None without held-out samples
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
-    - `shares`: fraction of each mode's residual that is gone, 0 at initialization and 1 when the mode is learned,
-      (step, mode)
+    - `shares`: fraction of each mode that is learned, from 0 at initialization to 1, (step, mode)
 
-    On demand: `steps`; `best_step`, where the held-out loss is smallest; `half_steps`, at which half of a mode is
-    learned, NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
-    proportion: the largest that does not diverge.
+    Computed on demand:
+
+    - `steps`: numbers of the steps, (step,)
+    - `best_step`: step with the smallest held-out loss
+    - `half_steps`: step at which each mode is half learned, (mode,); NaN if this run does not get there
+    - `largest_stable_rate`: largest learning rate of the first layer that does not diverge, with the other rates in
+      proportion
 
     **Example:**
 
@@ -161,7 +165,7 @@ def forecast(
     **Arguments:**
 
     - `model`: two linear layers, with or without biases, alone or after frozen features; or one LoRA adapter at the
-      end of frozen features. It is run on `X` once to see that this is so, and not changed.
+      end of frozen features. It is run on `X` and differentiated once to see that this is so, and not changed.
     - `X`, `Y`: training data: inputs as the model takes them, and targets of the shape of its outputs.
     - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
     - `steps`: number of steps.
@@ -172,7 +176,7 @@ def forecast(
     not.
 
     **Refused**, with what is not linear about it: Adam and other optimizers, other losses, dropout, nonlinearities,
-    other trained parameters.
+    other trained parameters, and gradients that hooks or `detach` change.
 
     **Example:**
 
@@ -192,15 +196,18 @@ def forecast(
         True
     """
     total = count("steps", steps)
-    linear = linear_model(model, _check_tensor("X", X))
-    settings = settings_of(optimizer, linear.parameters)
-    run = _model_run(linear, settings, Y, "Y", loss)
-    held = None
-    if validation is not None:
-        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
-            raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
-        other = linear_model(model, _check_tensor("validation", validation[0]))
-        held = _model_run(other, settings, validation[1], "validation", loss)
+    inputs = _check_tensor("X", X)
+    with torch.random.fork_rng(devices=[inputs.device] if inputs.is_cuda else []):
+        linear = linear_model(model, inputs)
+        settings = settings_of(optimizer, linear.parameters)
+        run = _model_run(linear, settings, Y, "Y", loss)
+        check_gradient(model, linear, inputs, _check_tensor("Y", Y), nn.MSELoss() if loss is None else loss)
+        held = None
+        if validation is not None:
+            if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+                raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
+            other = linear_model(model, _check_tensor("validation", validation[0]))
+            held = _model_run(other, settings, validation[1], "validation", loss)
     prediction = _train(run, held, total)
     refuse_infinite(prediction.loss, prediction.shares)
     return prediction
@@ -228,7 +235,7 @@ def _model_run(model: LinearModel, settings: OptimizerSettings, Y: ArrayLike, na
     targets = y.reshape(-1, y.shape[-1]).detach().double().cpu().numpy()
     if targets.shape != model.fixed.shape:
         raise ValueError(
-            f"`{name}` must have targets of the shape of the outputs, {model.fixed.shape}: got {targets.shape}."
+            f"`{name}` must have targets of the shape of the outputs, {model.fixed.shape}: got {tuple(y.shape)}."
         )
     inputs = model.features
     if model.first_bias is not None or model.second_bias is not None:

@@ -152,14 +152,11 @@ class PairMonitor:
         extremes of the rest, as `pairs/<what>`; NaN where no pair has one."""
         if not self.readings:
             return {}
-        reads = self.readings[max(self.readings)]
+        reads = [read.scalars for read in self.readings[max(self.readings)]]
+        measures = {"max": np.max, "min": np.min}
         return {
-            "pairs/share_first": _nan_safe(np.median, [read.share_first for read in reads]),
-            "pairs/imbalance_max": _nan_safe(np.max, [read.imbalance[0] for read in reads]),
-            "pairs/imbalance_min": _nan_safe(np.min, [read.imbalance[-1] for read in reads]),
-            "pairs/singular_value_max": _nan_safe(np.max, [read.singular_values[0] for read in reads]),
-            "pairs/effective_rank": _nan_safe(np.median, [read.effective_rank for read in reads]),
-            "pairs/alignment": _nan_safe(np.median, [read.alignment for read in reads]),
+            f"pairs/{name}": _nan_safe(measures.get(name[-3:], np.median), [read[name] for read in reads])
+            for name in reads[0]
         }
 
     @property
@@ -169,14 +166,7 @@ class PairMonitor:
             return {}
         summary = self.summary
         for pair, read in zip(self.pairs, self.readings[max(self.readings)], strict=True):
-            summary |= {
-                f"pairs/{pair.name}/share_first": read.share_first,
-                f"pairs/{pair.name}/imbalance_max": float(read.imbalance[0]),
-                f"pairs/{pair.name}/imbalance_min": float(read.imbalance[-1]),
-                f"pairs/{pair.name}/singular_value_max": float(read.singular_values[0]),
-                f"pairs/{pair.name}/effective_rank": read.effective_rank,
-                f"pairs/{pair.name}/alignment": read.alignment,
-            }
+            summary |= {f"pairs/{pair.name}/{name}": value for name, value in read.scalars.items()}
         return summary
 
     def to_dataset(self) -> xr.Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, real_array
+from linnet._arguments import count, flag, none_negative, real_array
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
@@ -39,7 +39,6 @@ class DiscreteRun:
 
     problem: Problem
     weights: Weights
-    _: KW_ONLY
     learning_rate: Rate
     steps: int
     save_every: int | Saving
@@ -133,11 +132,9 @@ class DiscreteRun:
         if self.layer_rates is None:
             return {}
         depth = self.weights.depth
-        each = real_array("layer_rates", self.layer_rates, ndim=1)
+        each = none_negative("layer_rates", real_array("layer_rates", self.layer_rates, ndim=1))
         if each.size != depth:
             raise ValueError(f"`layer_rates` must be one for each of the {depth} layers: got {each.size}.")
-        if (each < 0).any():
-            raise ValueError(f"`layer_rates` must not be negative: the smallest is {each.min():g}.")
         if decays and self.reduce and depth > 2:
             raise ValueError(
                 "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and "

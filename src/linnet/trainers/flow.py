@@ -76,10 +76,11 @@ def gradient_flow(
     - `reduce`: whether to train a small network with the same dynamics, at a cost that does not depend on the width
     - `max_steps`: maximum number of solver steps
     - `device`: `"cpu"` or `"gpu"`; the default is the device that JAX prefers
-    - `throw`: whether a failed run raises an exception; if not, `status` holds the reason. `StepLimitError` means that
-      `max_steps` did not suffice; it is raised early if the first fiftieth of the steps suggests that more than three
-      times the limit is needed. `DivergedError` means that the loss is not finite, which can happen for a general cost
-      only
+    - `throw`: whether a failed run raises an exception; if not, `status` of the result holds the reason
+
+    **Raises** `StepLimitError` if `max_steps` is not enough. The solver gives up early if the first fiftieth of the
+    steps suggests that it needs more than three times the limit. Raises `DivergedError` if the loss is not finite,
+    which can happen only for a general cost.
 
     **Tiny initializations.** The first mode that is learned has rounding errors of about $10^{-16}$, which could take
     the place of modes that are still at $10^{-40}$. If all weights of two layers are tiny, each direction is therefore

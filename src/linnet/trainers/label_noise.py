@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, one_or_each
+from linnet._arguments import count, none_negative, one_or_each
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -90,22 +90,9 @@ def label_noise_descent(
     elif not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
         raise ValueError("`samples` is for problems of moments or a target, in reduced coordinates: data have theirs.")
     run = DiscreteRun(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
-        reduce=reduce,
-        keep=keep,
+        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
     )
-    level = one_or_each("noise_std", noise_std, run.batch, f"batch of {run.batch}")
-    if (level < 0).any():
-        raise ValueError(f"`noise_std` must not be negative: got {noise_std}.")
+    level = none_negative("noise_std", one_or_each("noise_std", noise_std, run.batch, f"batch of {run.batch}"))
     noise = level if samples is None else level / np.sqrt(float(count("samples", samples)))
     return run.train(
         "label_noise_descent",

@@ -77,19 +77,7 @@ def relu_descent(
     problem = _problem_of_samples(data)
     check_match(problem, weights)
     steps = count("steps", steps)
-    run = DiscreteRun(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
-        reduce=False,
-    )
+    run = DiscreteRun(problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates)
     return run.train(
         "relu_descent",
         _relu_step,

@@ -85,18 +85,7 @@ def stochastic_descent(
     if size > samples:
         raise ValueError(f"`batch_size` must be at most the number of samples, {samples}: got {size}.")
     run = DiscreteRun(
-        problem,
-        weights,
-        learning_rate=learning_rate,
-        steps=steps,
-        save_every=save_every,
-        stop=stop,
-        dtype=dtype,
-        device=device,
-        throw=throw,
-        layer_rates=layer_rates,
-        reduce=reduce,
-        keep=keep,
+        problem, weights, learning_rate, steps, save_every, stop, dtype, device, throw, layer_rates, reduce, keep
     )
     return run.train(
         "stochastic_descent",

@@ -13,6 +13,7 @@ from linnet._arguments import count, flag, non_negative, positive, shown
 from linnet.trainers._polar_factors import near_cutoff, newton_schulz, polar_factor
 from linnet.trainers._states import Array, Remembered
 
+ByLayer = Mapping[str, Array]  # layers, gradients or rates, by the names of the layers
 SCALINGS = ("original", "match_rms_adamw", None)
 NEVER = -1  # in place of the step at which a singular value came near the cutoff
 
@@ -63,17 +64,12 @@ class Update(Protocol):
         """Return whether the update commutes with rotations of inputs, outputs and hidden units, so that runs can be
         reduced."""
 
-    def init(self, layers: Mapping[str, Array]) -> Remembered:
+    def init(self, layers: ByLayer) -> Remembered:
         """Return the memory of the update at initialization, such as a momentum: any tree of arrays."""
 
     def step(
-        self,
-        layers: Mapping[str, Array],
-        gradients: Mapping[str, Array],
-        memory: Remembered,
-        rates: Mapping[str, Array],
-        index: Array,
-    ) -> tuple[Mapping[str, Array], Remembered]:
+        self, layers: ByLayer, gradients: ByLayer, memory: Remembered, rates: ByLayer, index: Array
+    ) -> tuple[ByLayer, Remembered]:
         """Return the layers and the memory of the update after step `index`."""
         ...
 
@@ -93,27 +89,20 @@ class _ByLayer:
         """Return the factor by which decay shrinks all weights in one step."""
         return 1 - rate * self.weight_decay
 
-    def init(self, layers: Mapping[str, Array]) -> Remembered:
+    def init(self, layers: ByLayer) -> Remembered:
         """Return nothing: there is no momentum."""
         return {}
 
     def step(
-        self,
-        layers: Mapping[str, Array],
-        gradients: Mapping[str, Array],
-        memory: Remembered,
-        rates: Mapping[str, Array],
-        index: Array,
-    ) -> tuple[Mapping[str, Array], Remembered]:
+        self, layers: ByLayer, gradients: ByLayer, memory: Remembered, rates: ByLayer, index: Array
+    ) -> tuple[ByLayer, Remembered]:
         """Return the layers after one step."""
         directions, memory = self._directions(gradients, memory, index)
         return {
             name: layer * self.remaining(rates[name]) - rates[name] * directions[name] for name, layer in layers.items()
         }, memory
 
-    def _directions(
-        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
-    ) -> tuple[Mapping[str, Array], Remembered]:
+    def _directions(self, gradients: ByLayer, memory: Remembered, index: Array) -> tuple[ByLayer, Remembered]:
         """Return minus the step of each layer at a rate of 1, without decay."""
         raise NotImplementedError
 
@@ -139,9 +128,7 @@ class NormalizedDescent(_ByLayer):
         [[0.49]]
     """
 
-    def _directions(
-        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
-    ) -> tuple[Mapping[str, Array], Remembered]:
+    def _directions(self, gradients: ByLayer, memory: Remembered, index: Array) -> tuple[ByLayer, Remembered]:
         return {name: _over_length(gradient) for name, gradient in gradients.items()}, memory
 
 
@@ -173,13 +160,11 @@ class SpectralDescent(_ByLayer):
         [1.4, 0.5]
     """
 
-    def init(self, layers: Mapping[str, Array]) -> Remembered:
+    def init(self, layers: ByLayer) -> Remembered:
         """Return the step at which a singular value first came near the cutoff: none yet."""
         return {"uncertain_from": jnp.asarray(NEVER)}
 
-    def _directions(
-        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
-    ) -> tuple[Mapping[str, Array], Remembered]:
+    def _directions(self, gradients: ByLayer, memory: Remembered, index: Array) -> tuple[ByLayer, Remembered]:
         return _polar_factors(gradients, memory, index)
 
 
@@ -244,7 +229,7 @@ class Muon(_ByLayer):
         )
         return muon
 
-    def init(self, layers: Mapping[str, Array]) -> Remembered:
+    def init(self, layers: ByLayer) -> Remembered:
         """Return the momentum of each layer, zero, and its factor."""
         factors = self._shape_factors or self.with_shapes({name: layers[name].shape for name in layers})._shape_factors
         assert factors is not None
@@ -254,9 +239,7 @@ class Muon(_ByLayer):
         }
         return memory if self.newton_schulz_steps else {**memory, "uncertain_from": jnp.asarray(NEVER)}
 
-    def _directions(
-        self, gradients: Mapping[str, Array], memory: Remembered, index: Array
-    ) -> tuple[Mapping[str, Array], Remembered]:
+    def _directions(self, gradients: ByLayer, memory: Remembered, index: Array) -> tuple[ByLayer, Remembered]:
         mu, held = self.momentum, {}
         for name, gradient in gradients.items():
             held[name] = mu * memory["momentum"][name] + (1 - mu) * gradient
@@ -282,9 +265,7 @@ def _over_length(gradient: Array) -> Array:
     return gradient / jnp.where(length > 0, length, 1.0)
 
 
-def _polar_factors(
-    gradients: Mapping[str, Array], memory: Remembered, index: Array
-) -> tuple[Mapping[str, Array], Remembered]:
+def _polar_factors(gradients: ByLayer, memory: Remembered, index: Array) -> tuple[ByLayer, Remembered]:
     """Return the polar factor of each, and the memory, which notes when a singular value comes near the cutoff."""
     pairs = {name: polar_factor(gradient) for name, gradient in gradients.items()}
     near = jnp.any(jnp.stack([near_cutoff(values) for _, values in pairs.values()]))

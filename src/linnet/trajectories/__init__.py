@@ -1,17 +1,5 @@
 """What a run is: times, weights, status; saving and datasets."""
 
-from linnet.trajectories.saving import Saving, at, every, last, log_spaced
-from linnet.trajectories.status import DivergedError, Status, StepLimitError
-from linnet.trajectories.trajectory import Trajectory
+import lazy_loader
 
-__all__ = [
-    "DivergedError",
-    "Saving",
-    "Status",
-    "StepLimitError",
-    "Trajectory",
-    "at",
-    "every",
-    "last",
-    "log_spaced",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

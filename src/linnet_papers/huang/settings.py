@@ -24,6 +24,7 @@ NOISE_VARIANCE = 0.01
 # Data inside Assumption 4.1: standard normal inputs, a teacher of unit signal, the scales of `admissible`.
 NOISE_LIMIT = 8.0 * SAMPLES  # of the labels' variance at unit signal: condition (5)
 EPSILON = 0.01  # the loss that the assumption is evaluated for; Lemma 5.3 ends stage 2 at 4 epsilon
+LEFT = 0.08  # of the loss, where stage 2 ends: 4 epsilon of a loss of 1/2
 MARGIN = 10.0  # how far inside each condition on the start and the step
 SMALL: Size = {"dim": 2000, "width": 512}  # quick mode; conditions (1)-(6) hold there too
 LARGE: Size = {"dim": DIM, "width": WIDTH}

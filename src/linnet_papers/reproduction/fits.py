@@ -47,7 +47,7 @@ def _ranks(values: ArrayLike) -> np.ndarray:
     return np.where(np.isnan(values), np.nan, (np.cumsum(counts) - (counts - 1) / 2)[place])
 
 
-def largest_t_by_chance(points: int, trials: int, probability: float = 0.01) -> float:
+def largest_t_by_chance(points: int, trials: int, probability: float = 1e-4) -> float:
     """Return what the largest of `points` Student's t of `trials` draws exceeds with at most this probability.
 
     By Bonferroni's inequality.

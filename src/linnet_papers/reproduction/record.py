@@ -85,12 +85,12 @@ def merge(paper: Paper, results: Mapping[str, Result], *, quick: bool, today: st
 
 
 def _same_judgement(old: Result, new: Result) -> bool:
-    """Return whether both were judged by the same limits."""
+    """Return whether both were judged by the same limits, with the same verdict to publish."""
 
     def limits(result: Result) -> set[tuple[str, str]]:
         return {(row.limit.relation, f"{row.limit.number:.6g}") for row in result.rows if row.limit is not None}
 
-    return limits(old) == limits(new)
+    return old.expected == new.expected and limits(old) == limits(new)
 
 
 def _to_json(one: Recorded) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ def save(picture: Picture, folder: Path) -> None:
 
     with style.applied():
         _number_in_plain_text(picture)
+        _find_ticks_once(picture)
         for kind in PICTURE_FORMATS:
             picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
             canvas = get_registered_canvas_class(kind)(picture)
@@ -37,6 +39,23 @@ def save(picture: Picture, folder: Path) -> None:
             if picture.get_layout_engine() is not None:
                 picture.set_layout_engine("none")
                 _keep_labels(picture)
+
+
+def _find_ticks_once(picture: Picture) -> None:
+    """Keep the ticks of an axis until its limits or its place change; layout and drawing ask for them a dozen times."""
+
+    def remember(axis: Any) -> None:
+        find = axis._update_ticks  # matplotlib's own: nothing public is asked by both layout and drawing
+
+        @lru_cache(maxsize=1)
+        def found(limits: tuple[float, ...], place: tuple[float, ...]) -> Any:
+            return find()
+
+        axis._update_ticks = lambda: found(tuple(axis.get_view_interval()), axis.axes.bbox.bounds)
+
+    for axes in picture.axes:
+        remember(axes.xaxis)
+        remember(axes.yaxis)
 
 
 def _keep_labels(picture: Picture) -> None:

@@ -45,7 +45,7 @@ NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or
 LOG_STEP = 0.02  # of Euler's scheme, where logarithms of singular values are followed to t = 24
 GROWTH_DIMS = (2, 3, 4, 5, 6)
 # paths, step and time of the growth rates, quick or not: after t = 40 the angle of two neurons nears the last digit
-GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
+GROWTH = {True: (6000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 
 BURN_IN_TIME = 4.0  # the angles that decide the growth forget their start within a time of about one
 

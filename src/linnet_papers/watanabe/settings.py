@@ -42,9 +42,7 @@ SMALL_SCALES = {
 SCANNED = f"corners of the region and settings inside it, $d = 6$, $m = 10$, {SEEDS} seeds"
 SLOPE = above(0.95, "a power of the scale $s$, fitted over decades, is short of its value by less than 0.05")
 FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself
-JOINT = (
-    "chance alone exceeds it with a probability of 1%, all points together (Bonferroni), beyond an allowance of $3/d$"
-)
+JOINT = "chance alone exceeds it once in 10 000 runs, all points together (Bonferroni), beyond an allowance of $3/d$"
 
 
 class RunSettings(Settings):

@@ -58,11 +58,6 @@ def cost_problem() -> Any:
 
 
 @made
-def batch_problem() -> Any:
-    return ln.Problem.from_target(np.stack([TARGET, TRUTH]))
-
-
-@made
 def weights() -> Any:
     return ln.Weights(FIRST, SECOND)
 
@@ -96,11 +91,6 @@ def wide_weights() -> Any:
 @made
 def run() -> Any:
     return ln.gradient_descent(data_problem(), weights(), learning_rate=0.05, steps=4)
-
-
-@made
-def scalar_run() -> Any:
-    return ln.gradient_descent(scalar_problem(), scalar_weights(), learning_rate=0.05, steps=4)
 
 
 @made

@@ -53,24 +53,9 @@ example(OWN + "diagnose_table", data=m.table, settings=m.settings, slow=True)
 example(OWN + "threshold_curve", folds=m.one_target_folds, slow=True)
 example(OWN + "start_regimes", problem=m.data_problem, weights=m.weights, ridge=0.25)
 example(OWN + "pytorch_rates", rate=0.5, rows=10, targets=2)
-example(
-    OWN + "forecast",
-    problem=m.data_problem,
-    weights=m.weights,
-    learning_rate=0.05,
-    steps=20,
-    slow=True,
-    long=("steps",),
-)
-example(
-    OWN + "largest_stable_rate",
-    problem=m.data_problem,
-    weights=m.weights,
-    steps=20,
-    first=0.5,
-    slow=True,
-    long=("steps",),
-)
+RUN: dict = {"problem": m.data_problem, "weights": m.weights, "steps": 20, "slow": True, "long": ("steps",)}
+example(OWN + "forecast", **RUN, learning_rate=0.05)
+example(OWN + "largest_stable_rate", **RUN, first=0.5)
 example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, preprocess="standardize", repeats=2, key=0)
 example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
 example(OWN + "read", path=m.csv_file, target="y", missing="error", key=0, names=("target",))
@@ -165,26 +150,17 @@ def _fit(X: object, y: object, **settings: object) -> object:
     return ln.estimators.LinearNetworkRegressor(**settings).fit(X, y).predict(ROWS)
 
 
-example(
-    E + "LinearNetworkRegressor",
-    call=_fit,
-    X=ROWS,
-    y=TARGETS,
-    **REGRESSOR,
-    slow=True,
-    frozen=("X", "y"),
-    long=("steps", "max_steps"),
-)
-example(
-    E + "LinearNetworkRegressor.fit",
-    call=_fit,
-    X=ROWS,
-    y=TARGETS,
-    **REGRESSOR,
-    slow=True,
-    frozen=("X", "y"),
-    long=("steps", "max_steps"),
-)
+for name in ("LinearNetworkRegressor", "LinearNetworkRegressor.fit"):
+    example(
+        E + name,
+        call=_fit,
+        X=ROWS,
+        y=TARGETS,
+        **REGRESSOR,
+        slow=True,
+        frozen=("X", "y"),
+        long=("steps", "max_steps"),
+    )
 example(
     E + "LinearNetworkRegressor.predict",
     call=lambda X: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS).predict(X),
@@ -199,15 +175,10 @@ example(
     noise_std=0.5,
     frozen=("X",),
 )
-example(
-    E + "LowRankDenoiser.fit",
-    call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X),
-    X=m.array(8, 6),
-    frozen=("X",),
-)
-example(
-    E + "LowRankDenoiser.transform",
-    call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6)).transform(X),
-    X=m.array(8, 6),
-    frozen=("X",),
-)
+for name in ("fit", "transform"):
+    example(
+        E + f"LowRankDenoiser.{name}",
+        call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X),
+        X=m.array(8, 6),
+        frozen=("X",),
+    )

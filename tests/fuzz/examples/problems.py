@@ -17,6 +17,10 @@ instance("inits.Scaling", m.made(lambda: ln.inits.scaling("ntk", in_dim=3, out_d
 instance("reductions.Reduction", m.reduction, received=True)
 instance("reductions.DeepReduction", m.deep_reduction, received=True)
 
+MOMENTS = {"cov": m.COV, "cross": m.TARGET}
+PAIR = {"first": m.FIRST, "second": m.SECOND}
+SOLUTION = {"names": ("problem", "min_norm_solution")}
+
 example("problems.Problem.from_data", X=m.X, Y=m.Y, truth=m.TRUTH, test_cov=m.COV)
 example("problems.Problem.from_moments", cov=m.COV, cross=m.TARGET, output_power=9.0, truth=m.TRUTH, test_cov=m.COV)
 example("problems.Problem.from_target", target=m.TARGET, truth=m.TRUTH)
@@ -28,27 +32,10 @@ for kind in (m.data_problem, m.target_problem, m.cost_problem):
     example("problems.Problem.residual", on=kind, A=m.START)
     example("problems.Problem.test_loss", on=kind, A=m.START)
 example("problems.Problem.validation_loss", on=m.data_problem, A=m.START)
-example(
-    "problems.Problem.min_norm_solution",
-    call=lambda X, Y: ln.Problem.from_data(X, Y).min_norm_solution(),
-    names=("problem", "min_norm_solution"),
-    X=m.X,
-    Y=m.Y,
-)
-example(
-    "problems.Problem.min_norm_solution",
-    call=lambda cov, cross: ln.Problem.from_moments(cov, cross).min_norm_solution(),
-    names=("problem", "min_norm_solution"),
-    cov=m.COV,
-    cross=m.TARGET,
-)
-example(
-    "problems.Problem.loss",
-    call=lambda cov, cross, A: ln.Problem.from_moments(cov, cross).loss(A),
-    cov=m.COV,
-    cross=m.TARGET,
-    A=m.START,
-)
+S = "problems.Problem.min_norm_solution"
+example(S, call=lambda **data: ln.Problem.from_data(**data).min_norm_solution(), **SOLUTION, X=m.X, Y=m.Y)
+example(S, call=lambda **moments: ln.Problem.from_moments(**moments).min_norm_solution(), **SOLUTION, **MOMENTS)
+example("problems.Problem.loss", call=lambda A, **given: ln.Problem.from_moments(**given).loss(A), **MOMENTS, A=m.START)
 example("problems.gaussian_regression", key=0, samples=6, in_dim=3, out_dim=2)
 example("problems.gaussian_teacher", key=0, samples=4, dim=12, out_dim=2, noise_variance=0.25, signal=1.0)
 example("problems.logistic", inputs=m.X, labels=np.array([1, -1, 1, 1, -1, 1]), truth=m.TRUTH[:1])
@@ -90,20 +77,13 @@ example(
 )
 example("inits.Weights.stack", networks=[m.weights(), m.weights()])
 example("inits.Weights.__getitem__", on=m.batch_weights, index=1)
-example(
-    "inits.Weights.product",
-    names=("W1", "W2", "imbalances"),
-    call=lambda first, second: ln.Weights(first, second).product,
-    first=m.FIRST,
-    second=m.SECOND,
-)
-example(
-    "inits.Weights.imbalance",
-    names=("W1", "W2", "imbalances"),
-    call=lambda first, second: ln.Weights(first, second).imbalance,
-    first=m.FIRST,
-    second=m.SECOND,
-)
+for name in ("product", "imbalance"):
+    example(
+        f"inits.Weights.{name}",
+        names=("W1", "W2", "imbalances"),
+        call=lambda first, second, name=name: getattr(ln.Weights(first, second), name),
+        **PAIR,
+    )
 LAYERS = [m.FIRST, m.array(4, m.FIRST.shape[0]), m.array(2, 4)]
 DEEP: dict = {"in_dim": 3, "out_dim": 2, "width": 5, "depth": 3}
 example(
@@ -116,8 +96,7 @@ example(
     "inits.Weights.computed",
     call=lambda first, second: ln.Weights.computed(first, second),
     frozen=("first", "second"),  # as they are, by design
-    first=m.FIRST,
-    second=m.SECOND,
+    **PAIR,
 )
 example("inits.Weights.stack", networks=[m.layers(), m.layers()])
 example("inits.Weights.__getitem__", on=m.made(lambda: ln.Weights.stack([m.layers(), m.layers()])), index=1)
@@ -135,38 +114,10 @@ example("inits.signed", key=0, in_dim=3, width=5, first_std=0.5, magnitude=0.25)
 example("reductions.reduce", problem=m.data_problem, weights=m.wide_weights, optimizer="descent")
 example("reductions.reduce", problem=m.data_problem, weights=m.layers, order=2)
 example("reductions.reduce", problem=m.data_problem, weights=m.layers, rtol=1e-3)
-example(
-    "reductions.DeepReduction.lift",
-    on=m.deep_reduction,
-    weights=m.made(lambda: m.deep_reduction().weights),
-    rest=1.0,
-    nan=("weights",),
-)
-example(
-    "reductions.DeepReduction.products",
-    on=m.deep_reduction,
-    product=m.made(lambda: m.deep_reduction().weights.product),
-    second=m.made(lambda: m.deep_reduction().weights.above),
-    rest=1.0,
-)
-example(
-    "reductions.DeepReduction.test_loss",
-    on=m.deep_reduction,
-    weights=m.made(lambda: m.deep_reduction().weights),
-    rest=1.0,
-)
-example(
-    "reductions.Reduction.lift",
-    on=m.reduction,
-    weights=m.made(lambda: m.reduction().weights),
-    rest=1.0,
-    nan=("weights",),
-)
-example("reductions.Reduction.test_loss", on=m.reduction, weights=m.made(lambda: m.reduction().weights), rest=1.0)
-example(
-    "reductions.Reduction.products",
-    on=m.reduction,
-    product=m.made(lambda: m.reduction().weights.product),
-    second=m.made(lambda: m.reduction().weights.second),
-    rest=0.5,
-)
+for name, made, above in (("Reduction", m.reduction, "second"), ("DeepReduction", m.deep_reduction, "above")):
+    R, reduced = f"reductions.{name}", m.made(lambda made=made: made().weights)
+    example(f"{R}.lift", on=made, weights=reduced, rest=1.0, nan=("weights",))
+    example(f"{R}.test_loss", on=made, weights=reduced, rest=1.0)
+    product = m.made(lambda reduced=reduced: reduced().product)
+    last = m.made(lambda reduced=reduced, above=above: getattr(reduced(), above))
+    example(f"{R}.products", on=made, product=product, second=last, rest=0.5)

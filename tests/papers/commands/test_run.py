@@ -106,7 +106,10 @@ def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [("data.nc", "emptied"), ("data.nc", "changed"), ("figure.png", "cut"), ("figure.svg", "removed")],
+    [
+        *[("data.nc", how) for how in ("emptied", "changed", "removed")],
+        *[("figure.png", "cut"), ("figure.svg", "removed"), ("result.json", "cut"), ("result.json", "removed")],
+    ],
 )
 def test_damaged_results_are_not_believed(linnet: Any, tmp_path: Path, name: str, damage: str) -> None:
     call = ("run", "watanabe-fig1", "--quick", "--out", tmp_path)

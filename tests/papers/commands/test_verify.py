@@ -210,7 +210,8 @@ def test_unwritable_json_is_known_before_measuring(refused: Any, tmp_path: Path)
     assert "cannot write" in refused("verify", "--json", tmp_path / "file" / "x.json", status=1)
 
 
-@pytest.mark.parametrize("which", [min, max])  # the worker that was started first, which the pool watches, or last
+# the worker that was started first, which the pool watches, or last
+@pytest.mark.parametrize("which", [min, pytest.param(max, marks=pytest.mark.slow)])
 def test_a_killed_worker_takes_no_outcome_with_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, which: Any
 ) -> None:

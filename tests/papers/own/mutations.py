@@ -96,7 +96,7 @@ MUTATIONS = {
     ),
     "flow-ridge": Mutation("flow-ridge", argument(one_output, "asymptotic", "times", times(10))),
     "one-equation-riccati": Mutation("one-equation", argument(lazy_active, "balanced_solution", "first", times(2))),
-    "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7)), quick=True),
+    "flattest": Mutation("flattest", argument(ln, "label_noise_descent", "noise_std", times(0.7))),
     "flattest-order": Mutation("flattest", argument(label_noise, "decay_rates", "order", times(0.5)), quick=True),
     "label-noise-corners": Mutation("label-noise-corners", scaled(label_noise, "decay_rates", 1.2)),
     "label-noise-rates": Mutation(
@@ -108,12 +108,11 @@ MUTATIONS = {
     "muon-formula": Mutation(
         "muon-no-active-region",
         result(spectral_descent, "minimum", lambda found: replace(found, test_loss=1.3 * found.test_loss)),
-        quick=True,
     ),
     "muon-denoises": Mutation(  # spectral descent that were as good as descent
         "muon-no-active-region", wrong(optimizers, "spectral_run", lambda _: descent_for_it)
     ),
-    "muon-wide": Mutation("muon-narrow", argument(optimizers, "wide_start", 3, times(30)), quick=True),
+    "muon-wide": Mutation("muon-narrow", argument(optimizers, "wide_start", 3, times(30))),
     "muon-conserved": Mutation("muon-conserved", wrong(optimizers, "polar_factor", lambda _: normalized)),
     "muon-approximate": Mutation(
         "muon-sixteen-steps", wrong(optimizers, "polar_factor", lambda _: newton_schulz), quick=True

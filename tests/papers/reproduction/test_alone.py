@@ -42,7 +42,6 @@ def papers_in(modules: set[str]) -> set[str]:
     ("call", "paper"),
     [
         ("registry.select_claims(['varre-proposition-4.1c'])", "varre"),
-        ("registry.select_claims(['watanabe-eq'])", "watanabe"),
         ("registry.find_figure('tu-fig1')", "tu"),
     ],
 )

@@ -63,21 +63,6 @@ def test_a_name_finds_its_figure_and_panels(toys: ModuleType) -> None:
     assert find("watanabe-fig1ba", known)[1] == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("watanabe-fig11", "did you mean watanabe-fig1"),
-        ("Watanabe-fig1", "did you mean watanabe-fig1"),
-        ("watanabe-fig1x", "`watanabe-fig1` has panels a, b: got 'x'"),
-        ("nothing", "no figure is named 'nothing'. `linnet list` shows all"),
-        ("", "no figure is named ''"),
-    ],
-)
-def test_a_wrong_name_suggests_the_near_ones(toys: ModuleType, name: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        find(name, toys.FIGURES)
-
-
 def test_settings_refuse_what_they_do_not_know(toys: ModuleType) -> None:
     with pytest.raises(ValueError, match="wdth"):
         toys.FIGURES["watanabe-fig1"].configure(wdth=3)

@@ -123,11 +123,6 @@ def test_a_page_without_failures_raises_no_alarm(results: list[Result]) -> None:
     assert "2 of 2" in text and "Not as it should be" not in text and "Not made" not in text
 
 
-def test_works_in_light_and_dark_and_on_a_phone(written: Path) -> None:
-    text = written.read_text(encoding="utf-8")
-    assert "prefers-color-scheme: dark" in text and "width=device-width" in text
-
-
 def test_each_theorem_has_its_answer_where_its_claims_were_measured() -> None:
     paper = papers()["tu"]
     claim = Measured("tu-thm1", "holds", (printed("distance $x_1$", 2.2, below(3, "it says so")),))

@@ -13,7 +13,6 @@ import pytest
 import xarray as xr
 
 import linnet
-from linnet._files import check_writable
 from linnet_papers.reproduction import datafile, request, result, runner
 from linnet_papers.reproduction.figure import Figure
 from linnet_papers.reproduction.request import FigureRequest
@@ -56,14 +55,6 @@ def test_a_run_leaves_dataset_pictures_and_marked_result(toys: ModuleType, tmp_p
     assert stored["checks"][1]["values"] == ["inf"]  # which JSON does not have
 
 
-def test_finished_work_is_reused_and_the_same(counted: tuple[Figure, Counted], tmp_path: Path) -> None:
-    figure, compute = counted
-    first = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
-    again = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
-    assert compute.calls == 1
-    assert not first.reused and again == replace(first, reused=True)
-
-
 def test_other_settings_other_code_and_fresh_run_again(
     counted: tuple[Figure, Counted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,23 +68,6 @@ def test_other_settings_other_code_and_fresh_run_again(
     monkeypatch.setattr(request, "_fingerprint", lambda figure: "other code")
     runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
     assert compute.calls == 5 and len(list(tmp_path.iterdir())) == 3
-
-
-@pytest.mark.parametrize("lost", ["data.nc", "figure.svg", "result.json"])
-def test_incomplete_work_is_not_reused(counted: tuple[Figure, Counted], tmp_path: Path, lost: str) -> None:
-    figure, compute = counted
-    (runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path).folder / lost).unlink()
-    assert runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path).folder.joinpath(lost).exists()
-    assert compute.calls == 2
-
-
-def test_a_damaged_mark_is_not_trusted(counted: tuple[Figure, Counted], tmp_path: Path) -> None:
-    figure, compute = counted
-    done = runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
-    mark = done.folder / "result.json"
-    mark.write_text(mark.read_text()[:40])
-    runner.make(FigureRequest.from_figure(figure, quick=True), tmp_path)
-    assert compute.calls == 2
 
 
 @pytest.mark.parametrize("breaks", [KeyboardInterrupt(), RuntimeError("no")])
@@ -189,14 +163,6 @@ def test_dataset_file_keeps_values_and_odd_attributes(tmp_path: Path) -> None:
     assert back.attrs["none"] == "null" and back.attrs["flag"] == "true" and json.loads(back.attrs["list"]) == [1, "a"]
     assert back.attrs["big"] == 2.0**63 and back.attrs["text"] == "γ" and back.attrs["number"] == 2.5
     assert data.attrs["none"] is None  # the caller's dataset is left alone
-
-
-def test_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="cannot write to the folder"):
-        check_writable(tmp_path / "file" / "below")
-    check_writable(tmp_path / "new" / "deep")
-    assert list((tmp_path / "new" / "deep").iterdir()) == []
 
 
 def test_other_files_in_the_folder_of_a_data_set_are_other_work(tmp_path: Path) -> None:

@@ -14,49 +14,6 @@ from linnet_papers.tu.paper import PAPER
 
 QUICK = Trial(quick=True)
 ALL = {claim.name.removeprefix("tu-"): claim for claim in PAPER.claims}
-FAST = (
-    "tools",
-    "lemma-a4",
-    "lemma-c5",
-    "lemma-c6",
-    "lemma-b3",
-    "eq2",
-    "balanced-step",
-    "lemma-f1",
-    "start",
-    "start-values",
-    "lazy",
-)
-
-
-def check(name: str) -> None:
-    (found,) = verify([ALL[name]], QUICK)
-    assert found.verdict == ALL[name].expected, found
-    assert np.isfinite([value for row in found.rows if row.limit for value in row.values]).all()
-
-
-@pytest.mark.parametrize("name", FAST)
-def test_the_verdict_is_the_expected_one(name: str) -> None:
-    check(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ALL if name not in FAST])
-def test_the_verdict_of_trained_networks_is_the_expected_one(name: str) -> None:
-    check(name)
-
-
-def test_claims_are_complete() -> None:
-    assert len(ALL) == 65
-    for claim in ALL.values():
-        assert all((claim.says, claim.assumes, claim.tried, claim.where))
-
-
-def test_every_claim_covers_a_statement_and_nearly_all_are_covered() -> None:
-    named = {name for statement in PAPER.statements for name in statement.checked}
-    assert set(ALL) <= named
-    assert len(PAPER.statements) >= 105
-    assert sum(bool(statement.checked) for statement in PAPER.statements) >= 0.94 * len(PAPER.statements)
 
 
 @pytest.mark.parametrize(("spoilt", "verdict"), [(False, Verdict.HOLDS), (True, Verdict.REFUTED)])

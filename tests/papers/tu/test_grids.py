@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 import linnet as ln
-import reference
 from drawn import drawn_gaussian
 from linnet.theories import lazy_active
 from linnet_papers.reproduction.measurement import Trial
@@ -18,19 +15,11 @@ from linnet_papers.tu.grids import regions as tu_regions
 from linnet_papers.tu.grids import timeline as tu_timeline
 from linnet_papers.tu.grids import widths as tu_widths
 from linnet_papers.tu.training import descents, phase_diagram, widths
+from reference import descend, flow
 
 QUICK = Trial(quick=True)
 
 pytestmark = pytest.mark.slow  # it trains grids of networks
-
-
-def descended(target: np.ndarray, weights: ln.Weights, rate: float, steps: int) -> Iterator[np.ndarray]:
-    """Products along gradient descent, one line of the definition after another."""
-    first, second = np.array(weights.first), np.array(weights.second)
-    for _ in range(steps + 1):
-        yield second @ first
-        residual = target - second @ first
-        first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
 
 
 # The active region
@@ -49,7 +38,7 @@ def test_a_curve_of_the_active_region_is_that_of_plain_descent() -> None:
     truth, std = np.asarray(task.truth), 6 ** (-1.85 / 2)
     weights = ln.inits.reduced_gaussian(key=[12, 1], in_dim=6, out_dim=6, width=56, stds=std)
     steps = int(np.ceil(4 * np.log(6) * 15))
-    products = descended(task.cross, weights, 1 / 90, steps)
+    products = descend(weights.layers, task.cross, 1 / 90, steps)
     errors = [((product - truth) ** 2).sum() / ((task.cross - truth) ** 2).sum() for product in products]
     np.testing.assert_allclose(times[-1], steps / 90)
     np.testing.assert_allclose(curve, np.interp(times, np.arange(steps + 1) / 90, errors), rtol=1e-10)
@@ -81,7 +70,7 @@ def test_the_preference_is_that_of_plain_descent() -> None:
         for i, level in enumerate(levels):
             std = float(np.sqrt(level * values[0] / 6**3))
             weights = ln.inits.reduced_gaussian(key=[seed, 1, i], in_dim=6, out_dim=6, width=216, stds=std)
-            products = list(descended(target, weights, 0.05 / (max(level, 1) * values[0]), 150))
+            products = descend(weights.layers, target, 0.05 / (max(level, 1) * values[0]), 150)
             losses = np.array([((target - product) ** 2).sum() for product in products])
             half = products[int(np.argmax(losses <= losses[0] / 2))]
             progress = [left[:, m] @ half @ right[m] / values[m] for m in range(6)]
@@ -124,7 +113,7 @@ def test_a_cell_of_the_diagram_is_plain_descent(case: str, variance: float, widt
     truth, std = np.asarray(task.truth), 6 ** (variance / 2)
     weights = drawn_gaussian(22, in_dim=6, out_dim=6, width=width, std=std)
     size = std**2 * width if case == "lazy a" else np.linalg.norm(truth, 2)
-    products = list(descended(task.cross, weights, 1 / (50 * size), int(found["taken"][1])))
+    products = descend(weights.layers, task.cross, 1 / (50 * size), int(found["taken"][1]))
     tests = np.array([((product - truth) ** 2).mean() for product in products])
     np.testing.assert_allclose(found["min_test_loss"][1], tests.min(), rtol=1e-9)
     assert found["best_step"][1] == tests.argmin() > 5
@@ -166,7 +155,7 @@ def test_a_flow_is_that_of_scipy() -> None:
     weights = ln.inits.reduced_gaussian(key=9, in_dim=4, out_dim=4, width=256, stds=std)
     times = found["times"][1][1]
     np.testing.assert_allclose(times[-1] * np.linalg.norm(problem.cross, 2), 20.0)
-    first, second = reference.flow(np.eye(4), problem.cross, weights.first, weights.second, times)
+    first, second = flow(np.eye(4), problem.cross, weights.layers, times)
     one, two = found["first"][1][1], found["second"][1][1]
     np.testing.assert_allclose(two @ one, second @ first, atol=1e-7)
     np.testing.assert_allclose(one.transpose(0, 2, 1) @ one, first.transpose(0, 2, 1) @ first, atol=1e-7)
@@ -199,7 +188,7 @@ def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
     weights = ln.inits.reduced_gaussian(key=[6, 1], in_dim=8, out_dim=8, width=108, stds=std)
     left0, _, right0 = np.linalg.svd(np.asarray(task.truth))
     seen = [step for step in descents.SEEN if step <= 120]
-    products = list(descended(task.cross, weights, 1 / 320, 120))
+    products = descend(weights.layers, task.cross, 1 / 320, 120)
     for state, step in enumerate(seen):
         left, values, right = np.linalg.svd(products[step])
         cosines = [(left0[:, k] @ left[:, k], right0[k] @ right[k]) for k in range(2)]

@@ -205,7 +205,6 @@ MUTATIONS = {
     "balanced-sees-all": Mutation(  # data that see every input, where the paper's do not
         "balanced-decoupled",
         result(starts, "_draw_problem", lambda problem: ln.Problem.from_target(problem.min_norm_solution())),
-        quick=True,
     ),
     "small-second-layer": Mutation(
         "small-second-layer", argument(starts, "orthogonal_layers", "second_gamma", np.sqrt)
@@ -230,7 +229,7 @@ MUTATIONS = {
     "potentials-convex": Mutation("potentials-convex", scaled(theory, "mirror", -1.0), quick=True),
     "predictor-potential": Mutation("potentials-convex", scaled(theory, "predictor_mirror", -1.0), quick=True),
     "trade-off": Mutation("trade-off", trained("regression", times=lambda path: path.times * path.gamma**2)),
-    "drift-of-powers": Mutation("constant-c0", scaled(growth.misprints, "power_drift", 1.1), quick=True),
+    "drift-of-powers": Mutation("constant-c0", scaled(growth.misprints, "power_drift", 1.1)),
     "bound-of-sizes": Mutation("constant-c0", scaled(growth.noise_process, "size_over_bound", 1.5), quick=True),
     "conditions": Mutation(
         "proposition-C.5", argument(limit, "_constrained_minimum", 0, lambda x: x[:, ::-1]), quick=True
@@ -308,7 +307,7 @@ MUTATIONS = {
     "sums-of-exponents": Mutation("exponents-any-diagonal", scaled(noise_theory, "exponent_sum", 1.2)),
     "rows-align": Mutation("rows-align", scaled(noise_theory, "lyapunov_exponents", 1.2)),
     "rows-stay": Mutation("rows-align", sampled_without("worst_sine_drop")),
-    "lower-values-decay": Mutation("lower-values-decay", scaled(noise_theory, "lyapunov_exponents", 1.2), quick=True),
+    "lower-values-decay": Mutation("lower-values-decay", scaled(noise_theory, "lyapunov_exponents", 1.2)),
     "all-lower-values-decay": Mutation("lower-values-decay", rates_of(second=rate_at(6, -0.1))),
     "second-value-by-svd": Mutation(
         "lower-values-decay", result(growth.volumes, "log_second_values", lambda logs: logs[::-1])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet_papers.reproduction.measurement import Trial
@@ -12,6 +11,7 @@ from linnet_papers.varre.grids import noise
 from linnet_papers.varre.grids.relu_ranks import STARTS
 from linnet_papers.varre.settings import INPUTS, MOMENTS, OUTPUTS, STATES
 from linnet_papers.varre.training import flows, label_noise, noise_process, regression, students, volumes
+from reference import descent, flow
 
 QUICK = Trial(quick=True)
 
@@ -32,36 +32,23 @@ def test_a_flow_is_that_of_the_whole_network(kind):
     gamma, key = 1.0, [0, 2]
     inputs, outputs = flows.draw_data(kind, key)
     start = flows.draw_start(kind, key, gamma)
-    split = start.first.size
-
-    def layers(flat):
-        return flat[:split].reshape(start.first.shape), flat[split:].reshape(start.second.shape)
-
-    def velocity(_, flat):
-        first, second = layers(flat)
-        error = outputs - inputs @ first.T @ second.T
-        residual = error.T @ inputs / len(inputs)
-        return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])
-
+    cov, cross = inputs.T @ inputs / len(inputs), outputs.T @ inputs / len(inputs)
     results = flow_cells([gamma], [2], kind)
     times = entry(results, "times", 0)
     asked = [50, 75, 99]
-    flat = np.concatenate([start.first.ravel(), start.second.ravel()])
-    run = solve_ivp(velocity, (0, times[-1]), flat, t_eval=times[asked], method="DOP853", rtol=1e-9, atol=1e-11)
+    states = list(zip(*flow(cov, cross, start.layers, times[asked], tolerance=1e-9), strict=True))
     first, second = entry(results, "first", 0), entry(results, "second", 0)
     span = np.linalg.svd(inputs, full_matrices=False)[2]  # of the samples: cells hold what the data can see
-    for state, moment in zip(asked, run.y.T, strict=True):
-        whole = layers(moment)
+    for state, whole in zip(asked, states, strict=True):
         product = np.linalg.svd(whole[1] @ whole[0] @ span.T, compute_uv=False)
         np.testing.assert_allclose(np.linalg.svd(second[state] @ first[state], compute_uv=False), product, atol=1e-7)
     loss = 0.5 * ((outputs - inputs @ (whole[1] @ whole[0]).T) ** 2).sum() / len(inputs)
     assert abs(entry(results, "loss", 0)[-1] - loss) < 1e-12
-    whole = layers(run.y[:, -1])
     np.testing.assert_allclose(entry(results, "values", 0), np.linalg.svd(whole[0], compute_uv=False), atol=1e-7)
     np.testing.assert_allclose(entry(results, "whole_first", 0), whole[0], atol=1e-7)
     np.testing.assert_allclose(entry(results, "whole_second", 0), whole[1], atol=1e-7)
-    np.testing.assert_allclose(entry(results, "whole_cov", 0), inputs.T @ inputs / len(inputs), atol=1e-12)
-    np.testing.assert_allclose(entry(results, "whole_cross", 0), outputs.T @ inputs / len(inputs), atol=1e-12)
+    np.testing.assert_allclose(entry(results, "whole_cov", 0), cov, atol=1e-12)
+    np.testing.assert_allclose(entry(results, "whole_cross", 0), cross, atol=1e-12)
     if kind != "gaussian":
         frame = start.first / np.sqrt(2 * gamma)
         np.testing.assert_allclose(entry(results, "projected_first", 0)[-1], frame.T @ whole[0], atol=1e-7)
@@ -93,11 +80,6 @@ def test_a_flow_that_keeps_its_loss_is_an_error(monkeypatch):
     words = r"regression flow with key \[0, 1\] and gamma = 0.5 has .* of its loss left at the time 50, where less than"
     with pytest.raises(RuntimeError, match=words):
         flows.flow_to_end("regression", [0, 1], 0.5)
-
-
-def test_lifted_states_begin_and_end_with_the_flow():
-    assert flows.LIFTED == (0, 33, 66, 99)
-    assert flows.LIFTED[-1] == STATES - 1
 
 
 def test_one_output_moves_alone():
@@ -171,11 +153,8 @@ def noisy(deltas, replicates, seeds, time=4.0):
 def test_without_noise_it_is_plain_descent_at_full_width():
     problem = ln.problems.orthogonal_regression(key=[0, 4], in_dim=5)
     weights = ln.inits.orthogonal(key=[0, 4], in_dim=5, out_dim=1, width=200, scale=1.0)
-    first, second = weights.first, weights.second
     x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
-    for _ in range(200):
-        residual = (y - x @ first.T @ second.T).T @ x / len(x)
-        first, second = first + 0.02 * second.T @ residual, second + 0.02 * residual @ first.T
+    *_, (first, _) = descent(weights.layers, x.T @ x / len(x), y.T @ x / len(x), 0.02, 200)
     found = noisy([0.0], [4], [7])
     np.testing.assert_allclose(entry(found, "start_values", 0), np.full(5, np.sqrt(2)), rtol=1e-12)
     np.testing.assert_allclose(entry(found, "end_values", 0), np.linalg.svd(first, compute_uv=False), rtol=1e-10)
@@ -290,7 +269,3 @@ def test_growth_of_lengths_is_that_of_long_paths():
 def test_paths_come_in_whole_batches():
     with pytest.raises(ValueError, match="`paths` must be a multiple of `batch` = 6: got 10"):
         noise_process.path_statistics(2, False, 0, paths=10, step=0.05, batch=6)
-
-
-def test_paths_are_read_by_their_kind():
-    assert {path.cross.shape[0] for path in flow_grids.one_output(QUICK)} == {1}

@@ -156,7 +156,7 @@ MUTATIONS = {
     "eq31": Mutation("appA", double_lambda1, quick=True),
     "eq32": Mutation("appA", double_lambda2, quick=True),
     "eq33": Mutation("appA", double_nu, quick=True),
-    "linear-rate": Mutation("eq35", half_correlation, quick=True),
+    "linear-rate": Mutation("eq35", half_correlation),
     "growth-rate": Mutation("eq15", half_correlation, quick=True),
     "bernoulli": Mutation("eq37", half_correlation, quick=True),
     "early-without-spike": Mutation("eq17", no_spike),
@@ -172,9 +172,9 @@ MUTATIONS = {
     "eq18": Mutation("eq18", double_lambda1, quick=True),
     "eq19": Mutation("eq18", other_sign, quick=True),
     "fig1-lambda2": Mutation("fig1", double_lambda2, quick=True),
-    "aligned-nu": Mutation("exact", other_sign, quick=True),
+    "aligned-nu": Mutation("exact", other_sign),
     "heavy-second-layer": Mutation("conserved", heavy_second_layer, retrains=True),
-    "half-weight-bound": Mutation("bounded-weights", scaled(alignment, "weight_bound", 0.5), quick=True),
+    "half-weight-bound": Mutation("bounded-weights", scaled(alignment, "weight_bound", 0.5)),
     "other-plateau": Mutation("saturation", constant("plateau", lambda x: 1.2 * x), quick=True),
     "plateau-whatever-the-limit": Mutation(
         "saturation", wrong(early, "saturation_value", lambda right: lambda run: run.theory.plateau), quick=True

@@ -39,7 +39,7 @@ def in_function_space(first, second, values, basis, cross, dtype="float64", **op
 @pytest.mark.parametrize("scale", [1e-5, 0.5])
 def test_follows_the_network_with_an_error_of_second_order(scale):
     cov, cross, first, second, values, basis = setting(scale)
-    full_first, full_second = flow(cov, cross, first, second, TIMES)
+    full_first, full_second = flow(cov, cross, (first, second), TIMES)
     wanted = (full_second @ full_first)[:, 0] @ basis
     worst, steps = [], []
     for tolerance in (1e-3, 1e-4, 1e-5):
@@ -60,7 +60,7 @@ def test_follows_the_network_with_an_error_of_second_order(scale):
 
 def test_kernel_stays_that_of_the_network():
     cov, cross, first, second, values, basis = setting(0.5)
-    full_first, _ = flow(cov, cross, first, second, TIMES[:4])
+    full_first, _ = flow(cov, cross, (first, second), TIMES[:4])
     run, _ = in_function_space(first, second, values, basis, cross, until=TIMES[3], loss=0.0, tolerance=1e-5)
     inside = full_first[-1] @ basis
     np.testing.assert_allclose(np.asarray(run.state.kernel), inside.T @ inside, atol=2e-5)
@@ -68,7 +68,7 @@ def test_kernel_stays_that_of_the_network():
 
 def test_another_start_gives_another_path():
     cov, cross, first, second, values, basis = setting(0.5)
-    full_first, full_second = flow(cov, cross, first, second, TIMES[:2])
+    full_first, full_second = flow(cov, cross, (first, second), TIMES[:2])
     wanted = (full_second @ full_first)[-1, 0] @ basis
     _, product = in_function_space(
         first[:-3], second[:, :-3], values, basis, cross, until=TIMES[1], loss=0.0, tolerance=1e-4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-import reference
 from linnet_papers.watanabe.training import phases
+from reference import flow
 
 
 def test_phase_times_are_those_of_the_full_network() -> None:
@@ -21,7 +21,7 @@ def test_phase_times_are_those_of_the_full_network() -> None:
     cov[0, 0] += spike
     cross = (cov @ beta)[None]
     weights = ln.inits.gaussian(key=7, in_dim=dim, out_dim=1, width=width, stds=(scale / dim**0.5, scale / width**0.5))
-    first, _ = reference.flow(cov, cross, weights.first, weights.second, times)
+    first, _ = flow(cov, cross, weights.layers, times)
     v1 = cross[0] / np.linalg.norm(cross)
     v2 = np.zeros(dim)
     v2[0], v2[1] = -v1[1], v1[0]

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import linnet as ln
-from deep_reference import descend
 from linnet.theories import deep, lazy_active
+from reference import descend
 
 VALUES = np.array([4.0, 2.0, 1.0, 0.5, 0.0])
 

@@ -316,20 +316,18 @@ def test_times_that_do_not_exist_are_refused():
 
 def test_neurons_that_do_not_match_are_refused():
     stages = stages_for(*orthogonal_data(), 0.1, 0.1)
-    with pytest.raises(
-        ValueError, match=r"`overlaps`, `magnitudes` must have one entry for each neuron.*\(2,\), \(3,\)"
-    ):
+    with pytest.raises(ValueError, match=r"`overlaps`, `magnitudes` must have one shape.*\(2,\), \(3,\)"):
         stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.two_variable([1.0, 2.0], [1.0, 2.0, 3.0], [1])
-    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="`alignments` must be an array of real numbers"):
         stages.network_kernel("a", [1.0], [1.0])
     with pytest.raises(ValueError, match="`square` must be an array of real numbers"):
         stages.kernel("a")
     assert stages.proxy(0.5) == stages.proxy([0.5])
-    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.network_kernel([1.0, 2.0], [1.0, 2.0], [1.0, 2.0, 3.0])
 
 

@@ -87,7 +87,7 @@ def test_without_noise_it_is_the_truth():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([-1.0], 10, 1.0), "`strengths` must be singular values"),
+        (([-1.0], 10, 1.0), "`strengths` must not be negative"),
         (([1.0] * 4, (3, 8), 1.0), "`strengths` must be at most 3"),
         (([1.0], 10, -1.0), "`noise_std` must not be negative"),
         (([1.0], 0, 1.0), "`dim` must be at least 1"),

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories.lazy_active import balanced_solution, self_consistent
+from reference import flow
 
 TIMES = np.array([0.0, 0.1, 0.5, 2.0, 15.0])
 CASES = [
@@ -31,14 +31,7 @@ def balanced_layers(k, d, h, imbalance, seed=0, scale=0.4):
 
 
 def full_flow(target, first, second, times):
-    def slope(t, y):
-        W1, W2 = y[: first.size].reshape(first.shape), y[first.size :].reshape(second.shape)
-        R = target - W2 @ W1
-        return np.concatenate([(W2.T @ R).ravel(), (R @ W1.T).ravel()])
-
-    start = np.concatenate([first.ravel(), second.ravel()])
-    found = solve_ivp(slope, (0, times[-1]), start, "DOP853", t_eval=times, rtol=1e-13, atol=1e-14)
-    return [(y[: first.size].reshape(first.shape), y[first.size :].reshape(second.shape)) for y in found.y.T]
+    return list(zip(*flow(np.eye(target.shape[1]), target, (first, second), times, tolerance=1e-13), strict=True))
 
 
 @pytest.mark.parametrize(("k", "d", "h", "imbalance"), CASES)

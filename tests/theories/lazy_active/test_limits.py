@@ -72,7 +72,7 @@ def test_negative_balanced_modes_are_stuck_and_mixed_ones_are_not():
     stuck = lazy_active.balanced_modes([2.0], [-0.5], [100.0])
     assert -1e-12 < stuck[0, 0] <= 0
     assert_allclose(lazy_active.aligned_modes([2.0], [-0.5], 1e-6, [100.0]), [[2.0]])
-    with pytest.raises(ValueError, match="`targets` are singular values"):
+    with pytest.raises(ValueError, match="`targets` must not be negative"):
         lazy_active.balanced_modes([-1.0], [0.1], [1.0])
 
 

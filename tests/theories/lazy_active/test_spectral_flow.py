@@ -123,16 +123,16 @@ def test_a_wrong_rate_is_caught():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([-1.0], 0.1, [1.0]), "`values` must be singular values"),
+        (([-1.0], 0.1, [1.0]), "`values` must not be negative"),
         (([[1.0]], 0.1, [1.0]), "`values` must have 0 or 1 axes"),
         (([np.nan], 0.1, [1.0]), "`values` must be finite"),
         (([1.0], -0.1, [1.0]), "`threshold` must not be negative"),
         (([1.0], np.inf, [1.0]), "`threshold` must be finite"),
-        (([1.0], 0.1, [-1.0]), "`times` must be zero or above"),
-        (([1.0], 0.1, [np.nan]), "`times` must be zero or above"),
+        (([1.0], 0.1, [-1.0]), "`times` must not be negative or NaN"),
+        (([1.0], 0.1, [np.nan]), "`times` must not be negative or NaN"),
         (([1.0], 0.1, [1.0, 1.0]), "`times` must be strictly increasing"),
-        (([1.0], 0.1, []), "`times` must have one axis and at least one entry"),
-        (([1.0], 0.1, "soon"), "`times` must be numbers"),
+        (([1.0], 0.1, []), "`times` is empty"),
+        (([1.0], 0.1, "soon"), "`times` must be an array of real numbers"),
     ],
 )
 def test_bad_input(arguments, message):

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories import lazy_active
+from reference import flowing_products
 
 VALUES = np.array([0.0, 0.03, 0.2, 1.0, 7.0])
 
@@ -67,14 +68,7 @@ def test_products_are_those_of_the_full_matrices(k, d):
     times = np.array([0.0, 0.2, 1.0, 6.0])
 
     def flow(cov):
-        def slope(t, y):
-            W1, W2 = y[: first.size].reshape(first.shape), y[first.size :].reshape(second.shape)
-            R = target @ cov - W2 @ W1 @ cov
-            return np.concatenate([(W2.T @ R - decay * W1).ravel(), (R @ W1.T - decay * W2).ravel()])
-
-        start = np.concatenate([first.ravel(), second.ravel()])
-        found = solve_ivp(slope, (0, times[-1]), start, "DOP853", t_eval=times, rtol=1e-12, atol=1e-14)
-        return [y[first.size :].reshape(second.shape) @ y[: first.size].reshape(first.shape) for y in found.y.T]
+        return flowing_products(cov, target @ cov, (first, second), times, decay=decay, tolerance=1e-12)
 
     got = lazy_active.self_consistent(target, product, g, times, weight_decay=decay)
     assert_allclose(got, flow(np.eye(d)), atol=2e-9)

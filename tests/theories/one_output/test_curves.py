@@ -3,11 +3,11 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories import one_output
 from linnet.theories.one_output.clock import Clock
+from reference import flowing_products
 
 TIMES = np.array([0.0, 0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 40.0])
 
@@ -24,15 +24,7 @@ def trained(X, y, first_power, second_power, times):
     width, cov, cross = d + 3, X.T @ X / n, X.T @ y / n
     W, a = np.zeros((width, d)), np.zeros(width)
     W[:d], a[d] = np.sqrt(first_power) * np.eye(d), np.sqrt(second_power)
-
-    def move(_, state):
-        W, a = state[: width * d].reshape(width, d), state[width * d :]
-        G = cross - cov @ (W.T @ a)
-        return np.concatenate([np.outer(a, G).ravel(), W @ G])
-
-    start = np.concatenate([W.ravel(), a])
-    run = solve_ivp(move, (0, times[-1]), start, t_eval=times, method="DOP853", rtol=1e-12, atol=1e-14)
-    return np.array([state[: width * d].reshape(width, d).T @ state[width * d :] for state in run.y.T])
+    return flowing_products(cov, cross[None], (W, a[None]), times, tolerance=1e-12)[:, 0]
 
 
 @pytest.mark.parametrize("samples", [4, pytest.param(6, marks=pytest.mark.slow), 20])

@@ -10,14 +10,14 @@ from linnet._arguments import (
     broadcast,
     count,
     non_negative,
-    number,
-    of_kind,
+    none_negative,
     real_array,
     refuse_infinite,
+    relative_tolerance,
     representable,
     times_array,
 )
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 
 _MAX_HALVINGS = 200
 MAX_EVALUATIONS = 50_000  # of the equation for the product: some seconds
@@ -171,17 +171,13 @@ def balanced_products(
     """
     from scipy.integrate import solve_ivp
 
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    if problem.cost is not None or problem.batch is not None:
-        raise ValueError("`problem` must be a single one with a squared loss.")
+    problem = squared_loss(problem)
     initial, clock = real_array("initial_product", initial_product, ndim=2), times_array("times", times)
     L, decay = count("depth", depth, least=2, most=1000), non_negative("weight_decay", weight_decay)
     if initial.shape != (problem.out_dim, problem.in_dim):
         raise ValueError(f"`initial_product` must be {problem.out_dim} x {problem.in_dim}: got shape {initial.shape}.")
 
-    rtol = number("rtol", rtol)
-    if not 1e-13 <= rtol <= 1e-2:
-        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    rtol = relative_tolerance("rtol", rtol)
     asked = 0
 
     def velocity(time: float, state: np.ndarray) -> np.ndarray:
@@ -215,12 +211,8 @@ def balanced_products(
 
 def _check_modes(values: ArrayLike, initial_values: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Return singular values, their starts and the depth, checked."""
-    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
-    s0 = real_array("initial_values", initial_values, ndim=(0, 1))
-    if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
-    if (s0 < 0).any():
-        raise ValueError(f"`initial_values` must not be negative: the smallest is {s0.min():g}.")
+    S = none_negative("values", np.atleast_1d(real_array("values", values, ndim=(0, 1))))
+    s0 = none_negative("initial_values", real_array("initial_values", initial_values, ndim=(0, 1)))
     if s0.ndim == 1 and s0.size != S.size:
         broadcast(values=S, initial_values=s0)
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from linnet._arguments import (
     broadcast,
     count,
+    none_negative,
     one_or_each,
     positive,
     real_array,
@@ -167,13 +168,9 @@ def _check_modes(
     values: ArrayLike, sizes: ArrayLike, depth: int, times: ArrayLike, name: str
 ) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
     """Return singular values, one size for each layer, the depth and the times, checked."""
-    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
+    S = none_negative("values", np.atleast_1d(real_array("values", values, ndim=(0, 1))))
     L = count("depth", depth, least=2, most=12)
-    c = one_or_each(name, sizes, L, f"{L} layers")
-    if (S < 0).any():
-        raise ValueError(f"`values` must not be negative: the smallest is {S.min():g}.")
-    if (c < 0).any():
-        raise ValueError(f"`{name}` must not be negative: the smallest is {c.min():g}.")
+    c = none_negative(name, one_or_each(name, sizes, L, f"{L} layers"))
     refuse_infinite(S**2, c ** (2.0 * L))
     if S.max(initial=0.0) > 0 and np.prod(np.broadcast_to(c, (L,))) * np.finfo(float).eps > S.max():
         raise ValueError(

@@ -121,7 +121,7 @@ class Stages:
         """
         t = _whole_steps(steps)[:, None]
         c, v0 = _check_neurons("overlaps", overlaps), _check_neurons("magnitudes", magnitudes)
-        _check_same_neurons(overlaps=c, magnitudes=v0)
+        arguments.broadcast(overlaps=c, magnitudes=v0)
         a, root = self.learning_rate * self.rate, np.sqrt(self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):
             # (1 +- a)^t without the rounding of 1 +- a, which t steps would multiply; (1 +- a)^t - 1 without
@@ -220,7 +220,7 @@ class Stages:
         rho = arguments.real_array("alignments", alignments)
         v = arguments.real_array("magnitudes", magnitudes)
         c = 0.0 if overlaps is None else _check_neurons("overlaps", overlaps)
-        _check_same_neurons(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
+        arguments.broadcast(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
         scale = (v * (rho + c)).mean(axis=-1)[..., None] / self.gamma
         residual = self.outputs - scale * (self.gram @ self.outputs)
         return (residual**2).sum(axis=-1) / (2 * self.samples)
@@ -329,7 +329,7 @@ class Stages:
         rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
         v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))
         c = _check_neurons("overlaps", overlaps)
-        _check_same_neurons(alignments=rho, magnitudes=v, overlaps=c)
+        arguments.broadcast(alignments=rho, magnitudes=v, overlaps=c)
         along = target_aligned_kernel(self.gram, self.outputs) - self.gram  # K y y^T K / gamma
         squares = [(v**2).mean(axis=-1), ((rho + c) ** 2).mean(axis=-1) / self.gamma]
         weight, feature = (square[:, None, None] for square in squares)
@@ -354,10 +354,7 @@ class Stages:
 
 def _whole_steps(steps: object) -> np.ndarray:
     """Steps as whole numbers, non-negative and increasing; as floats, which a closed form may take at any size."""
-    array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
-    if (array < 0).any() or (array != np.rint(array)).any() or (np.diff(array) <= 0).any():
-        raise ValueError("`steps` must be whole numbers, not negative and increasing.")
-    return array
+    return arguments.whole_steps("steps", steps, most=10**300)
 
 
 def _log_sinh(value: float) -> float:
@@ -379,14 +376,3 @@ def _countable_steps(steps: object) -> np.ndarray:
 def _check_neurons(name: str, value: object) -> np.ndarray:
     """Return one number for each neuron, checked."""
     return np.atleast_1d(arguments.real_array(name, value, ndim=(0, 1)))
-
-
-def _check_same_neurons(**arrays: np.ndarray) -> None:
-    """Refuse arrays that do not have one entry for each neuron."""
-    try:
-        np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        names, shapes = (
-            ", ".join(each) for each in ([f"`{n}`" for n in arrays], [str(a.shape) for a in arrays.values()])
-        )
-        raise ValueError(f"{names} must have one entry for each neuron: got shapes {shapes}.") from None

@@ -40,16 +40,21 @@ class Collocation(NamedTuple):
 
 
 def decaying_modes(
-    values: Float[np.ndarray, " mode"], threshold: float, times: Float[np.ndarray, " time"], decay: float
-) -> Float[np.ndarray, "time mode"]:
-    """Return s(t) of every mode from zero, to about 1e-12; `times` increase, and the last may be infinite."""
-    found = np.zeros((times.size, values.size))
-    if threshold == 0:
-        return found
-    finite, moving = np.isfinite(times), values > 0
-    found[~finite] = np.maximum(values - decay, 0.0)
-    if finite.any() and moving.any():
-        found[np.ix_(finite, moving)] = _integrate(values[moving], np.log(threshold), times[finite], decay)
+    values: Float[np.ndarray, " mode"],
+    thresholds: Float[np.ndarray, " cell"],
+    times: Float[np.ndarray, "cell time"],
+    decay: float,
+) -> Float[np.ndarray, "cell time mode"]:
+    """Return s(t) of every mode from zero, to about 1e-12; the `times` of a cell increase, and the last of every cell
+    may be infinite."""
+    found = np.zeros((*times.shape, values.size))
+    found[~np.isfinite(times)] = np.maximum(values - decay, 0.0)
+    found[thresholds == 0] = 0.0
+    finite = np.flatnonzero(np.isfinite(times[0]))
+    cell, mode = np.nonzero((thresholds[:, None] > 0) & (values > 0))
+    if finite.size and cell.size:
+        path = _integrate(values[mode], np.log(thresholds[cell]), times[cell][:, finite].T, decay)
+        found[cell[:, None], finite, mode[:, None]] = path.T
     return found
 
 
@@ -69,38 +74,39 @@ def _strengths(x: np.ndarray, log_threshold: np.ndarray) -> np.ndarray:
     return np.where(x < 1, small, large)
 
 
-def _integrate(S: np.ndarray, log_threshold: float, times: np.ndarray, decay: float) -> np.ndarray:
-    """Return s at the times, (time, mode)."""
+def _integrate(S: np.ndarray, log_threshold: np.ndarray, times: np.ndarray, decay: float) -> np.ndarray:
+    """Return s of each mode, with its own threshold, at its own times, (time, mode)."""
     points = _collocation()
-    x, now, found = np.zeros(S.size), np.zeros(S.size), np.zeros((times.size, S.size))
+    x, now, found = np.zeros(S.size), np.zeros(S.size), np.zeros(times.shape)
     with np.errstate(over="ignore", under="ignore"):
         step = FIRST_STEP / (2 * (np.hypot(S, np.exp(log_threshold)) + decay))
     for _ in range(MAX_STEPS):
         active = np.flatnonzero((now < times[-1]) & (x < NEGLIGIBLE))
         if not active.size:
             begin = _strengths(x, log_threshold - 2 * decay * now)
-            later = _logistic(S, begin, np.maximum(times[:, None] - now, 0.0), decay)
-            return np.where(times[:, None] > now, later, _strengths(found, log_threshold - 2 * decay * times[:, None]))
+            later = _logistic(S, begin, np.maximum(times - now, 0.0), decay)
+            return np.where(times > now, later, _strengths(found, log_threshold - 2 * decay * times))
         begin, length = now[active], step[active]
-        path, error = _collocate(S[active], log_threshold, decay, begin, x[active], length, points)
+        path, error = _collocate(S[active], log_threshold[active], decay, begin, x[active], length, points)
         good = error <= 1
         kept, end = active[good], begin[good] + length[good]
-        inside = (times[:, None] > begin[good]) & (times[:, None] <= end)
-        for row, column in zip(*np.nonzero(inside), strict=True):
-            share = (times[row] - begin[good][column]) / length[good][column]
-            found[row, kept[column]] = _interpolate(path[good][column], share, points)
+        inside = (times[:, kept] > begin[good]) & (times[:, kept] <= end)
+        if inside.any():
+            rows, columns = np.nonzero(inside)
+            shares = (times[rows, kept[columns]] - begin[good][columns]) / length[good][columns]
+            found[rows, kept[columns]] = _interpolate(path[good][columns], shares, points)
         x[kept], now[kept] = path[good][:, -1], end
         with np.errstate(divide="ignore"):
             factor = SAFETY * np.maximum(error, 1e-30) ** (-1 / STAGES)
         step[active] = length * np.clip(factor, SHRINK, np.where(good, GROW, 1.0))
     raise ArithmeticError(
-        f"the modes were not followed to t = {times[-1]:g} in {MAX_STEPS} steps. Ask for earlier `times`."
+        f"the modes were not followed to t = {times.max():g} in {MAX_STEPS} steps. Ask for earlier `times`."
     )
 
 
 def _collocate(
     S: np.ndarray,
-    log_threshold: float,
+    log_threshold: np.ndarray,
     decay: float,
     begin: np.ndarray,
     x: np.ndarray,
@@ -109,7 +115,7 @@ def _collocate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return x at initialization and the points of one step of each mode, (mode, 1 + point), and its error over the
     tolerance; infinite where Newton's iterations did not converge."""
-    a = log_threshold - 2 * decay * (begin[:, None] + length[:, None] * points.points)
+    a = log_threshold[:, None] - 2 * decay * (begin[:, None] + length[:, None] * points.points)
     # where the slope vanishes: x stays below, and so may the iterations
     rest = np.logaddexp(0.0, np.log(S)[:, None] - a) + np.log(2.0)
     guess = np.clip(x[:, None] + 2 * S[:, None] * length[:, None] * points.points, 0.0, rest)
@@ -151,10 +157,10 @@ def _collocation() -> Collocation:
     return Collocation(points[1:], 0.5 * integrals @ np.linalg.inv(values), last, barycentric)
 
 
-def _interpolate(path: np.ndarray, share: float, points: Collocation) -> float:
-    """Return the polynomial through the initialization and the points of a step, at a fraction of the step."""
-    away = share - np.append(0.0, points.points)
-    if (away == 0).any():
-        return float(path[np.argmin(np.abs(away))])
-    weights = points.barycentric / away
-    return float(weights @ path / weights.sum())
+def _interpolate(paths: np.ndarray, shares: np.ndarray, points: Collocation) -> np.ndarray:
+    """Return the polynomial through the initialization and the points of a step, (step, point), at a fraction of each
+    step."""
+    away = shares[:, None] - np.append(0.0, points.points)
+    met = away == 0
+    weights = np.where(met.any(axis=1, keepdims=True), met, points.barycentric / np.where(met, 1.0, away))
+    return (weights * paths).sum(axis=1) / weights.sum(axis=1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet._arguments import count, non_negative, real_array, representable
+from linnet._arguments import count, non_negative, representable
 from linnet._memory import check_fits
+from linnet.theories.lazy_active.spectral_flows import modes_of
 from linnet.theories.lazy_active.task_spectra import TaskSpectrum
 from linnet.theories.noise_bulk import ratio_of
 
@@ -55,10 +56,8 @@ def asymptotic_spectrum(
         array([92.22, 28.22])
     """
     outputs, inputs = _sides(dim)
-    sizes = np.sort(np.atleast_1d(real_array("strengths", strengths, ndim=(0, 1))))[::-1]
+    sizes = np.sort(modes_of(strengths, "strengths"))[::-1]
     noise, points = non_negative("noise_std", noise_std), count("points", points, least=2)
-    if (sizes < 0).any():
-        raise ValueError(f"`strengths` must be singular values, zero or above: the smallest is {sizes[-1]:.6g}.")
     check_fits(80 * points, f"a bulk of {points} nodes", "Ask for fewer `points`.")
     small = min(outputs, inputs)
     if sizes.size > small:

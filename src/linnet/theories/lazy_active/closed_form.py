@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import non_negative, real_array, representable, same_shape, times_array
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 
 # Relative size of the rounding errors that a determined answer may carry.
 _TOLERANCE = 1e-6
@@ -128,8 +128,7 @@ class _Start:
 def whitened_target(target: ArrayLike | Problem) -> np.ndarray:
     """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
     if isinstance(target, Problem):
-        if target.cost is not None or target.batch is not None:
-            raise ValueError("`target` must be a matrix, or a single problem with a squared loss.")
+        squared_loss(target)
         if not (target.whitened or np.allclose(target.cov, np.eye(target.in_dim), atol=1e-12)):
             raise ValueError(
                 "`target` must be a problem with whitened inputs, whose covariance is the identity: this one's is not. "

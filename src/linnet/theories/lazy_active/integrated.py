@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import flag, non_negative, number, of_kind, positive, real_array, times_array
+from linnet._arguments import flag, non_negative, of_kind, positive, real_array, relative_tolerance, times_array
 from linnet.theories.lazy_active.closed_form import self_consistent_layers
 
 if TYPE_CHECKING:
@@ -80,13 +80,12 @@ def integrate(
     if problem.batch is not None:
         raise ValueError("`problem` must be a single one: integrate the problems of a batch one by one.")
     g, clock = non_negative("threshold", threshold), times_array("times", times)
-    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
-        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    rtol = relative_tolerance("rtol", rtol)
     floor = None if atol is None else positive("atol", atol)
     most = _MOST_EVALUATIONS if problem.cost is None else _MOST_OF_A_COST
     decay, weights = non_negative("weight_decay", weight_decay), self_consistent_layers(first, g)
     direction = _descent_direction(problem)
-    products = flow_of_layers(direction, weights, clock, decay, float(rtol), floor, most, flag("stiff", stiff))
+    products = flow_of_layers(direction, weights, clock, decay, rtol, floor, most, flag("stiff", stiff))
     _refuse_rounding(weights, clock, products)
     return products
 

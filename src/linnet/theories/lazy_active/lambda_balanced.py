@@ -95,9 +95,9 @@ def balanced_solution(
 
     **Returns** a `BalancedSolution`: `.products`, `.first_gram`, `.second_gram`, `.imbalance` and `.ntk(X)`.
 
-    **Valid for** whitened inputs. A positive $\lambda$ is possible only with at most as many hidden units as inputs, a
-    negative one only with at most as many as outputs. At $\lambda = 0$ the flow may end in a saddle that rounding
-    errors leave; `self_consistent` detects such a case.
+    **Valid for** whitened inputs. For a positive $\lambda$, the number of hidden units cannot exceed the number of
+    inputs; for a negative $\lambda$, it cannot exceed the number of outputs. At $\lambda = 0$ the flow may end in a
+    saddle that rounding errors leave; `self_consistent` detects such a case.
 
     **Reference:** Domine et al. 2024, Theorem 4.3, whose $\lambda$ has the opposite sign; Fukumizu 1998 and Braun et
     al. 2022 for $\lambda = 0$.

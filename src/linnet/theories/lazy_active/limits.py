@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from linnet._arguments import (
     broadcast,
     non_negative,
+    none_negative,
     number,
     positive,
     real_array,
@@ -341,7 +342,5 @@ def _modes(targets: object, initial_values: object, times: object) -> tuple[np.n
         np.atleast_1d(real_array(name, value, ndim=(0, 1)))
         for name, value in (("targets", targets), ("initial_values", initial_values))
     )
-    if (goal < 0).any():
-        raise ValueError(f"`targets` are singular values and must not be negative: the smallest is {goal.min()}.")
-    goal, first = broadcast(targets=goal, initial_values=first)
+    goal, first = broadcast(targets=none_negative("targets", goal), initial_values=first)
     return goal, first, times_array("times", times)[:, None]

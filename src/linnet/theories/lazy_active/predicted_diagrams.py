@@ -192,10 +192,14 @@ def predicted_diagram(
     drawn = drawn_cells(*model)
     error[drawn], moment[drawn] = np.nan, np.nan
 
+    unit, scaled = spectrum.unit, spectrum.in_units(spectrum.unit)
+
     def follow(row: int) -> tuple[np.ndarray, ...]:
         at = drawn[row]
-        wide = time[row, at], test[row, at]
-        return DrawnRow(spectrum, distinct[row], sizes[at], *wide, draws=draws, key=key).cells()
+        wide = unit * time[row, at], test[row, at] / unit / unit
+        found = DrawnRow(scaled, distinct[row], sizes[at] / unit, *wide, draws=draws, key=key).cells()
+        back = unit * unit, 1 / unit, 1.0, unit * unit, 1.0, 1.0, 1.0  # test, time, rank, train, errors and scatter
+        return tuple(factor * part for factor, part in zip(back, found, strict=True))
 
     if draws:
         cells = [test, time, rank, train, error, moment, scatter]

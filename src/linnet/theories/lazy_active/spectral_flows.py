@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import no_mask, non_negative, real_array, representable, shown
+from linnet._arguments import non_negative, none_negative, real_array, representable, times_array
 from linnet.theories.lazy_active._decaying_threshold import decaying_modes
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
@@ -64,7 +64,7 @@ def mode_values(
     """
     S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)
     decay = non_negative("weight_decay", weight_decay)
-    return decaying_modes(S, g, t, decay) if decay else _flow(S, g, t[:, None])
+    return decaying_modes(S, np.array([g]), t[None], decay)[0] if decay else _flow(S, g, t[:, None])
 
 
 @representable
@@ -96,33 +96,12 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
 
 def modes_of(values: object, name: str = "values") -> np.ndarray:
     """Singular values as an array: one axis, none negative."""
-    S = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
-    if (S < 0).any():
-        raise ValueError(f"`{name}` must be singular values, zero or above: the smallest is {S.min():.6g}.")
-    return S
+    return none_negative(name, np.atleast_1d(real_array(name, values, ndim=(0, 1))))
 
 
 def clock_of(times: object) -> np.ndarray:
     """Times: one axis, non-negative, strictly increasing; the last may be infinite."""
-    no_mask("times", times)
-    try:
-        given = np.atleast_1d(np.asarray(times))
-        if given.dtype.kind not in "fiub":
-            raise TypeError
-        clock = given.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"`times` must be numbers: got {shown(times)}.") from None
-    if clock.ndim != 1 or clock.size == 0:
-        raise ValueError(f"`times` must have one axis and at least one entry: got shape {clock.shape}.")
-    if np.isnan(clock).any() or clock[0] < 0:
-        raise ValueError("`times` must be zero or above, and none NaN.")
-    if (clock[1:] <= clock[:-1]).any():
-        at = int(np.argmax(clock[1:] <= clock[:-1]))
-        raise ValueError(
-            f"`times` must be strictly increasing: entry {at + 1} ({clock[at + 1]}) does not exceed the previous "
-            f"entry, {clock[at]}."
-        )
-    return clock
+    return times_array("times", times, finite=False)
 
 
 def _letters(S: np.ndarray, g: np.ndarray | float, t: np.ndarray) -> tuple[np.ndarray, ...]:

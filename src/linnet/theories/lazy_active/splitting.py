@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from linnet._arguments import count, non_negative
 from linnet.inits.weights import Weights, check_two_layers
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 from linnet.theories.lazy_active.spectral_flows import clock_of
 
 MOST_GROWTH = 6.0  # exponent of the fastest mode over one step: e^12 is what the root of a matrix can bear
@@ -108,7 +108,7 @@ class Layers:
 
     def scaled(self, factors: np.ndarray) -> Layers:
         """The networks with both layers multiplied by a factor of each network, (batch,)."""
-        return self._with(factors[:, None, None] * self.rows, self.rates, self.owed)
+        return self if (factors == 1).all() else self._with(factors[:, None, None] * self.rows, self.rates, self.owed)
 
     def _grown(self, rows: np.ndarray, tilts: np.ndarray, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The factor of the Gram matrix of the balanced flow, and the sums and differences of the tilted layers, which
@@ -279,12 +279,7 @@ def split_flow(
         count("steps", steps, most=_MOST_STEPS),
         non_negative("weight_decay", weight_decay),
     )
-    if (
-        not isinstance(problem, Problem)
-        or problem.batch is not None
-        or not problem.whitened
-        or problem.cost is not None
-    ):
+    if not squared_loss(problem).whitened:
         raise ValueError("`problem` must be a single one with whitened inputs: make it by `Problem.from_target`.")
     if not np.isfinite(clock[-1]):
         raise ValueError("`times` must be finite: a splitting takes steps.")
@@ -320,16 +315,19 @@ def split_flow(
         return networks.scaled(half).stepped(length, tilts(start, length)).scaled(half)
 
     for node, begin in enumerate(nodes[:-1]):
-        due = np.maximum(clock[before == node] - begin, 0.0)
-        for first_due in range(0, due.size, _AT_ONCE):
-            part = due[first_due : first_due + _AT_ONCE] / parts
+        lengths, on = np.maximum(clock[before == node] - begin, 0.0), node < before[-1]
+        if on:  # to the next node, beside the times on the way there
+            lengths = np.append(lengths, nodes[node + 1] - begin)
+        for first_length in range(0, lengths.size, _AT_ONCE):
+            part = lengths[first_length : first_length + _AT_ONCE] / parts
             networks = layers[np.zeros(part.size, dtype=int)]
             for index in range(parts - 1):
                 networks = advanced(networks, begin + index * part, part)
-            half = np.exp(-decay * part / 2)
-            after = networks.scaled(half).products_after(part, tilts(begin + (parts - 1) * part, part))
-            products.append(left @ (half[:, None, None] ** 2 * after) @ right)
-        length = np.diff(nodes[node : node + 2]) / parts
-        for index in range(parts if node < before[-1] else 0):
-            layers = advanced(layers, begin + index * length, length)
+            last, half = begin + (parts - 1) * part, np.exp(-decay * part / 2)
+            asked = slice(0, part.size - (on and first_length + part.size == lengths.size))
+            if asked.stop:
+                after = networks[asked].scaled(half[asked]).products_after(part[asked], tilts(last, part)[asked])
+                products.append(left @ (half[asked, None, None] ** 2 * after) @ right)
+        if on:
+            layers = advanced(networks[-1:], last[-1:], part[-1:])
     return np.concatenate(products)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count
-from linnet.problems.problem import Problem
+from linnet.problems.problem import Problem, squared_loss
 from linnet.theories.noise_bulk import bulk_edges, bulk_quantile, ratio_of
 
 # Modes that are kept one by one at most; all others may be gathered in groups.
@@ -77,6 +77,23 @@ class TaskSpectrum:
         told = [self.outputs, self.inputs, self.num_outliers, *np.round(1e3 * shares).astype(int).tolist()]
         return np.frombuffer(hashlib.sha256(json.dumps(told).encode()).digest()[:8], "<u4").tolist()
 
+    @property
+    def unit(self) -> float:
+        """The power of two next to the largest value: of drawn starts fourth powers are taken, which overflow in other
+        units."""
+        largest = float(self.values[0]) if self.values.size else 0.0
+        return float(np.exp2(np.round(np.log2(largest)))) if largest > 0 else 1.0
+
+    def in_units(self, unit: float) -> TaskSpectrum:
+        """The same spectrum with all matrices divided by a number."""
+        return replace(
+            self,
+            values=self.values / unit,
+            overlaps=self.overlaps / unit,
+            truth_power=self.truth_power / unit / unit,
+            mixed_overlaps=None if self.mixed_overlaps is None else self.mixed_overlaps / unit,
+        )
+
     def grouped(self, points: int) -> TaskSpectrum:
         """The same spectrum with its bulk in `points` groups of equal size: root mean squares and mean overlaps."""
         points = count("points", points)
@@ -119,13 +136,8 @@ def task_spectrum(problem: Problem) -> TaskSpectrum:
         >>> task_spectrum(ln.problems.low_rank_plus_noise(50, rank=3, key=0))
         TaskSpectrum(50 x 50, 50 entries, 3 outliers)
     """
-    if not isinstance(problem, Problem):
-        raise ValueError(f"`problem` must be a Problem or a TaskSpectrum: got {type(problem).__name__}.")
-    if problem.batch is not None:
-        raise ValueError(f"`problem` must be a single one: got a batch of {problem.batch}.")
-    if problem.cost is not None or not (
-        problem.whitened or np.allclose(problem.cov, np.eye(problem.in_dim), atol=1e-9)
-    ):
+    problem = squared_loss(problem)
+    if not (problem.whitened or np.allclose(problem.cov, np.eye(problem.in_dim), atol=1e-9)):
         raise ValueError(
             "`problem` must have whitened inputs (cov = identity): the modes of other problems do not evolve apart. "
             "Make it by `Problem.from_target`, or whiten the inputs first."

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import of_kind, positive, refuse_infinite, representable, times_array
-from linnet.problems.problem import Problem
+from linnet._arguments import positive, refuse_infinite, representable, times_array
+from linnet.problems.problem import Problem, squared_loss
 from linnet.theories.one_output.clock import Clock
 
 if TYPE_CHECKING:
@@ -160,12 +160,7 @@ class _Modes:
 
 
 def _modes(problem: Problem) -> _Modes:
-    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
-    if problem.cost is not None:
-        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
-    if problem.batch is not None:
-        raise ValueError(f"`problem` must be a single one: got a batch of {problem.batch}. Call it for each of them.")
-    if problem.out_dim != 1:
+    if squared_loss(problem).out_dim != 1:
         raise ValueError(
             f"`problem` must have one output: got {problem.out_dim}. Several outputs turn each other's directions, so "
             "no scalar clock exists; use `theories.lazy_active.integrate`, or one problem for each output."

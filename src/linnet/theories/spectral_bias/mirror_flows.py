@@ -6,7 +6,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import partly_representable, positive, real_array, refuse_infinite, representable, times_array
+from linnet._arguments import (
+    broadcast,
+    none_negative,
+    partly_representable,
+    positive,
+    real_array,
+    refuse_infinite,
+    representable,
+    times_array,
+)
 
 
 @representable
@@ -250,10 +259,7 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
 def modes(values: object, name: str = "values") -> np.ndarray:
     """Return singular values as an array; refuse negative ones."""
-    values = real_array(name, values)
-    if (values < 0).any():
-        raise ValueError(f"`{name}` are singular values and must not be negative: the smallest is {values.min()}.")
-    return values
+    return none_negative(name, real_array(name, values))
 
 
 def _sinh_excess(small: np.ndarray) -> np.ndarray:
@@ -290,9 +296,4 @@ def _check_has_axis(name: str, array: np.ndarray) -> None:
 def _check_match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
     """Refuse a reference whose shape does not match."""
     _check_has_axis(name, array)
-    try:
-        np.broadcast_shapes(array.shape, reference.shape)
-    except ValueError:
-        raise ValueError(
-            f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
-        ) from None
+    broadcast(**{name: array, "reference": reference})

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import flag, positive, real_array, representable
+from linnet._arguments import broadcast, flag, positive, real_array, representable
 from linnet.theories.spiked._model import checked_model
 
 
@@ -55,13 +55,7 @@ def generalization_error(
             f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs "
             "and no label noise the error is zero; `theories.ridge.risk` covers both sides."
         )
-    try:
-        np.broadcast_shapes(rho.shape, A.shape, gamma.shape)
-    except ValueError:
-        raise ValueError(
-            "`spike`, `alignment` and `ratio` must have shapes that broadcast: "
-            f"got {rho.shape}, {A.shape} and {gamma.shape}."
-        ) from None
+    broadcast(spike=rho, alignment=A, ratio=gamma)
     stretch = (gamma + rho) / gamma  # 1 + rho/gamma and 1 - 1/gamma cancel near a ratio of one
     error = variance * ((gamma - 1) / gamma) * ((1 - A) * (1 + A) + A**2 * ((1 + rho) / stretch / stretch))
     if flag("normalized", normalized):

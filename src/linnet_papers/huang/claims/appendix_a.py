@@ -174,21 +174,14 @@ def size_of_gamma(trial: Trial) -> Rows:
         """Return n^2 times the share that fails by the law of |y|^2, at a noise variance in units of |beta|^2."""
         return samples**2 * (1 - lemmas.chi_squared_share(int(samples), variance=1 + noise))
 
-    yield printed(
-        "fraction of draws inside, at the limit of the noise and $n = 40$",
-        shares[40, 8.0],
-        at_least(0.8, "probability $1 - O(n^{-2})$, at $n = 40$ with a generous constant"),
-    )
-    yield corrected(
-        "standard errors of that fraction, without noise, from the chi-squared law",
-        off_law,
-        at_most(4.0, "one fraction in 16 000 is farther away by chance"),
-    )
-    yield corrected(
-        "$n^2$ times the fraction that fails by the chi-squared law, over the region",
-        {label: failing(**setting) for label, setting in trial.region(30).items()},
-        at_most(100.0, "$1 - O(n^{-2})$ with a constant: by the law it is 65 at most, near $n = 43$, and goes to zero"),
-    )
+    over_region = {label: failing(**setting) for label, setting in trial.region(30).items()}
+    inside = at_least(0.8, "probability $1 - O(n^{-2})$, at $n = 40$ with a generous constant")
+    errors = at_most(4.0, "one fraction in 16 000 is farther away by chance")
+    constant = "$1 - O(n^{-2})$ with a constant: by the law it is 65 at most, near $n = 43$, and goes to zero"
+    yield printed("fraction of draws inside, at the limit of the noise and $n = 40$", shares[40, 8.0], inside)
+    yield corrected("standard errors of that fraction, without noise, from the chi-squared law", off_law, errors)
+    fails = "$n^2$ times the fraction that fails by the chi-squared law, over the region"
+    yield corrected(fails, over_region, at_most(100.0, constant))
     for noise in lemmas.NOISES:
         words = rf"noise {noise:g} times $n \lvert \beta \rvert^2$"
         yield fact(f"fraction of {draws} draws inside, by $n$, {words}", {each: shares[each, noise] for each in n})

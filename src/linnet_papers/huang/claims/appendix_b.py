@@ -66,7 +66,7 @@ def _constants_of_bounds(key: Key, samples: int) -> tuple[float, float, float]:
     steps = run.steps[1:until]
     rho = (history.alignments[:until] * v0)[1:]
     v = (history.magnitudes[:until] * v0)[1:]
-    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    growth = run.growth_unit
     unit = run.data.trace / gamma**1.5  # gamma_u = gamma (1 + C unit)^2
     scale = np.sqrt(gamma) * v0[0] ** 2 / 2
     # at step 1 the two printed bounds on v coincide at v_0^2 for every gamma_u and gamma_l
@@ -111,7 +111,7 @@ def weights_of_the_first_stage(trial: Trial) -> Rows:
         name: highest(needed_constant(_train_with_every_step(trial, 1.0, ratio, draw)) for draw in draws)
         for name, ratio in RATIOS.items()
     }
-    over_region = starts.over_region(trial, lambda network: needed_constant(network.run))
+    over_region = starts.read_over_region(trial, needed_constant)
     yield printed("constant needed in stage 1, worst neuron and step", constants, ABSOLUTE)
     yield corrected("that constant over the region", over_region, ABSOLUTE)
 
@@ -131,7 +131,7 @@ def products_from_the_first_step(trial: Trial) -> Rows:
 
     failing = {name: failing_share(_train_with_every_step(trial, 1.0, ratio, 0)) for name, ratio in RATIOS.items()}
     yield printed("fraction of neurons for which it fails at some step until $t_1$", failing, NONE)
-    over_region = starts.over_region(trial, lambda network: failing_share(network.run))
+    over_region = starts.read_over_region(trial, failing_share)
     yield corrected("that fraction over the region, at saved states", over_region, NONE)
 
 
@@ -197,7 +197,7 @@ def proxy_step(trial: Trial) -> Rows:
         "least": (r"least growth of the others in a step over $\eta \sqrt{\gamma}/(mn)$", QUARTER),
         "largest": ("largest factor of a step over the printed bound", BOUND),
     }
-    of_mean = by_name({label: _growth_of_mean(one) for label, one in starts.over_region_networks(trial).items()})
+    of_mean = by_name(starts.read_over_region(trial, _growth_of_mean))
     for name, (words, rule) in rules.items():
         yield printed(words, found[name], rule)
         if name != "gone":  # a proxy that ceases to exist has no growth
@@ -208,11 +208,9 @@ def proxy_step(trial: Trial) -> Rows:
 def _proxy_growth(run: FeatureRun) -> Numbers:
     """Return the share of neurons whose proxy ceases to exist in stage 2, the least and the most growth of the others
     in a step, and the largest factor of a step over the printed bound."""
-    history = run.history
-    gamma = run.history.gamma
+    history, growth = run.history, run.growth_unit
     stage = slice(run.first_state_at_t1(), int(np.argmax(history.loss <= 4 * settings.EPSILON)) + 1)
-    proxy = misprints.appendix_proxy(history.alignments[stage], gamma=gamma, trace=run.data.trace)
-    growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
+    proxy = misprints.appendix_proxy(history.alignments[stage], gamma=history.gamma, trace=run.data.trace)
     exists = np.isfinite(proxy).all(axis=0)
     factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
     return {
@@ -223,14 +221,14 @@ def _proxy_growth(run: FeatureRun) -> Numbers:
     }
 
 
-def _growth_of_mean(network: starts.Network) -> dict[str, float]:
+def _growth_of_mean(run: FeatureRun) -> dict[str, float]:
     """Return the least growth of the mean's proxy in a step of stage 2 over the unit of growth, and the largest factor
     of a step over the printed bound."""
-    history, unit = network.run.history, network.growth_unit
+    history, unit = run.history, run.growth_unit
     assert history.steps is not None
-    stage = slice(network.run.first_state_at_t1(), network.run.first_state_at_share(starts.LEFT))
+    stage = slice(run.first_state_at_t1(), run.first_state_at_share(settings.LEFT))
     square = np.sqrt((history.alignments[stage] ** 2).mean(axis=1, keepdims=True))
-    proxy = misprints.appendix_proxy(square, gamma=history.gamma, trace=network.run.data.trace)[:, 0]
+    proxy = misprints.appendix_proxy(square, gamma=history.gamma, trace=run.data.trace)[:, 0]
     factor = (proxy[1:] / proxy[:-1]) ** (1 / np.diff(history.steps[stage]))
     return {"least": (factor.min() - 1) / unit, "largest": factor.max() / (1.5 * (1 + 1.5 * unit))}
 
@@ -261,7 +259,7 @@ def proxy_end(trial: Trial) -> Rows:
 
     run = _train_with_every_step(trial, 8.0, None, 0)
     over = by_name({share: over_its_values(run, share) for share in (0.1, 0.05, 0.02)})
-    over_region = starts.over_region(trial, lambda network: over_its_values(network.run, 0.1)["right"])
+    over_region = starts.read_over_region(trial, lambda run: over_its_values(run, 0.1)["right"])
     yield printed("proxy of the mean over its printed value, by fraction of the loss", over["printed"], PROXY_OFF)
     corrected_value = r"proxy over $\sqrt{(1 - e)/(e \phi/\gamma^{5/2})}$, by fraction of the loss"
     yield corrected(corrected_value, over["right"], PROXY_OFF)

@@ -9,6 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import starts
+from linnet_papers.huang.training.runs import FeatureRun
 from linnet_papers.reproduction import Range, Rows, Trial, Verdict, at_least, at_most, claim, fact, printed
 from linnet_papers.reproduction.fits import lowest
 
@@ -51,7 +52,7 @@ def _limit_of_first_std(power: float) -> float:
 )
 def start_against_alignments(trial: Trial) -> Rows:
     strength, dim = 1e3, 2000 if trial.quick else settings.DIM
-    run = starts.network(trial, strength=strength, second_layer=1e-2 / strength, first_layer=1e-4 / dim / strength).run
+    run = starts.network(trial, strength=strength, second_layer=1e-2 / strength, first_layer=1e-4 / dim / strength)
     lengths = np.linalg.norm(run.start.first, axis=1) * np.sqrt(run.start.width)
     over = lengths * np.sqrt(run.history.gamma) / (0.01 * np.abs(run.history.alignments[1:]))
     first, half = run.first_state_at_t1() - 1, (run.first_state_at_t1() - 1) // 2
@@ -67,9 +68,9 @@ def start_against_alignments(trial: Trial) -> Rows:
     says=r"For $t \le t_1$ $v_r(t) \le 1/\sqrt{\gamma}$ for all $r$, where $\rho_r(t) \le 1$.",
 )
 def sizes_until_first_time(trial: Trial) -> Rows:
-    def largest_magnitude(network: starts.Network) -> float:
+    def largest_magnitude(run: FeatureRun) -> float:
         """Return the largest |v_r| sqrt(gamma) where the largest |rho_r| is 1."""
-        history = network.run.history
+        history = run.history
         at = int(np.argmax(np.abs(history.alignments).max(axis=1) >= 1)) - 1
         return np.abs(history.magnitudes[at]).max() * np.sqrt(history.gamma)
 
@@ -77,7 +78,7 @@ def sizes_until_first_time(trial: Trial) -> Rows:
         1.2,
         r"with an overlap $c_r$ it is $\sqrt{1 + 2 c_r + v_0^2 \gamma}$ there: 1.18 from the largest initialization",
     )
-    sizes = starts.over_region(trial, largest_magnitude)
+    sizes = starts.read_over_region(trial, largest_magnitude)
     yield printed(
         r"largest $\lvert v_r \rvert \sqrt{\gamma}$ while all $\lvert \rho_r \rvert$ are below 1", sizes, kept
     )
@@ -88,12 +89,12 @@ def sizes_until_first_time(trial: Trial) -> Rows:
     says=r"At $t_1$ every $\rho_r$ is significantly larger than $v_r$, as $n \lvert \beta \rvert^2 \mathrm{tr} \gg 1$.",
 )
 def scale_difference(trial: Trial) -> Rows:
-    def smallest_ratio(network: starts.Network) -> float:
+    def smallest_ratio(run: FeatureRun) -> float:
         """Return the least |rho_r/v_r| at t1."""
-        return np.abs(network.stage.alignments[0] / network.stage.magnitudes[0]).min()
+        return np.abs(run.stage.alignments[0] / run.stage.magnitudes[0]).min()
 
     larger = at_least(10.0, "significantly larger: ten times")
-    ratios = starts.over_region(trial, smallest_ratio)
+    ratios = starts.read_over_region(trial, smallest_ratio)
     yield printed(r"smallest $\lvert \rho_r/v_r \rvert$ at $t_1$", ratios, larger)
     powers = [settings.SAMPLES * signal**2 * settings.size(trial.quick)["dim"] for signal in settings.SIGNALS]
     yield printed(r"smallest $n \lvert \beta \rvert^2 \mathrm{tr}$ that (6) admits", lowest(powers), larger)
@@ -104,13 +105,12 @@ def scale_difference(trial: Trial) -> Rows:
     says=r"As $\rho_r^2$ approaches $\gamma^{5/2}/\phi$, the growth rate of $\lvert \rho_r \rvert$ slows down.",
 )
 def growth_slows(trial: Trial) -> Rows:
-    def rate_left(network: starts.Network) -> float:
+    def rate_left(run: FeatureRun) -> float:
         """Return the rate of the mean of rho^2 where it is 0.9 of its limit, over that at t1."""
-        run = network.run
         square = np.log(run.history.mean_square[1:])
         rates = np.diff(square) / np.diff(run.history.times[1:])
         at = int(np.argmax(square >= np.log(0.9 * run.stages.limit)))
         return rates[at] / rates[run.first_state_at_t1()]
 
     slower = at_most(0.2, "by (11) a tenth is left where the square is at nine tenths of its limit: twice that")
-    yield printed("rate there over the rate at $t_1$", starts.over_region(trial, rate_left), slower)
+    yield printed("rate there over the rate at $t_1$", starts.read_over_region(trial, rate_left), slower)

@@ -32,7 +32,7 @@ def turning(trial: Trial) -> Rows:
     runs = {smaller: train_inside(trial.seed, **size, smaller=smaller) for smaller in SMALLER}
     grown = {f"start times {smaller:g}": _until_first_time(run)["grown"] for smaller, run in runs.items()}
     power = Estimate(*exponent(SMALLER, list(grown.values())))
-    found = by_name({label: _until_first_time(one.run) for label, one in starts.over_region_networks(trial).items()})
+    found = by_name(starts.read_over_region(trial, _until_first_time))
     small = at_most(0.05, "small against its end: a twentieth")
     turned = at_least(10, "ten times nearer is turned")
     yield printed("factor by which the norm grows until $t_1$", grown, MAINTAINED)
@@ -73,13 +73,12 @@ def growth(trial: Trial) -> Rows:
         "kernel_growth": ("factor by which the norm grows from $t_1$ on", DOUBLED),
         "kernel_rising": ("fraction of saved states, until 1% of the loss is left, at which it has grown", ALL_STATES),
     }
-    networks = starts.over_region_networks(trial)
-    after = by_name({label: one.run.kernel_after(one.run.first_time()) for label, one in networks.items()})
+    after = by_name(starts.read_over_region(trial, lambda run: run.kernel_after(run.first_time())))
     for name, (quantity, limit) in words.items():
         found = where_well_inside(rows[name]) | region.where_reached(corners, name)
         yield printed(f"{quantity}, by {settings.RATIO} or signal", found | {"section 6": lowest(draws[name])}, limit)
         yield corrected(f"{quantity}, over the region", after[name], limit)
-    outside = starts.network(trial, strength=1e3, start=1.0, ratio=30.0, samples=5).run
+    outside = starts.network(trial, strength=1e3, start=1.0, ratio=30.0, samples=5)
     cosine = float(outside.kernel_after(outside.first_time())["kernel_cosine"])
     yield corrected("that cosine ten times outside, at a start of 1, $n = 5$", cosine, ELSEWHERE)
 
@@ -103,7 +102,7 @@ def convergence(trial: Trial) -> Rows:
     yield printed(over, lowest(np.divide(end, least)), doubled)
     to_end = r"relative distance at the end from $v^2 (K + y y^\top/(y^\top K^{-1} y))$, by draw"
     yield corrected(to_end, draws["kernel_to_end"], near)
-    yield corrected("the same over the region", starts.over_region(trial, _distance_to_end), near)
+    yield corrected("the same over the region", starts.read_over_region(trial, _distance_to_end), near)
     by_draw = "relative distance to the target-aligned kernel, by draw"
     yield fact(f"{by_draw}, at $t_1$", first)
     yield fact(f"{by_draw}, where it is smallest", least)
@@ -113,11 +112,11 @@ def convergence(trial: Trial) -> Rows:
     yield fact("step of $t_1$, by draw", draws["first_step"])
 
 
-def _distance_to_end(network: starts.Network) -> float:
+def _distance_to_end(run: FeatureRun) -> float:
     """Return the relative distance of the kernel at the end from the closed form."""
-    stages = network.run.stages
+    stages = run.stages
     predicted = ln.theories.feature_learning.final_state(stages.gram, stages.outputs)
-    return relative_distance(network.run.history.kernels[-1], predicted.kernel, 2)
+    return relative_distance(run.history.kernels[-1], predicted.kernel, 2)
 
 
 ANOTHER_KERNEL = at_least(
@@ -140,8 +139,7 @@ _NEAR = (
 def minimum_norm(trial: Trial) -> Rows:
     inside = train_inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
     at_once = _distances_from_minimum_norm(inside)
-    networks = starts.over_region_networks(trial)
-    found = by_name({label: _distances_from_minimum_norm(one.run) for label, one in networks.items()})
+    found = by_name(starts.read_over_region(trial, _distances_from_minimum_norm))
     apart = r"distance of the kernel at $t_1$ from every multiple of $X X^\top$"
     yield both(apart, at_once["kernel"], ANOTHER_KERNEL)
     yield corrected(f"{apart}, over the region", found["kernel"], ANOTHER_KERNEL)

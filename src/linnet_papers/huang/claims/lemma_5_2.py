@@ -7,7 +7,7 @@ import numpy as np
 from linnet.problems.subgaussian import Regression
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
-from linnet_papers.huang.training.runs import train_inside
+from linnet_papers.huang.training.runs import FeatureRun, train_inside
 from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import exponent, highest, lowest
@@ -38,9 +38,9 @@ def end_of_the_first_stage(trial: Trial) -> Rows:
     reached = {key: reached / corners["networks"][key] for key, reached in corners["reached"].items()}
     yield printed("fraction of the networks that come to $t_1$, by signal", reached, EVERY)
     yield corrected(
-        f"{off}, with the power of a label, over the region", starts.over_region(trial, _factor_off), SPREAD
+        f"{off}, with the power of a label, over the region", starts.read_over_region(trial, _factor_off), SPREAD
     )
-    noisy = starts.network(trial, strength=4e4, start=1e-3, ratio=30.0, noise=1.0).run
+    noisy = starts.network(trial, strength=4e4, start=1e-3, ratio=30.0, noise=1.0)
     unit = noisy.inverse_magnitude_unit * np.median(np.abs(noisy.history_at(noisy.first_time()).magnitudes))
     yield fact("median magnitude over the printed order, noise at the limit of (5)", unit)
     alignment = rf"$\lvert \rho_r(t_1) \rvert$ over its median, by {settings.RATIO}"
@@ -48,9 +48,9 @@ def end_of_the_first_stage(trial: Trial) -> Rows:
     yield fact(f"largest {alignment}", most)
 
 
-def _factor_off(network: starts.Network) -> float:
+def _factor_off(run: FeatureRun) -> float:
     """Return the factor by which an alignment or a magnitude is off its order at t1, by the power of a label."""
-    data, stage = network.run.data, network.stage
+    data, stage = run.data, run.stage
     unit = np.sqrt(data.samples * data.trace * _label_power(data))
     sizes = np.abs([stage.alignments[0], stage.magnitudes[0] * unit])
     return highest(sizes.max(), 1 / sizes.min())
@@ -83,12 +83,8 @@ def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Rows:
         "for $v_0$ to 0: half of the smaller tells them apart",
     )
     least = lowest(power.value for power in powers.values())
-    yield printed(
-        r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the initialization where it is "
-        r"least",
-        least,
-        absolute,
-    )
+    power = r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the initialization where it is least"
+    yield printed(power, least, absolute)
     yield fact("that power, with its standard error", powers)
     for name, each in means.items():
         constants = {f"{signal:g}": constant for signal, constant in zip(SIGNALS, each, strict=True)}

@@ -9,6 +9,7 @@ import numpy as np
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
 from linnet_papers.huang.training.cells.inside import kernel_constant
+from linnet_papers.huang.training.runs import FeatureRun
 from linnet_papers.reproduction import Rows, Trial, above, at_most, claim, corrected, fact, printed
 from linnet_papers.reproduction.fits import lowest
 
@@ -38,12 +39,12 @@ def weights_along_the_feature(trial: Trial) -> Rows:
     yield printed("constant needed for 1/2, at least", lowest(rows["gamma"].values()) - 1, HALF)
     needed = r"constant needed for 1/2 with $X^\top y/\gamma$"
 
-    def needed_by(network: starts.Network) -> float:
+    def needed_by(run: FeatureRun) -> float:
         """Return the constant that the worst neuron of stage 2 needs."""
-        stage = network.stage
-        return (stage.deviations / np.abs(stage.alignments)).max() * network.run.inverse_magnitude_unit
+        stage = run.stage
+        return (stage.deviations / np.abs(stage.alignments)).max() * run.inverse_magnitude_unit
 
-    yield corrected(f"{needed}, worst neuron over the region", starts.over_region(trial, needed_by), HALF)
+    yield corrected(f"{needed}, worst neuron over the region", starts.read_over_region(trial, needed_by), HALF)
     yield fact(f"{needed}, by {settings.RATIO}", across, "a neuron that turns within stage 2 can need any")
 
 
@@ -57,19 +58,13 @@ def layers_together(trial: Trial) -> Rows:
     rows = neurons.rows(trial)
     gap = r"largest $\lvert \rho_r - v_r \sqrt{\gamma} \rvert/\lvert \rho_r \rvert$ of any neuron"
     small = region.where_reached(region.rows(trial), "gap")
+    over_region = starts.read_over_region(trial, lambda run: run.stage.layer_gaps.max())
+    outside = starts.network(trial, strength=1e3, start=3.0, ratio=3.0).stage.layer_gaps.max()
     yield printed(f"{gap}, by {settings.RATIO} or signal", rows["gap"] | small, HALF)
-    yield corrected(f"{gap}, over the region", starts.over_region(trial, _largest_gap), HALF)
-    outside = _largest_gap(starts.network(trial, strength=1e3, start=3.0, ratio=3.0))
+    yield corrected(f"{gap}, over the region", over_region, HALF)
     yield corrected(f"{gap}, just outside, at a start of 3", outside, WIDE)
     yield fact("networks with a neuron above 1/2", rows["gap_networks"], f"of {next(iter(rows['networks'].values()))}")
     yield fact("fraction of neurons below 1/2, at least", lowest(rows["gap_share"].values()))
-
-
-def _largest_gap(network: starts.Network) -> float:
-    """Return the largest gap between the layers of any neuron in stage 2, over its alignment."""
-    stage = network.stage
-    gaps = np.abs(stage.alignments - np.sqrt(stage.gamma) * stage.magnitudes)
-    return (gaps / np.abs(stage.alignments)).max()
 
 
 @of_neurons(
@@ -84,12 +79,12 @@ def kernel_through_the_second_stage(trial: Trial) -> Rows:
     each = {ratio: max(smallest[ratio], largest[ratio]) for ratio in means}
     yield printed(f"$C$ needed for every neuron's $v_r^2$, by {settings.RATIO}", each, KERNEL)
     mean = "$C$ needed with the mean of $v_r^2$"
-    yield corrected(f"{mean}, over the region", starts.over_region(trial, _constant_of_mean), KERNEL)
+    yield corrected(f"{mean}, over the region", starts.read_over_region(trial, _constant_of_mean), KERNEL)
     yield fact(f"{mean}, by {settings.RATIO}", means, r"at the limit $v_0^2 \gamma$ is no longer small")
     yield fact("$C$ that a kernel of zero would need", lowest(rows["kernel_none"].values()))
 
 
-def _constant_of_mean(network: starts.Network) -> float:
+def _constant_of_mean(run: FeatureRun) -> float:
     """Return the C with which every kernel of stage 2 is within C v^2 tr of the target-aligned one, v^2 the mean."""
-    stage = network.stage
-    return kernel_constant(network.run, stage.kernels, (stage.magnitudes**2).mean(axis=1))
+    stage = run.stage
+    return kernel_constant(run, stage.kernels, (stage.magnitudes**2).mean(axis=1))

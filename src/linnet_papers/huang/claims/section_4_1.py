@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
-from linnet_papers.huang.training.runs import train
+from linnet_papers.huang.training.runs import FeatureRun, train
 from linnet_papers.reproduction import Numbers, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest
@@ -40,7 +40,7 @@ def two_stages(trial: Trial) -> Rows:
     yield _inside(rows)
     ratio = r"median $\rho/(v \sqrt{\gamma})$ where the loss has lost 5%"
     yield printed(f"{ratio}, by signal and margin", rows["settled"], SETTLED)
-    yield corrected(f"{ratio}, over the region", starts.over_region(trial, _settled_ratio), SETTLED)
+    yield corrected(f"{ratio}, over the region", starts.read_over_region(trial, _settled_ratio), SETTLED)
     for words, scales in {"v_0^2": {"second_layer": 1e-2}, r"\sigma_0^2": {"first_layer": 2.5e-4}}.items():
         outside = starts.network(trial, **{"second_layer": 1e-6, "first_layer": 1e-8} | scales)
         yield corrected(f"{ratio}, ${words}$ ten times outside", _settled_ratio(outside), UNSETTLED)
@@ -49,9 +49,9 @@ def two_stages(trial: Trial) -> Rows:
     yield fact(left, rows["first_share"], "0: it never is")
 
 
-def _settled_ratio(network: starts.Network) -> float:
+def _settled_ratio(run: FeatureRun) -> float:
     """Return the median ratio of the layers where the loss has lost 5%."""
-    history = network.run.history
+    history = run.history
     return float(np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import linnet as ln
 from linnet_papers.huang import settings
 from linnet_papers.huang.grids import neurons, region, starts
-from linnet_papers.huang.training.runs import train
-from linnet_papers.reproduction import Claim, Numbers, Range, Rows, Trial, claim
+from linnet_papers.huang.training.runs import FeatureRun, Scales, train
+from linnet_papers.reproduction import Numbers, Range, Rows, Trial, claim
 from linnet_papers.reproduction.datasets import by_name
 from linnet_papers.reproduction.fits import highest, relative_distance
 from linnet_papers.reproduction.rows import at_least, at_most, below, corrected, fact, printed
@@ -43,24 +43,17 @@ def limit(trial: Trial) -> Rows:
     spread = rf"distance of the median neuron's $\rho_r^2$ from the mean at the end, by {settings.RATIO}"
     yield printed(spread, rows["spread"], OFF_THE_LIMIT)
     yield fact(r"mean of $\rho_r^2$ at the end over $\gamma^{5/2}/\phi$, by signal", region.rows(trial)["end"])
-
-    def distance(network: starts.Network) -> float:
-        """Return how far the mean of rho^2 is from its limit at the end."""
-        return abs((network.run.history.alignments[-1] ** 2).mean() / network.run.stages.limit - 1)
-
-    off = starts.over_region(trial, distance)
-    yield corrected(
-        r"relative distance of the mean of $\rho_r^2$ from $\gamma^{5/2}/\phi$ at the end", off, OFF_THE_LIMIT
-    )
+    off = starts.read_over_region(trial, lambda run: abs(run.history.mean_square[-1] / run.stages.limit - 1))
+    mean = r"relative distance of the mean of $\rho_r^2$ from $\gamma^{5/2}/\phi$ at the end"
+    yield corrected(mean, off, OFF_THE_LIMIT)
 
 
 @claim(
     "exact-end",
     where="ours, for the limit below Eq. (11)",
     says=r"From a small initialization training ends, for any $K = X X^\top$, at $v^2 = \sqrt{y^\top K^{-1} y}$, "
-    r"$\rho/v = "
-    r"\lvert y \rvert^2/\sqrt{y^\top K^{-1} y}$, mean $\rho^2 = \lvert y \rvert^4/\sqrt{y^\top K^{-1} y}$ and the "
-    r"kernel $v^2 (K + y y^\top/(y^\top K^{-1} y))$.",
+    r"$\rho/v = \lvert y \rvert^2/\sqrt{y^\top K^{-1} y}$, mean $\rho^2 = \lvert y \rvert^4/\sqrt{y^\top K^{-1} y}$ "
+    r"and the kernel $v^2 (K + y y^\top/(y^\top K^{-1} y))$.",
     assumes=r"$v_0$ and $\sigma_0$ small against the end",
     tried=r"$n = 10$, $d = 40, 400, 2000$ with eigenvalues of the covariance falling as $i^{-1}$ or flat, $m = 64$, "
     r"$v_0 = 10^{-3}$ of the end, trained until $10^{-8}$ of the loss is left",
@@ -91,17 +84,14 @@ def _end_errors(trial: Trial, dim: int, power: float) -> Numbers:
     gamma = data.outputs @ gram @ data.outputs
     predicted = ln.theories.feature_learning.final_state(gram, data.outputs)
     size = np.sqrt(predicted.square)
+    scales: Scales = {
+        "width": 64,
+        "first_std": 1e-4 * size / np.sqrt(dim),
+        "magnitude": 1e-3 * size,
+        "learning_rate": 0.02 * data.samples / np.sqrt(gamma),
+    }
     for longer in (1, 4, 16, 64):
-        run = train(
-            data,
-            trial.seed,
-            width=64,
-            first_std=1e-4 * size / np.sqrt(dim),
-            magnitude=1e-3 * size,
-            learning_rate=0.02 * data.samples / np.sqrt(gamma),
-            steps=2000 * longer,
-            save_every=100 * longer,
-        )
+        run = train(data, trial.seed, steps=2000 * longer, save_every=100 * longer, **scales)
         if run.loss_share[-1] <= 1e-8:
             break
     v, rho = run.history.magnitudes[-1], run.history.alignments[-1]
@@ -130,9 +120,9 @@ def _end_errors(trial: Trial, dim: int, power: float) -> Numbers:
 def difference(trial: Trial) -> Rows:
     rows = neurons.rows(trial)
 
-    def distance(network: starts.Network) -> float:
+    def distance(run: FeatureRun) -> float:
         """Return the median relative distance of the difference at t1 from minus the overlap."""
-        stage, c = network.stage, network.run.history.overlaps
+        stage, c = run.stage, run.history.overlaps
         gap = stage.alignments[0] - np.sqrt(stage.gamma) * stage.magnitudes[0]
         return np.median(np.abs(gap + c) / np.abs(c))
 
@@ -142,7 +132,7 @@ def difference(trial: Trial) -> Rows:
     grown = f"fraction of neurons whose difference is larger at $t_1$ than at initialization, by {settings.RATIO}"
     yield printed(grown, rows["grown"], FEW)
     end = r"relative distance of the median difference at $t_1$ from $-\langle w_r(0), X^\top y \rangle$"
-    yield corrected(f"{end}, over the region", starts.over_region(trial, distance), decayed)
+    yield corrected(f"{end}, over the region", starts.read_over_region(trial, distance), decayed)
 
 
 SIGN = r"$\sqrt{\gamma}\, v_r(0) + \tanh(u) \langle w_r(0), X^\top y \rangle$"
@@ -173,64 +163,44 @@ def signs(trial: Trial) -> Rows:
     rows = neurons.rows(trial)
     kept = "fraction of neurons that keep the sign of $v_r(0)$"
     few_errors = at_most(4.0, "neurons are drawn independently: one fraction in 16 000 is farther away by chance")
+    over_region = starts.read_over_region(trial, lambda run: run.history.keeps_sign.mean())
     yield printed(f"{kept}, by {settings.RATIO}", rows["kept"], ALL)
-    yield corrected(f"{kept}, over the region", starts.over_region(trial, _share_kept), ALL)
+    yield corrected(f"{kept}, over the region", over_region, ALL)
     off = highest(rows["kept_off"].values())
     yield corrected(r"standard errors of that fraction from $\Phi(v_0/\sigma_0)$", off, few_errors)
     yield fact("number of neurons at each ratio", next(iter(rows["count"].values())))
 
 
-def _share_kept(network: starts.Network) -> float:
-    """Return the share of neurons whose alignment and magnitude have the sign of v_r(0) at every saved state."""
-    history = network.run.history
-    signs = np.sign(history.magnitudes[0])
-    same = (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(axis=0)
-    return same.mean()
+def _falls(trial: Trial, what: str, name: str, quantity: Callable[[FeatureHistory], np.ndarray]) -> Rows:
+    """Yield how many neurons have a quantity that falls between two saved states of stage 2, counted under a name."""
+    rows = neurons.rows(trial)
+    falls = f"neurons whose {what} falls between two saved states of stage 2"
+
+    def count(run: FeatureRun) -> int:
+        """Return the number of neurons in which it falls."""
+        return (np.diff(quantity(run.stage), axis=0) <= 0).any(axis=0).sum()
+
+    yield printed(f"{falls}, by {settings.RATIO}", rows[name], NONE)
+    yield corrected(f"{falls}, over the region", starts.read_over_region(trial, count), NONE)
+    yield fact("number of neurons", sum(rows["count"].values()))
 
 
-def _never_falls(
-    name: str, *, says: str, what: str, falling: str, quantity: Callable[[FeatureHistory], np.ndarray]
-) -> Claim:
-    """Declare that a quantity of every neuron never falls in the second stage; `falling` counts those where it does."""
-
-    @of_neurons(
-        name,
-        says=says,
-        correction=f"{starts.IF_ALIKE}: those that fall turn within stage 2",
-        region=starts.ALIKE,
-    )
-    def measured(trial: Trial) -> Rows:
-        rows = neurons.rows(trial)
-        falls = f"neurons whose {what} falls between two saved states of stage 2"
-        yield printed(f"{falls}, by {settings.RATIO}", rows[falling], NONE)
-
-        def count(network: starts.Network) -> float:
-            """Return the number of neurons in which the quantity falls between two saved states of stage 2."""
-            return (np.diff(quantity(network.stage), axis=0) <= 0).any(axis=0).sum()
-
-        yield corrected(f"{falls}, over the region", starts.over_region(trial, count), NONE)
-        yield fact("number of neurons", sum(rows["count"].values()))
-        if falling == "rising":
-            networks = rf"networks with such a neuron, of {next(iter(rows['networks'].values()))}"
-            yield fact(networks, rows["falling_networks"])
-
-    return measured
-
-
-rising = _never_falls(
-    "rising",
-    says=r"Every $\lvert \rho_r \rvert$ consistently increases during the second stage.",
-    what=r"$\lvert \rho_r \rvert$",
-    falling="rising",
-    quantity=lambda stage: np.abs(stage.alignments),
+never_falling = partial(
+    of_neurons, correction=f"{starts.IF_ALIKE}: those that fall turn within stage 2", region=starts.ALIKE
 )
-products = _never_falls(
-    "products",
-    says=r"$\rho_r(t) v_r(t)$ is monotone in the second stage.",
-    what=r"$\rho_r v_r$",
-    falling="multiplying",
-    quantity=lambda stage: stage.alignments * stage.magnitudes,
-)
+
+
+@never_falling("rising", says=r"Every $\lvert \rho_r \rvert$ consistently increases during the second stage.")
+def rising(trial: Trial) -> Rows:
+    yield from _falls(trial, r"$\lvert \rho_r \rvert$", "rising", lambda stage: np.abs(stage.alignments))
+    rows = neurons.rows(trial)
+    networks = rf"networks with such a neuron, of {next(iter(rows['networks'].values()))}"
+    yield fact(networks, rows["falling_networks"])
+
+
+@never_falling("products", says=r"$\rho_r(t) v_r(t)$ is monotone in the second stage.")
+def products(trial: Trial) -> Rows:
+    yield from _falls(trial, r"$\rho_r v_r$", "multiplying", lambda stage: stage.alignments * stage.magnitudes)
 
 
 @of_neurons(
@@ -246,6 +216,5 @@ def output_aligns(trial: Trial) -> Rows:
     cosine = r"cosine of $X^\top X W v$ to $X^\top y$"
     small = region.where_reached(region.rows(trial), "output_first")
     yield printed(f"smallest {cosine} at $t_1$, by {settings.RATIO} or signal", rows["output_first"] | small, aligned)
-    yield fact(
-        f"{cosine} of the median network at the first saved state, at most", highest(rows["output_start"].values())
-    )
+    at_start = highest(rows["output_start"].values())
+    yield fact(f"{cosine} of the median network at the first saved state, at most", at_start)

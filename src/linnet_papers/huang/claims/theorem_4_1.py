@@ -47,11 +47,11 @@ def first_time(trial: Trial) -> Rows:
         r"largest relative distance of $t_1$ from where the median $\lvert \rho \rvert$ of (9) is 1", worst, close
     )
 
-    def off(network: starts.Network) -> float:
+    def off(run: FeatureRun) -> float:
         """Return the relative distance of `Stages.first_time` from the measured t1."""
-        return abs(network.run.stages.first_time() / network.run.first_time() - 1)
+        return abs(run.stages.first_time() / run.first_time() - 1)
 
-    yield corrected("that distance over the region", starts.over_region(trial, off), close)
+    yield corrected("that distance over the region", starts.read_over_region(trial, off), close)
     yield fact(f"{kinds}, where 5% of the loss is lost", fits["loss"])
     yield fact(
         r"relative distance of $t_1$ from $\mathrm{asinh}(1/(v_0 \sqrt{\gamma}))$, by $v_0/\sigma_0$",
@@ -103,14 +103,12 @@ def predicted_second_time(trial: Trial) -> Rows:
     off = scalings.second_time_errors(scalings.rows(trial))
     yield printed(r"relative distance from the measured $t_2 - t_1$, by case", off, near)
 
-    def distance(network: starts.Network) -> float:
+    def distance(run: FeatureRun) -> float:
         """Return the relative distance of the predicted time of stage 2 from the measured one."""
-        run = network.run
-        return abs(
-            run.stages.second_time(starts.LEFT) / (run.history.loss_time(1 - starts.LEFT) - run.first_time()) - 1
-        )
+        measured = run.history.loss_time(1 - settings.LEFT) - run.first_time()
+        return abs(run.stages.second_time(settings.LEFT) / measured - 1)
 
-    yield printed("that distance over the region", starts.over_region(trial, distance), near)
+    yield printed("that distance over the region", starts.read_over_region(trial, distance), near)
 
 
 @claim(
@@ -159,27 +157,23 @@ ALL_DRAWS = at_least(1.0, "it is said of every learning rate that (4) admits")
 )
 def largest_step(trial: Trial) -> Rows:
     noises = {"section 6": settings.NOISE_VARIANCE, "limit of (5)": settings.NOISE_LIMIT}
-    found = {name: _share_that_learns(trial, noise_variance=variance) for name, variance in noises.items()}
+    found = by_name({name: _largest_step_learns(trial, noise_variance=each) for name, each in noises.items()})
+
+    def mended_learns(noise: float, width: int) -> float:
+        """Return the share of the draws that learn with the step at the corrected limit, the noise over that of (5)."""
+        variance = noise * settings.NOISE_LIMIT
+        return _largest_step_learns(trial, noise_variance=variance, width=width, draws=2, mended=True)["share"]
+
+    mended = {label: mended_learns(**setting) for label, setting in trial.region(2).items()}
     learn = r"fraction of the draws whose loss ends at $4 \varepsilon$ or less"
-    yield printed(f"{learn}, by noise", {name: share for name, (share, _) in found.items()}, ALL_DRAWS)
-    mended = {
-        label: _share_that_learns(
-            trial,
-            noise_variance=setting["noise"] * settings.NOISE_LIMIT,
-            width=int(setting["width"]),
-            draws=2,
-            mended=True,
-        )[0]
-        for label, setting in trial.region(2).items()
-    }
+    yield printed(f"{learn}, by noise", found["share"], ALL_DRAWS)
     yield corrected(rf"{learn}, with {POWER} for $\lvert \beta \rvert^2$ in (4)", mended, ALL_DRAWS)
-    growths = {name: growth for name, (_, growth) in found.items()}
-    yield fact(r"$\eta \sqrt{\gamma}/(nm)$ at the printed limit, by noise", growths)
+    yield fact(r"$\eta \sqrt{\gamma}/(nm)$ at the printed limit, by noise", found["growth"])
 
 
-def _share_that_learns(
+def _largest_step_learns(
     trial: Trial, *, noise_variance: float, width: int = 8, draws: int = 8, mended: bool = False
-) -> tuple[float, float]:
+) -> Numbers:
     """Return the share of the draws that learn with the step at the limit of (4), and the growth of rho in a step."""
     dim = settings.size(trial.quick)["dim"]
     keys = [[trial.seed, draw] for draw in range(draws)]
@@ -189,7 +183,8 @@ def _share_that_learns(
     steps = int(400 * np.sqrt(width / 8))  # as many growth times at every width
     ends = [_last_loss(*each, width, rate, steps) for each in zip(data, keys, strict=True)]
     features = [np.linalg.norm(each.inputs.T @ each.outputs) for each in data]
-    return float(np.mean(np.array(ends) <= 4 * settings.EPSILON)), rate * np.median(features) / settings.SAMPLES
+    learned = np.array(ends) <= 4 * settings.EPSILON
+    return {"share": learned.mean(), "growth": rate * np.median(features) / settings.SAMPLES}
 
 
 def _last_loss(data: Regression, key: list[int], width: int, rate: float, steps: int) -> float:
@@ -230,7 +225,7 @@ def unit_constant(trial: Trial) -> Rows:
     yield corrected(
         "largest over least constant that ends the first stage", highest(constants) / lowest(constants), one
     )
-    over_region = starts.over_region(trial, lambda network: _measure_at_printed_time(network.run)["constants"])
+    over_region = starts.read_over_region(trial, lambda run: _measure_at_printed_time(run)["constants"])
     yield corrected("that constant over the region, without noise", over_region, at_least(0.1, ORDER))
     yield corrected("that constant over the region", over_region, at_most(10.0, ORDER))
     noisy_constants = [each["constants"] for each in noisy]

@@ -17,7 +17,7 @@ from linnet_papers.huang.training.pictures import (
     picture_network,
 )
 from linnet_papers.reproduction import Rows, Settings, above, fact, printed
-from linnet_papers.reproduction.datasets import Dataset, by_name, labeled, variable_attributes
+from linnet_papers.reproduction.datasets import Dataset, Described, by_name, labeled, variable_attributes
 
 OPTIONS = {
     "data": "the images: photographs or digits (both in scikit-learn), or cifar10",
@@ -92,21 +92,19 @@ def compare_conventions(chosen: ImageSettings, drawn: PictureRun, *, relu: bool)
         return {name: np.where(fallen[:, -1], value, np.nan) for name, value in values.items()}
 
     measured = by_name(at_moments(run) for run in runs)
-    words = [describe_convention(*each) for each in CONVENTIONS]
-    both = ("convention", "moment")
-    variables = {
-        "ratios": (both, measured["ratios"], "median over neurons of rho/(v sqrt(gamma)), by convention", "1"),
-        "cosines": (both, measured["cosines"], "cosine to the target-aligned kernel, by convention", "1"),
-        "distances": (
-            both,
-            measured["distances"],
-            "relative distance to the target-aligned kernel, by convention",
-            "1",
-        ),
-        "end_ratios": ("convention", [run.end.settled for run in runs], "a linear network's ratio at the end", "1"),
+    conventions = [describe_convention(*each) for each in CONVENTIONS]
+    words = {
+        "ratios": "median over neurons of rho/(v sqrt(gamma))",
+        "cosines": "cosine to the target-aligned kernel",
+        "distances": "relative distance to the target-aligned kernel",
     }
+    variables: Described = {
+        name: (("convention", "moment"), measured[name], f"{text}, by convention", "1") for name, text in words.items()
+    }
+    ends = [run.end.settled for run in runs]
+    variables["end_ratios"] = ("convention", ends, "a linear network's ratio at the end", "1")
     coords = {
-        "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
+        "convention": ("convention", conventions, "what is done to the pixels, and what is asked for"),
         "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
     }
     return labeled(variables, coords)

@@ -47,7 +47,8 @@ def _read_corner(networks: Dataset) -> Numbers:
         # the median rho/(v sqrt(gamma)) where the loss has lost 5%, and its distance from `lazy_feature_ratio`
         "settled": settled.min(),
         "crossover_off": np.abs(settled - predicted).max(),
-        # the share of the loss left at t1, by which factor an alignment or a magnitude is off its order there
+        # how many come to t1, the share of the loss there, by which factor an alignment or a magnitude is off its order
+        "reached": np.isfinite(shares).sum(),
         "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
         "worst": _known(networks, "worst", np.max),
         "first_output": networks["first_output"].values.max(),

@@ -41,15 +41,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     cases = ["base", *(case_name(name, value) for name, values in AXES.items() for value in values[::step])]
     cases += [*(case_name("ratio", ratio) for ratio in RATIOS), case_name(*CORNER)]
     axes = {"case": dict.fromkeys(cases), "replicate": range(replicates)}
-    return trial_sweep(
-        trial,
-        "huang-scalings",
-        scalings_cells,
-        axes,
-        fixed={"seed": trial.seed, "dim": DIM},
-        together="replicate",
-        coords={"share": list(SHARES)},
-    )
+    options = {"fixed": {"seed": trial.seed, "dim": DIM}, "coords": {"share": list(SHARES)}}
+    return trial_sweep(trial, "huang-scalings", scalings_cells, axes, together="replicate", **options)
 
 
 cells = trained(sweep)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,8 @@ from linnet_papers.huang import settings
 from linnet_papers.huang.training.runs import FeatureRun, Scales, relative_output, signed_start, train
 from linnet_papers.reproduction import Range, Trial
 
-if TYPE_CHECKING:
-    from linnet_papers.huang.training.features import FeatureHistory
-
 DRAWS = 3  # settings inside a region, besides its corners
 GROWTH = 0.04  # of rho in a step
-LEFT = 0.08  # of the loss, where stage 2 ends: 4 epsilon of a loss of 1/2, for epsilon = 0.01
 STRENGTH, NOISE, SAMPLES = Range(40, 4e4, log=True), Range(0, 1), Range(5, 20, whole=True)
 # where each neuron is at t1 as Lemma 5.2 has it, and has v_r(0) for its sign
 ALIKE = {
@@ -62,23 +58,7 @@ IF_ALIKE = (
 FIRST_OUTPUTS = 7  # draws of a start whose output is read: at a corner one in fifty has a label near zero
 
 
-@dataclass(frozen=True, eq=False)
-class Network:
-    """A trained network of a region, and its second stage: from t1 until 8% of the loss is left."""
-
-    run: FeatureRun
-
-    @cached_property
-    def stage(self) -> FeatureHistory:
-        """The history from t1 until 8% of the loss is left."""
-        return self.run.second_stage(LEFT * self.run.history.loss[0])
-
-    @property
-    def growth_unit(self) -> float:
-        """eta sqrt(gamma)/(mn), what rho grows by in a step."""
-        return float(self.run.scales["learning_rate"] * np.sqrt(self.run.history.gamma) / self.run.data.samples)
-
-
+@lru_cache(maxsize=256)
 def network(
     trial: Trial,
     *,
@@ -89,8 +69,8 @@ def network(
     first_layer: float = 0.0,
     noise: float = 0.0,
     samples: float = settings.SAMPLES,
-) -> Network:
-    """Train a network of one setting until 1e-6 of its loss or less is left.
+) -> FeatureRun:
+    """Train a network of one setting until 1e-6 of its loss or less is left, once in a process.
 
     **Arguments:**
 
@@ -100,11 +80,13 @@ def network(
     - `noise`: variance of the labels' noise over condition (5)'s limit, 8n|beta|^2
     - `samples`: number n of samples
     """
-    width = _width(trial)
     if start:
-        other = ratio**2 * np.log(width)
+        other = ratio**2 * np.log(_width(trial))
         second_layer, first_layer = (start / strength * share / (1 + other) for share in (other, 1.0))
-    return _trained(trial.quick, trial.seed, width, strength, second_layer, first_layer, noise, int(samples))
+    key = [trial.seed, int(samples), round(1e6 * noise), 7]
+    data, scales = _drawn(trial, key, strength, second_layer, first_layer, noise, int(samples))
+    steps = int((np.arcsinh(1 / np.sqrt(second_layer + first_layer)) + 14.0) / GROWTH)
+    return train(data, key, steps=steps, save_every=max(1, steps // 120), **scales)
 
 
 def _width(trial: Trial) -> int:
@@ -112,22 +94,11 @@ def _width(trial: Trial) -> int:
     return 128 if trial.quick else settings.WIDTH
 
 
-@lru_cache(maxsize=256)
-def _trained(
-    quick: bool, seed: int, width: int, strength: float, second: float, first: float, noise: float, samples: int
-) -> Network:
-    """Train one network, once in a process."""
-    key = [seed, samples, round(1e6 * noise), 7]
-    data, scales = _drawn(quick, key, width, strength, second, first, noise, samples)
-    steps = int((np.arcsinh(1 / np.sqrt(second + first)) + 14.0) / GROWTH)
-    return Network(train(data, key, steps=steps, save_every=max(1, steps // 120), **scales))
-
-
 def _drawn(
-    quick: bool, key: list[int], width: int, strength: float, second: float, first: float, noise: float, samples: int
+    trial: Trial, key: list[int], strength: float, second: float, first: float, noise: float, samples: int
 ) -> tuple[ln.problems.Regression, Scales]:
     """Return data of that strength, and the scales of a start and a step in units of them."""
-    dim = 2000 if quick else settings.DIM
+    dim = 2000 if trial.quick else settings.DIM
     drawn = ln.problems.gaussian_teacher(
         key=key, samples=samples, dim=dim, signal=1.0, noise_variance=8 * samples * noise
     )
@@ -142,7 +113,7 @@ def _drawn(
     )
     root = scale * feature  # sqrt(gamma)
     return data, {
-        "width": width,
+        "width": _width(trial),
         "learning_rate": GROWTH * samples / root,
         "first_std": float(np.sqrt(first * root / data.trace)),
         "magnitude": float(np.sqrt(second * root / data.trace)),
@@ -158,18 +129,13 @@ def first_outputs(trial: Trial) -> dict[str, float]:
         number, found = int(samples), []
         for draw in range(FIRST_OUTPUTS):
             key = [trial.seed, number, round(1e6 * noise), 8, draw]
-            data, scales = _drawn(trial.quick, key, _width(trial), 1.0, second_layer, first_layer, noise, number)
+            data, scales = _drawn(trial, key, 1.0, second_layer, first_layer, noise, number)
             found.append(relative_output(data, data.inputs @ signed_start(data, key, scales).product[0]))
         return float(np.median(found))
 
     return {label: median(**setting) for label, setting in trial.region(DRAWS).items()}
 
 
-def over_region_networks(trial: Trial) -> dict[str, Network]:
-    """Return the networks over the region of the claim, by their settings."""
-    return {label: network(trial, **setting) for label, setting in trial.region(DRAWS).items()}
-
-
-def over_region(trial: Trial, read: Callable[[Network], float]) -> dict[str, float]:
+def read_over_region(trial: Trial, read: Callable[[FeatureRun], Any]) -> dict[str, Any]:
     """Return what is read of each network over the region of the claim, by its setting."""
-    return {label: float(read(one)) for label, one in over_region_networks(trial).items()}
+    return {label: read(network(trial, **setting)) for label, setting in trial.region(DRAWS).items()}

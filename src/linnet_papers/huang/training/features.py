@@ -84,6 +84,17 @@ class FeatureHistory:
         return (self.alignments**2).mean(axis=-1)
 
     @property
+    def layer_gaps(self) -> np.ndarray:
+        r"""$|\rho_r - \sqrt\gamma v_r|/|\rho_r|$, (time, neuron)."""
+        return np.abs(self.alignments - np.sqrt(self.gamma) * self.magnitudes) / np.abs(self.alignments)
+
+    @property
+    def keeps_sign(self) -> np.ndarray:
+        r"""Whether $\rho_r$ and $v_r$ have the sign of $v_r(0)$ at every saved state, (neuron,)."""
+        alike = (np.sign(values) == np.sign(self.magnitudes[0]) for values in (self.alignments[1:], self.magnitudes))
+        return np.logical_and(*(each.all(axis=0) for each in alike))
+
+    @property
     def kernel_norm(self) -> np.ndarray:
         """The operator norm of the kernel, (time,)."""
         return _operator_norms(self.kernels)
@@ -120,7 +131,7 @@ class FeatureHistory:
         return crossing_time(self.times, -_log_or_smallest(self.loss / self.loss[0]), -np.log(left))
 
 
-def feature_history(trajectory: Trajectory, *, activation: str = "linear", member: int | None = None) -> FeatureHistory:
+def feature_history(trajectory: Trajectory, *, activation: str = "linear") -> FeatureHistory:
     """Alignments, magnitudes and kernels of every neuron at every saved state of a run with one output.
 
     The run must have been made from data and have kept its weights. Nothing of the size of the full network is built:
@@ -131,7 +142,6 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     - `trajectory`: a run on data with one output that kept its weights
     - `activation`: `"linear"`, or `"relu"` for runs of `relu_descent`: the same definitions with that network's own
       weights, and its own kernel
-    - `member`: which of a batch
 
     **Returns** a `FeatureHistory`, with arrays (time, neuron) and kernels at every saved state.
 
@@ -151,16 +161,10 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     problem, reduced, reduction = trajectory.reduction.full_problem, trajectory.reduced, trajectory.reduction
     if problem.inputs is None or problem.outputs is None or problem.out_dim != 1:
         raise ValueError("`trajectory` must be a run on data with one output: features are made of its samples.")
-    arrays = [trajectory.times, trajectory.loss, reduced.first, reduced.second]
-    constants = [problem.inputs, problem.outputs, reduction.basis, reduction.frame]
     if trajectory.loss.ndim == 2:
-        if member is None:
-            raise ValueError(f"`member` must say which of the batch of {trajectory.loss.shape[1]} is meant.")
-        arrays = [a[:, member] if a.ndim > rank else a for a, rank in zip(arrays, (1, 1, 3, 3))]
-        constants = [a[member] if a is not None and a.ndim == 3 else a for a in constants]
-    times, loss, first, second = arrays
-    inputs, outputs, basis, frame = constants
-    assert inputs is not None and outputs is not None
+        raise ValueError(f"`trajectory` must be a single run: got a batch of {trajectory.loss.shape[1]}.")
+    first, second, basis, frame = reduced.first, reduced.second, reduction.basis, reduction.frame
+    inputs, outputs = problem.inputs, problem.outputs
     y, gram = outputs[:, 0], inputs @ inputs.T
     seen = inputs if basis is None else inputs @ basis  # the samples in the coordinates of the states
     images = first @ seen.T  # (time, hidden, sample)
@@ -172,9 +176,9 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
         seconds_lifted = seconds
     kernels = _linear_kernels(gram, images, seconds) if activation == "linear" else _relu_kernels(gram, images, seconds)
     return FeatureHistory(
-        times=times,
+        times=trajectory.times,
         steps=trajectory.steps,
-        loss=loss,
+        loss=trajectory.loss,
         alignments=root * (neurons - neurons[0]),
         magnitudes=root * seconds_lifted,
         measure_deviations=partial(_distance_across, first, seen.T @ y, frame, root),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -96,16 +96,9 @@ class FeatureRun:
         def at_times(name: str) -> np.ndarray:
             return make_interp_spline(self.history.times, getattr(self.history, name), k=1)(times)
 
-        return replace(
-            self.history,
-            times=np.asarray(times),
-            steps=None,
-            loss=at_times("loss"),
-            alignments=at_times("alignments"),
-            magnitudes=at_times("magnitudes"),
-            measure_deviations=partial(at_times, "deviations"),
-            kernels=at_times("kernels"),
-        )
+        known: dict[str, Any] = {name: at_times(name) for name in ("loss", "alignments", "magnitudes", "kernels")}
+        measure = partial(at_times, "deviations")
+        return replace(self.history, times=np.asarray(times), steps=None, measure_deviations=measure, **known)
 
     @property
     def relative_first_output(self) -> float:
@@ -123,6 +116,16 @@ class FeatureRun:
             "kernel_growth": norms[-1] / np.interp(time, times, norms),
             "kernel_rising": (growth > 0).mean() if growth.size else np.nan,
         }
+
+    @property
+    def growth_unit(self) -> float:
+        """eta sqrt(gamma)/(mn), what rho grows by in a step."""
+        return float(self.scales["learning_rate"] * np.sqrt(self.history.gamma) / self.data.samples)
+
+    @cached_property
+    def stage(self) -> FeatureHistory:
+        """The second stage: the history from t1 until 8% of the loss is left."""
+        return self.second_stage(settings.LEFT * self.history.loss[0])
 
     def second_stage(self, loss: float) -> FeatureHistory:
         """Return the history at t1 and at every saved state after it, until the loss is at most `loss`."""

@@ -78,32 +78,39 @@ KEPT = at_most(0.05, "from one depth to another the alignment is left incomplete
     says="From a small initialization the first layer of a deep network aligns with the correlation of inputs and "
     "output before the loss falls, and then keeps its ratio to the last layer, as in two layers (Huang et al., section "
     "4). Where inputs are not whitened it turns to the target.",
-    assumes="one output, a small Gaussian initialization",
-    tried="6 inputs, whitened and of eigenvalues 1 to 1/4, width 40, depth 2, 3 and 4",
+    assumes="one output, few inputs, a Gaussian initialization that is small for that many",
+    tried="6 inputs, whitened and of eigenvalues 1 to 1/4, width 40, depth 2, 3 and 4, mean of 4 initializations",
 )
 def two_stages(trial: Trial) -> Rows:
     truth = np.random.default_rng([trial.seed, 1]).standard_normal(6)
     truth /= np.linalg.norm(truth)
     loss_left, half, end, cosines = {}, {}, {}, {}
+    draws = range(4)
     sloped = np.diag(np.geomspace(1.0, 0.25, 6))
     for (words, cov), depth in itertools.product((("whitened", np.eye(6)), ("not whitened", sloped)), DEPTHS):
         towards = cov @ truth / np.linalg.norm(cov @ truth)
 
         def kept_numbers(layers: list[np.ndarray], cov: np.ndarray = cov, towards: np.ndarray = towards) -> np.ndarray:
-            """Return the loss, the cosine of alignment, and the first layer's length along it over the last one's."""
-            left = truth - product_of(layers)[0]
-            aligned = abs(np.linalg.eigh(layers[0].T @ layers[0])[1][:, -1] @ towards)
-            ratio = np.linalg.norm(layers[0] @ towards) / np.linalg.norm(layers[-1])
-            return np.array([left @ cov @ left, aligned, ratio])
+            """Return the loss, the cosine of alignment, and the first layer's length along it over the last one's, of
+            every draw."""
+            left = truth - product_of(layers)[:, 0]
+            top = np.linalg.eigh(layers[0].mT @ layers[0])[1][..., -1]
+            ratio = np.linalg.norm(layers[0] @ towards, axis=-1) / np.linalg.norm(layers[-1], axis=(-2, -1))
+            return np.array([((left @ cov) * left).sum(axis=-1), abs(top @ towards), ratio])
 
         rate = 0.1 / depth
-        start = _start(6, 1, depth, SMALL[depth], [trial.seed, depth])
-        loss, aligned, ratio = descent_products(
-            start, truth, rate, round(20 * depth / rate), weighted=partial(_times, cov), keep=kept_numbers
-        ).T
+        start = _starts(6, 1, depth, SMALL[depth], [[trial.seed, depth, draw] for draw in draws])
+        loss, aligned, ratio = np.moveaxis(
+            descent_products(
+                start, truth, rate, round(20 * depth / rate), every=2, weighted=partial(_times, cov), keep=kept_numbers
+            ),
+            1,
+            0,
+        )
         name = f"depth {depth}, {words}"
-        loss_left[name] = loss[np.argmax(aligned > 0.95)] / loss[0]
-        half[name], end[name], cosines[name] = ratio[np.argmax(loss < 0.5 * loss[0])], ratio[-1], truth @ towards
+        loss_left[name] = (loss[np.argmax(aligned > 0.95, axis=0), draws] / loss[0]).mean()
+        half[name] = ratio[np.argmax(loss < 0.5 * loss[0], axis=0), draws].mean()
+        end[name], cosines[name] = ratio[-1].mean(), truth @ towards
     drift = {name: abs(end[name] - half[name]) for name in end if "not" not in name}
     yield printed("fraction of the loss left when the cosine of alignment reaches 0.95", loss_left, BARELY)
     yield printed("change of the ratio from half of the loss to the end, whitened inputs", drift, KEPT)

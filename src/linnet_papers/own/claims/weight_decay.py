@@ -117,14 +117,14 @@ BETTER = below(1, "a small initialization with a little decay is better than the
     where="ours, for the plane of threshold and decay",
     says="Weight decay turns lazy initializations active: with decay of three quarters of the noise's edge the "
     "minimum test error hardly depends on the initialization.",
-    assumes="whitened inputs, a truth of low rank in noise, wide layers",
-    tried=f"{FLOW}; rank 2, 24 inputs and outputs (full: rank 5, 100); decay in units of "
-    "$2 \\sqrt{{d}}$, the edge of the noise",
+    assumes="whitened inputs, a truth of low rank well above the noise, wide layers",
+    tried=f"{FLOW}; rank 2, 24 inputs and outputs (full: rank 5, 100), singular values of 1.5 to 1 times "
+    r"$d/\sqrt{K}$; decay in units of $2 \sqrt{d}$, the edge of the noise",
     region={"threshold": Range(0.01, 100.0, log=True), "decay": Range(0.1, 1.0, log=True)},
 )
 def turns_active(trial: Trial) -> Rows:
     dim, rank = SIZES[trial.quick]
-    problem = ln.problems.low_rank_plus_noise(dim, rank=rank, key=[trial.seed, 67])
+    problem = ln.problems.low_rank_plus_noise(dim, rank=rank, spectrum=training.spectrum(rank), key=[trial.seed, 67])
     edge = 2 * np.sqrt(dim)
 
     @cache

@@ -35,8 +35,9 @@ def networks(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def errors(trial: Trial) -> dict[int, np.ndarray]:
-    """Return the relative errors of the formula by the dimension, (cell and task,)."""
+    """Return the relative errors of the formula by the dimension, (cell, task)."""
     results = networks(trial)
     least = results["min_test_loss"].transpose(*AXES).values
     off = np.abs(predicted_min_test_loss(results, int(results.attrs["seed"])) / least - 1)
-    return {dim: each.ravel() for dim, each in zip(results["dim"].values.tolist(), off, strict=True)}
+    by_cell = off.reshape(len(off), -1, off.shape[-1])
+    return dict(zip(results["dim"].values.tolist(), by_cell, strict=True))

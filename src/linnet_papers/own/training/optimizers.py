@@ -83,6 +83,11 @@ def shape_factors(width: float, inputs: int, outputs: int) -> tuple[float, float
     return float(np.sqrt(max(1.0, width / inputs))), float(np.sqrt(max(1.0, outputs / width)))
 
 
+def spectrum(rank: int) -> np.ndarray:
+    """Return the singular values of the truths over d: 1.5 to 1 of what random ones have, three to two of the noise."""
+    return np.linspace(1.5, 1.0, rank) / np.sqrt(rank)
+
+
 def descend(
     start: Layers, target: np.ndarray, direction: Direction, rates: Sequence[float] | np.ndarray, *, save_every: int = 1
 ) -> list[Layers]:

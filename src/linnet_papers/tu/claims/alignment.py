@@ -227,7 +227,7 @@ HALVED = at_least(0.5, "the wider sense of Definition C.1 has half of the gap")
 @claim(
     "lemma-c4",
     says=r"From $P_1$ the values stay in $P_1'$, its wider sense, for a time $\tau = \sigma^2 w/\sqrt{d}$.",
-    assumes=r"self-consistent dynamics, $\sigma^2 w < d$",
+    assumes=r"self-consistent dynamics, $\sigma^2 w < d$, $d$ large against the squares of the inverse gaps",
     tried=r"closed form from the edge of $P_1$: $s_{K + 1} = s_K/2$, gaps of a fifth, random singular vectors; "
     "$a = (1, 1/2)$, $d = 60$ and 120, $\\sigma^2 w = d^{0.1}$, $d^{0.4}$ and $d^{0.9}$",
 )

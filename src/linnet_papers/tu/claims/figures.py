@@ -230,14 +230,14 @@ HAVE_NOT = at_most(0.5, "'the rest have not': less than half of the way")
     says=r"The five leading singular values speed up as they cross $\sigma^2 w$ and converge earlier than the rest; "
     "the minimum test error is where they have converged and the rest have not.",
     assumes="active region",
-    tried=r"rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, 2 tasks: $d = 60$, 120, 240 (full: 100, 200, "
+    tried=r"rank 5, $(\gamma_{\sigma^2}, \gamma_w) = (-1.85, 2.25)$, 4 tasks: $d = 60$ and 240 (full: 100 and "
     "500), $c = 5$; speeds at $c = 50$",
 )
 def values_of_figure_one(trial: Trial) -> Rows:
-    dims = (60, 120, 240) if trial.quick else (100, 200, 500)
+    dims = (60, 240) if trial.quick else (100, 500)
     leading, following = [], []
     for dim in dims:
-        runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(2)]
+        runs = [descent_of_figure_one(trial, dim, number, c=FAST, steps=30) for number in range(4)]
         shares = [ln.observables.singular_values(run.products[run.test_loss.argmin()]) / goals for run, goals in runs]
         leading.append(np.mean([share[:RANK].min() for share in shares]))
         following.append(np.mean([share[RANK] for share in shares]))

@@ -25,7 +25,7 @@ from linnet_papers.reproduction.fits import exponent, rank_correlation
 from linnet_papers.tu.grids import active_region, border, regions
 from linnet_papers.tu.settings import ERRORS, GAMMAS
 
-CELLS = "cells of the phase diagram at $d = 30$ (full: 100), rank 3, 3 tasks (full: 8), descent with $c = 50$"
+CELLS = "cells of the phase diagram at $d = 30$ (full: 100), rank 3, 5 tasks (full: 8), descent with $c = 50$"
 REGION = r"$\gamma_w > 1$, $2 \gamma_{\sigma^2} + \gamma_w < 0$"
 
 

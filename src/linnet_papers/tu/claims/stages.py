@@ -35,7 +35,7 @@ def alignment_rows(trial: Trial, claimed: dict[str, Callable[[float], float]]) -
             chance[name] = found[name].errors_above(-power(width))
     means = {moment: np.mean(own) for moment, own in excess.items()}
     yield printed("power of $d$ with which $x$ changes, less the claimed one, mean of the places", means, EXCESS)
-    largest = round(largest_t_by_chance(len(chance), int(x.sizes["dim"] * x.sizes["seed"]) - 1), 1)
+    largest = round(largest_t_by_chance(len(chance), int(x.sizes["dim"] * x.sizes["seed"]) - 1, 0.01), 1)
     by_chance = below(largest, "Student's t: what falls as claimed exceeds it at one of the places once in a hundred")
     yield printed("the same at each place, in standard errors", chance, by_chance)
     yield fact("power of $d$ with which $x$ changes", found)
@@ -204,7 +204,7 @@ def final_alignment(trial: Trial) -> Rows:
     ends = timeline.stages(trial).defect.sel(moment=timeline.END)
     trained = {f"${place}$": exponent_in_dim(ends.sel(place=place)) for place in timeline.PLACES}
     chance = round(largest_t_by_chance(len(trained), int(ends.sizes["dim"] * ends.sizes["seed"]) - 1), 1)
-    scatter = "twice the scatter of the matrices; or Student's t of a fit to few networks, passed once in a hundred"
+    scatter = "twice the scatter of the matrices; or Student's t of a fit to few networks, passed once in 10 000 runs"
     yield printed(
         r"$\max(1, 2 \Delta)$, against minus the power of $d$ of $x$ of $A^* + E$", claimed, within(*FIT, of=-rate)
     )

@@ -118,8 +118,9 @@ GROWTH = at_most(1.2, r"4% to 13% in 39 sets of draws: a fifth for $w = 4 d$, wh
 
 @claim(
     "thm1-sharp",
-    says=r"Sharper than printed (ours): $\lvert C - \hat C \rvert$ is at most $3 \sigma^2 \sqrt{w d}$ at all times, "
-    r"lazy or active: it hardly exceeds what it is at initialization, while $\lvert C_1 \rvert$ grows a thousandfold.",
+    says=r"Sharper than printed (ours): $\lvert C - \hat C \rvert$ is at most $3 \sigma^2 \sqrt{w d}$ at all times "
+    r"in the mean over draws, lazy or active: it hardly exceeds what it is at initialization, while $\lvert C_1 "
+    r"\rvert$ grows a thousandfold.",
     assumes=GAUSSIAN,
     tried=f"{OVER_SCALES}; and {TRIED}",
 )
@@ -131,9 +132,9 @@ def sharpened_bound(trial: Trial) -> Rows:
     for (dim, share), run in flows_over_scales(trial).items():
         name = rf"$d = {dim}$, $\sigma^2 w = {share:g} \lvert Y \rvert$"
         parts[name] = run.distances * np.sqrt(RATIOS)[:, None, None]
-    largest = {name: scaled.max() for name, scaled in parts.items()}
+    largest = {name: scaled.max(axis=1).mean(axis=-1).max() for name, scaled in parts.items()}
     growth = {name: (scaled.max(axis=1) / scaled[:, 0]).max() for name, scaled in parts.items()}
-    yield printed(r"largest $\lvert C - \hat C \rvert$ over $\sigma^2 \sqrt{w d}$", largest, EDGE)
+    yield printed(r"largest $\lvert C - \hat C \rvert$ over $\sigma^2 \sqrt{w d}$, mean of the draws", largest, EDGE)
     yield printed(r"largest $\lvert C - \hat C \rvert$ over that of the initialization", growth, GROWTH)
     least = lowest(scaled[:, -1].min() for scaled in parts.values())
     yield fact(r"least $\lvert C - \hat C \rvert$ over $\sigma^2 \sqrt{w d}$ at the end", least)

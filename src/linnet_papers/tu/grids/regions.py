@@ -33,7 +33,7 @@ def cases_of(dim: int) -> dict[str, tuple[float, float]]:
 @trained
 def cells(trial: Trial) -> ln.sweeps.Sweep:
     """Train the tasks of one case in a block."""
-    dim, tasks = (30, 3) if trial.quick else (100, 8)
+    dim, tasks = (30, 5) if trial.quick else (100, 8)
     chosen = cases_of(dim)
     axes = {"dim": [dim], "case": chosen, "replicate": range(tasks)}
     fixed = {"cases": chosen, "rank": RANK, "seed": trial.seed}

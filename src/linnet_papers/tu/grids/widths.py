@@ -39,15 +39,17 @@ class Widths(Flows):
 
     @property
     def theorem_1_constants(self) -> np.ndarray:
-        """The constant that Theorem 1 needs, with its minimum of sigma^2 w and sqrt(d/w) |C1|: (width,)."""
+        """The constant that Theorem 1 needs, with its minimum of sigma^2 w and sqrt(d/w) |C1|, mean of the seeds:
+        (width,)."""
         bounds = np.minimum(1.0, self.relative_gram_norms / np.sqrt(self.ratios)[:, None])
-        return (self.distances / bounds).max(axis=(0, 2))
+        return (self.distances / bounds).max(axis=0).mean(axis=-1)
 
     @property
     def cubic_misses(self) -> np.ndarray:
-        """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
+        """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared, mean of the
+        seeds: (width,)."""
         residual, _ = lazy_active.cubic_residuals(self.weights.first, self.weights.second, self.threshold)
-        return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=(0, 2))
+        return (residual / (self.relative_gram_norms * self.threshold**3)).max(axis=0).mean(axis=-1)
 
 
 def flows(trial: Trial) -> Widths:

@@ -139,11 +139,8 @@ def top_value(trial: Trial) -> Rows:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
     yield printed(r"growth of the mean of $\ln \sigma_1$ from $t = 12$ to 24 at $d = 2$", late.minus(early), UNBOUNDED)
-    yield both(
-        r"rate of $\ln \lvert w \rvert$, below which that of $\ln \sigma_1$ cannot stay, from $d = 3$ on",
-        _rates_in_region(trial, "length"),
-        BEYOND_SCHEME,
-    )
+    below_it = rf"{LENGTH}, below which that of $\ln \sigma_1$ cannot stay, from $d = 3$ on"
+    yield both(below_it, _rates_in_region(trial, "length"), BEYOND_SCHEME)
     near_its_limit = within(EULER_STEPS * LOG_STEP, EULER, of=np.log(2), errors=ERRORS)
     yield corrected(r"mean of $\ln \sigma_1$ at $d = 2$, $t = 24$, compared with $\ln 2$", late, near_its_limit)
     yield fact(r"mean of $\ln \sigma_1$ at $d = 2$, $t = 12$", early)

@@ -24,7 +24,6 @@ class Fig3(Settings):
     are ours. The paper's steps of about 1/sqrt(t), read with c = 1, are drawn beside them.
     """
 
-    dim: PositiveInt = 2
     runs: PositiveInt = 3
     end_time: PositiveFloat = 12.0
     saves: PositiveInt = 240
@@ -38,7 +37,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     from linnet.theories import noise_process
     from linnet.trainers.sde import decreasing
 
-    start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
+    start = ln.Weights(np.eye(2), np.zeros((1, 2)))
     times = np.linspace(0, settings.end_time, settings.saves + 1)
     drawn = ln.noise_sde(
         None, start, times=times, step=decreasing(settings.first_step), key=settings.seed, paths=settings.runs
@@ -49,20 +48,15 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     area = ln.observables.commutator(sample)[..., 0]
     logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
-    means, errors = area.mean(axis=1), area.std(axis=1, ddof=1) / np.sqrt(settings.paths)
-    exponents = noise_process.lyapunov_exponents(settings.dim)
-    mean_limit = np.nan
+    exponents = noise_process.lyapunov_exponents(2)
     offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
-    if settings.dim == 2:  # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
-        weighted = weighted_areas(settings.seed, times=tuple(coarse[1:]), step=0.01, paths=settings.paths // 4)
-        means[1:], errors[1:] = np.transpose(weighted)
-        offset[0] = np.log(2)
-        mean_limit = noise_process.commutator_mean_limit()  # known for two inputs only
-    coarser = np.zeros((coarse.size, settings.paths // 4))
-    if settings.dim == 2:
-        coarser[1:] = mean_logs_by_steps(
-            settings.seed + 2, first_step=settings.paper_step, times=tuple(coarse[1:]), paths=coarser.shape[1]
-        )
+    offset[0] = np.log(2)  # the limit of its mean
+    times_after, fewer = tuple(coarse[1:]), settings.paths // 4
+    means, errors = np.zeros((2, coarse.size))
+    # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
+    means[1:], errors[1:] = np.transpose(weighted_areas(settings.seed, times=times_after, step=0.01, paths=fewer))
+    coarser = np.zeros((coarse.size, fewer))
+    coarser[1:] = mean_logs_by_steps(settings.seed + 2, first_step=settings.paper_step, times=times_after, paths=fewer)
     paper_error = coarser.std(axis=1, ddof=1) / np.sqrt(coarser.shape[1])
     of_runs, of_many = ("time", "run"), "coarse_time"
     return labeled(
@@ -89,7 +83,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
             "time": ("time", times, "time t", "canonical, unit noise"),
             "coarse_time": (of_many, coarse, "time t", "canonical, unit noise"),
         },
-        {"panels": ",".join(panels), "dim": settings.dim, "paths": settings.paths, "mean_limit": mean_limit},
+        {"panels": ",".join(panels), "paths": settings.paths, "mean_limit": noise_process.commutator_mean_limit()},
     )
 
 
@@ -110,11 +104,10 @@ def _plot_values(axis: style.Axes, ds: Dataset) -> None:
         lines[0].set_label(f"σ{style.subscript(mode + 1)}")
     lines = axis.plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
     lines[0].set_label("exp of the mean of ln σ")
-    if ds.attrs["dim"] == 2:
-        paper = axis.plot(coarse, ds["paper_values"], color=style.ALIGNMENT, **{**THIN, "linestyle": ":"})
-        mean = axis.plot(coarse, np.exp(ds["paper_mean_log"]), color=style.ALIGNMENT, linewidth=1.6)
-        names = ["σ₁ with the paper's steps 1/√n", "exp of the mean of its ln"]
-        axis.add_artist(axis.legend([paper[0], mean[0]], names, loc="upper left"))
+    paper = axis.plot(coarse, ds["paper_values"], color=style.ALIGNMENT, **{**THIN, "linestyle": ":"})
+    mean = axis.plot(coarse, np.exp(ds["paper_mean_log"]), color=style.ALIGNMENT, linewidth=1.6)
+    names = ["σ₁ with the paper's steps 1/√n", "exp of the mean of its ln"]
+    axis.add_artist(axis.legend([paper[0], mean[0]], names, loc="upper left"))
     guides = np.exp(coarse[:, None] * ds["exponents"].values + ds["offset"].values)
     for mode, label in ((0, "exponents (σ₂: to its end)"), (ds.sizes["mode"] - 1, None)):
         axis.plot(coarse, guides[:, mode], color=style.BLACK, label=label, **style.THEORY)
@@ -133,8 +126,7 @@ def _plot_areas(axis: style.Axes, ds: Dataset) -> None:
     axis.errorbar(many["coarse_time"], many["mean_area"], fmt="o", label="mean of many", **bars)
     hollow = {**style.MARKS, "markerfacecolor": "white", "color": style.BLACK}
     axis.plot(many["coarse_time"], many["median_area"], label="median of many", **hollow)
-    if np.isfinite(limit):
-        axis.axhline(limit, color=style.BLACK, label="limit of the mean", **{**style.THEORY, "zorder": 1})
+    axis.axhline(limit, color=style.BLACK, label="limit of the mean", **{**style.THEORY, "zorder": 1})
     axis.set(yscale="log", xlabel="time t (canonical)", ylabel="size of the commutator [w₁, a]", ylim=(1e-4, 30))
     axis.set_title("b  The commutator: most runs, and the mean")
     axis.legend(loc="upper center", ncols=2)  # in the band above all runs
@@ -146,14 +138,10 @@ def check(ds: Dataset) -> Rows:
     at = int(np.argmin(np.abs(times - 3.0)))
     half = times.size // 2
     means, errors = ds["mean_area"].values[at:], ds["mean_area_error"].values[at:]
-    if np.isfinite(limit):
-        away = float((np.abs(means - limit) / errors).max())
-        yield printed(
-            r"largest distance of the mean size of $[w_1, a]$ from its limit, $t \ge 3$, in standard errors",
-            away,
-            ERRORS,
-        )
-        yield fact("that limit", limit)
+    away = float((np.abs(means - limit) / errors).max())
+    distance = r"largest distance of the mean size of $[w_1, a]$ from its limit, $t \ge 3$, in standard errors"
+    yield printed(distance, away, ERRORS)
+    yield fact("that limit", limit)
     yield fact("mean size of $[w_1, a]$ at $t = 3$", Estimate(float(means[0]), float(errors[0])))
     zero = float((means / errors).min())
     yield fact("smallest number of standard errors above 0, which Proposition 4.1(c) has at every time", zero)
@@ -173,15 +161,11 @@ def check(ds: Dataset) -> Rows:
     error = float(np.hypot(errors[-1, -1], errors[half, -1])) / time
     yield fact("rate of the smallest over the second half", Estimate(slope, error))
     yield fact("exponent of the smallest", float(ds["exponents"][-1]))
-    if ds.attrs["dim"] == 2:
-        away = abs(float(logs[-1, 0]) - np.log(2))
-        paper, ours = (
-            Estimate(float(ds[name][-1]), float(ds[f"{name}_error"][-1]))
-            for name, ds in (("paper_mean_log", ds), ("mean_log", ds.isel(mode=0)))
-        )
-        gain = paper.minus(ours)
-        yield printed(r"mean of $\ln \sigma_1$ at the end with steps $1/\sqrt{n}$ less that with ours", gain, COARSER)
-        yield fact(r"distance of the mean of $\ln \sigma_1$ from $\ln 2$, where it tends for two inputs", away)
+    paper = Estimate(float(ds["paper_mean_log"][-1]), float(ds["paper_mean_log_error"][-1]))
+    gain = paper.minus(ends[r"$\sigma_1$"])
+    away = abs(float(logs[-1, 0]) - np.log(2))
+    yield printed(r"mean of $\ln \sigma_1$ at the end with steps $1/\sqrt{n}$ less that with ours", gain, COARSER)
+    yield fact(r"distance of the mean of $\ln \sigma_1$ from $\ln 2$, where it tends for two inputs", away)
 
 
 FIGURE = Figure(
@@ -194,11 +178,10 @@ FIGURE = Figure(
         "drawn through the last point of its mean; that of the larger is zero for two inputs: its logarithm wanders, "
         "with a mean that tends to ln 2. In the paper's picture the larger one rises. Wine red: so it does with the "
         "paper's steps of about 1/√n, read with the constant 1 (three runs dotted, and the exponential of the mean); "
-        "ours begin twenty times finer. The rise is Euler's, and ends at a time of about 16. "
-        "b: the area spanned by a row of the first layer and the second layer: it is zero when they are aligned. "
-        "It falls in most runs, but its mean over "
-        "many paths stays at 0.482: rare runs with a large area make up for the others. So that these are sampled, the "
-        "paths of the mean are drawn with the weight det W₁, a martingale, and counted with its inverse."
+        "ours begin twenty times finer. The rise is Euler's, and ends at a time of about 16. b: the area spanned by a "
+        "row of the first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its "
+        "mean over many paths stays at 0.482: rare runs with a large area make up for the others. So that these are "
+        "sampled, the paths of the mean are drawn with the weight det W₁, a martingale, and counted with its inverse."
     ),
     settings=Fig3,
     quick={"paths": 8000, "step": 0.02, "saves": 120},

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import linnet as ln
 from linnet_papers.reproduction import Trial
+from linnet_papers.reproduction.datasets import Dataset
 from linnet_papers.reproduction.fits import highest
 from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS
@@ -13,36 +16,24 @@ from linnet_papers.varre.training import flows as networks
 from linnet_papers.varre.training.path import Path, read
 
 
-def _sweep(trial: Trial, name: str, kind: str) -> ln.sweeps.Sweep:
-    """Return the sweep over the flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
-    gammas, replicates = FLOW_GRIDS[kind][trial.quick]
-    axes = {"gamma": gammas, "replicate": range(replicates)}
-    fixed = {"kind": kind, "seed": trial.seed}
-    return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
+def _cells(name: str, kind: str) -> Callable[[Trial], Dataset]:
+    """Return the function that trains flows of one kind: every gamma on the same data sets, those of one gamma in a
+    block."""
+
+    @trained
+    def cells(trial: Trial) -> ln.sweeps.Sweep:
+        gammas, replicates = FLOW_GRIDS[kind][trial.quick]
+        axes = {"gamma": gammas, "replicate": range(replicates)}
+        fixed = {"kind": kind, "seed": trial.seed}
+        return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
+
+    return cells
 
 
-@trained
-def regression_cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train flows from orthogonal layers in the regression of the paper."""
-    return _sweep(trial, "limits", "regression")
-
-
-@trained
-def one_output_cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train flows from orthogonal layers with one output."""
-    return _sweep(trial, "one-output", "scalar")
-
-
-@trained
-def whitened_cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train flows from orthogonal layers on whitened data."""
-    return _sweep(trial, "whitened", "white")
-
-
-@trained
-def gaussian_cells(trial: Trial) -> ln.sweeps.Sweep:
-    """Train flows from a Gaussian first layer in the regression of the paper."""
-    return _sweep(trial, "gaussian-starts", "gaussian")
+regression_cells = _cells("limits", "regression")
+one_output_cells = _cells("one-output", "scalar")
+whitened_cells = _cells("whitened", "white")
+gaussian_cells = _cells("gaussian-starts", "gaussian")
 
 
 def regression(trial: Trial) -> list[Path]:

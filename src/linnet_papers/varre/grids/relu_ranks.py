@@ -11,7 +11,7 @@ from linnet_papers.reproduction.grids import trained, trial_sweep
 from linnet_papers.varre.training.students import Start, student_cells
 
 FITTED = 1e-2  # labels have a mean square of about 1
-BATCH = 20
+BATCH = 40
 STARTS: dict[str, Start] = {
     "tiny": {"std": 1e-4, "rate": 0.02, "steps": 200_000},
     "small": {"std": 1e-3, "rate": 0.02, "steps": 200_000},

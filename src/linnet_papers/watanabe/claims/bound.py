@@ -134,7 +134,7 @@ def limits(trial: Trial) -> Rows:
 @claim(
     "tight",
     says="The bound is tight if $w_1$ changes little during the growth of $w_2$.",
-    assumes="the hypothesis of (20)",
+    assumes="the hypothesis of (20), $w_2$ negligible at $t_1$",
     tried=rf"{NETWORKS}; {TIGHT}; $\delta$ = {DELTA:g}",
 )
 def tight(trial: Trial) -> Rows:
@@ -148,7 +148,7 @@ def tight(trial: Trial) -> Rows:
     yield printed(
         "change of the excess of the bound from one alignment to the next",
         np.diff(list(excess.values())),
-        below(0, "the less $w_1$ changes, the tighter the bound"),
+        below(0, "at one spike, the less $w_1$ changes, the tighter the bound"),
     )
     yield fact("excess of the bound over $t_2 - t_1$", excess)
     yield fact("relative variation of $w_1$ while $w_2$ grows", by_pair(cells, lambda cell: mean_of(cell, "change")))

@@ -136,7 +136,7 @@ def laws(settings: ErrorSettings, panel: str, ratios: Sequence[float] | np.ndarr
 
 
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
-    """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
+    """Student's t of every point (trials in the last axis): the largest, its limit by chance for all points together
     (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
     trials = errors.shape[-1]
     t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
@@ -181,7 +181,7 @@ def check(ds: Dataset) -> Rows:
     worst, limit, square = joint_test(errors, predicted)
     wrong, _, wrong_square = joint_test(errors, printed_law)
     finite, _, finite_square = joint_test(errors, own)
-    chance = "chance alone exceeds it with a probability of 1%, all points together (Bonferroni)"
+    chance = "chance alone exceeds it once in 10 000 runs, all points together (Bonferroni)"
     yield printed(r"largest $\lvert t \rvert$ of (27) with the spike in its bracket", worst, below(limit, chance))
     yield printed(r"largest $\lvert t \rvert$ of (27) as printed", wrong, above(limit, f"{chance}: a misprint is told"))
     yield fact(r"largest $\lvert t \rvert$ of the risk of the finite spectrum", finite)

@@ -147,19 +147,37 @@ export function deepProduct(state, sizes) {
   return made;
 }
 
+/** The mean velocity over a step of this length, by Runge and Kutta's rule of order four. @param {Velocity} f @param {number} step @returns {Velocity} */
+export function overStep(f, step) {
+  let k = new Float64Array(0), z = k;
+  return (state, velocity) => {
+    if (!k.length) [k, z] = [new Float64Array(state.length), new Float64Array(state.length)];
+    f(state, velocity);
+    k.set(velocity);
+    for (const [by, weight] of [[step / 2, 2], [step / 2, 2], [step, 1]]) {
+      for (let i = 0; i < z.length; i++) z[i] = state[i] + by * k[i];
+      f(z, k);
+      for (let i = 0; i < k.length; i++) velocity[i] += weight * k[i];
+    }
+    for (let i = 0; i < k.length; i++) velocity[i] /= 6;
+  };
+}
+
 /**
- * States of gradient descent every so many steps, the start included; ends early where a run diverges.
+ * What `keep` makes of the states of gradient descent every so many steps, the start included; ends early where a run diverges.
+ * @template [Kept=Float64Array]
  * @param {Velocity} f @param {ArrayLike<number>} start @param {number} rate @param {number} steps @param {number} every
+ * @param {(state: Float64Array, step: number) => Kept} [keep] a copy of the state, if left out
  */
-export function descend(f, start, rate, steps, every) {
-  const y = Float64Array.from(start), v = new Float64Array(y.length), states = [y.slice()], at = [0];
+export function descend(f, start, rate, steps, every, keep = (y) => /** @type {any} */ (y.slice())) {
+  const y = Float64Array.from(start), v = new Float64Array(y.length), states = [keep(y, 0)], at = [0];
   for (let step = 1; step <= steps; step++) {
     f(y, v);
     let size = 0;
     for (let i = 0; i < y.length; i++) size = Math.max(size, Math.abs((y[i] += rate * v[i])));
     if (!(size < 1e100)) return { states, at, diverged: true };
     if (step % every === 0 || step === steps) {
-      states.push(y.slice());
+      states.push(keep(y, step));
       at.push(step);
     }
   }

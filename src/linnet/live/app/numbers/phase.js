@@ -1,6 +1,6 @@
 // The page Phase diagram: a task drawn here or named in the data, its map, and cells that are really trained.
 import { cellOf, everythingAt, leastError, leastErrors, plane } from "./diagram.js";
-import { polar, productOf, twoLayers, withDecay } from "./flow.js";
+import { descend, overStep, polar, productOf, twoLayers, withDecay } from "./flow.js";
 import { levelAt, timeOfLevel } from "./modes.js";
 import { bestLevel, clippedErrors, decayedErrors, decayedModes } from "./others.js";
 import { grouped, spectrumOf } from "./spectra.js";
@@ -80,52 +80,27 @@ export function cell(s, tell) {
   const { task } = drawn(s);
   if (!task) return out;
   const start = reducedGaussian({ inputs: dim, outputs: dim, width, stds: [Math.sqrt(variance), Math.sqrt(variance)], key: [s.key, 1] });
-  const plain = twoLayers(task.cross, start.width), n = 2 * dim * start.width;
-  const f = spectral ? polar(plain, [[start.width, dim], [dim, start.width]]) : withDecay(plain, decay);
-  const fastest = Math.max(g * (1 + Math.sqrt(dim / width)) ** 2, spectrum.values[0], decay);
-  const steps = spectral ? SPECTRAL_STEPS : Math.min(MOST_STEPS, Math.max(TIMES, Math.ceil((end * fastest) / CAREFUL)));
-  const h = end / steps, every = Math.max(1, Math.round(steps / TIMES));
-  let y = stateOf(start), heard = Date.now();
-  const [k1, k2, k3, k4, z] = Array.from({ length: 5 }, () => new Float64Array(n));
-  const keep = (/** @type {number} */ t) => {
+  const plain = twoLayers(task.cross, start.width), fastest = Math.max(g * (1 + Math.sqrt(dim / width)) ** 2, spectrum.values[0], decay);
+  const steps = spectral ? SPECTRAL_STEPS : Math.min(MOST_STEPS, Math.max(TIMES, Math.ceil((end * fastest) / CAREFUL))), h = end / steps;
+  let heard = Date.now();
+  const keep = (/** @type {Float64Array} */ y, /** @type {number} */ step) => {
     const A = productOf(y, dim, dim, start.width);
     let test = 0, train = 0;
     for (let i = 0; i < A.data.length; i++) {
       test += (A.data[i] - task.truth.data[i]) ** 2;
       train += (A.data[i] - task.cross.data[i]) ** 2;
     }
-    out.trainedTime.push(t);
+    out.trainedTime.push(step * h);
     out.test.push(test / unit);
     out.train.push(train / unit);
-    if (!(test / unit >= out.least)) [out.least, out.leastTime] = [test / unit, t];
+    out.steps = step;
+    if (!(test / unit >= out.least)) [out.least, out.leastTime] = [test / unit, step * h];
+    if (Date.now() - heard < 150) return;
+    heard = Date.now();
+    tell(out);
   };
-  const add = (/** @type {Float64Array} */ k, /** @type {number} */ by) => {
-    for (let i = 0; i < n; i++) z[i] = y[i] + by * k[i];
-    return z;
-  };
-  /** Runge and Kutta's step of order four; under spectral descent one of descent. */
-  const move = () => {
-    f(y, k1);
-    if (spectral) {
-      for (let i = 0; i < n; i++) y[i] += h * k1[i];
-      return;
-    }
-    f(add(k1, h / 2), k2);
-    f(add(k2, h / 2), k3);
-    f(add(k3, h), k4);
-    for (let i = 0; i < n; i++) y[i] += (h / 6) * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
-  };
-  keep(0);
-  for (let step = 1; step <= steps; step++) {
-    move();
-    if (step % every === 0 || step === steps) keep(step * h);
-    if (Date.now() - heard > 150) {
-      heard = Date.now();
-      out.steps = step;
-      tell(out);
-    }
-  }
-  out.steps = steps;
+  const move = spectral ? polar(plain, [[start.width, dim], [dim, start.width]]) : overStep(withDecay(plain, decay), h);
+  descend(move, stateOf(start), h, steps, Math.max(1, Math.round(steps / TIMES)), keep);
   out.done = true;
   return out;
 }

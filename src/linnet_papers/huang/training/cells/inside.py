@@ -25,7 +25,6 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
     run = train_inside(key, dim=dim, width=width, ratio=ratio, margin=margin)
     history = run.history
     root = np.sqrt(history.gamma)
-    signs = np.sign(history.magnitudes[0])
     stage = run.second_stage(4 * settings.EPSILON)
     rho, v = stage.alignments, stage.magnitudes
     first = stage.times[0]
@@ -38,11 +37,10 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         "difference": rho[0] - root * v[0],  # rho_r - sqrt(gamma) v_r at t1
         # of stage 2: the largest |rho_r - sqrt(gamma) v_r|/|rho_r|, and the largest deviation from the feature, in
         # units of |rho_r|/(sqrt(n tr) |beta|)
-        "gap": (np.abs(rho - root * v) / np.abs(rho)).max(axis=0),
+        "gap": stage.layer_gaps.max(axis=0),
         "across": (stage.deviations / np.abs(rho)).max(axis=0) * run.inverse_magnitude_unit,
-        # whether rho_r and v_r keep the sign of v_r(0) throughout, and the sign of v_r at the end
-        "kept": (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(0),
-        "sign": np.sign(history.magnitudes[-1]),
+        "kept": history.keeps_sign,
+        "sign": np.sign(history.magnitudes[-1]),  # of v_r at the end
         # whether |rho_r|, and rho_r v_r, grow at every saved state of stage 2
         "rising": (np.diff(np.abs(rho), axis=0) > 0).all(axis=0),
         "multiplying": (np.diff(rho * v, axis=0) > 0).all(axis=0),
@@ -82,7 +80,6 @@ def kernel_constant(run: FeatureRun, kernels: np.ndarray, squares: np.ndarray) -
 
 
 KERNEL_AFTER = ("kernel_cosine", "kernel_growth", "kernel_rising")
-STAGE_2_LEFT = 0.08  # of the loss, where stage 2 is read to: 4 epsilon of a loss of 1/2
 
 
 @cell_by_cell
@@ -101,10 +98,9 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     worst, share, gap, after, aligned = np.nan, np.nan, np.nan, dict.fromkeys(KERNEL_AFTER, np.nan), np.nan
     if first == first:
         at = run.history_at(first)
-        later = history[(history.times > first) & (run.loss_share > STAGE_2_LEFT)]
+        later = history[(history.times > first) & (run.loss_share > settings.LEFT)]
         if len(later.times):
-            rho = later.alignments
-            gap = (np.abs(rho - np.sqrt(history.gamma) * later.magnitudes) / np.abs(rho)).max()
+            gap = later.layer_gaps.max()
         after = run.kernel_after(first)
         aligned = output_cosine(run, [np.interp(first, history.times, each) for each in run.outputs.T])
         sizes = np.abs([at.alignments, at.magnitudes * run.inverse_magnitude_unit])

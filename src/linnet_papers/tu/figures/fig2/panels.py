@@ -37,20 +37,20 @@ def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, _ = style.subplots(size=style.column(2.4, ratio=0.2 * sum(heights)))
         picture.clear()
-        axes = picture.subplot_mosaic(mosaic, height_ratios=heights, empty_sentinel=-1)
-        for number, draw in enumerate([*large, *small]):
-            draw(axes[number], data)
+        axes = list(picture.subplot_mosaic(mosaic, height_ratios=heights).values())
+        for axis, draw in zip(axes, [*large, *small], strict=True):
+            draw(axis, data)
         handles, labels = axes[0].get_legend_handles_labels()
         if len(handles) == 4:
             picture.legend(handles, labels, loc="outside upper center", ncols=4, facecolor="#B0B0B0", framealpha=1)
     return picture
 
 
-def _rows_of(count: int, columns: int, *, each: int, first: int) -> list[list[int]]:
-    """Return the rows of a mosaic that hold panels from number `first` on, each some columns wide; -1 is empty."""
+def _rows_of(count: int, columns: int, *, each: int, first: int) -> list[list[Any]]:
+    """Return the rows of a mosaic that hold panels from number `first` on, each some columns wide; a dot is empty."""
     rows = -(-count // columns)
-    numbers = [*range(first, first + count), *[-1] * (rows * columns - count)]
-    return [[number for number in numbers[row * columns :][:columns] for _ in range(each)] for row in range(rows)]
+    names = [*map(str, range(first, first + count)), *["."] * (rows * columns - count)]
+    return [[name for name in names[row * columns :][:columns] for _ in range(each)] for row in range(rows)]
 
 
 def _drawings(letter: str) -> list[Callable[[style.Axes, Dataset], None]]:

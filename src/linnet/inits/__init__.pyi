@@ -1,0 +1,9 @@
+from .balanced_weights import balanced as balanced
+from .gaussian_weights import gaussian as gaussian
+from .gaussian_weights import reduced_gaussian as reduced_gaussian
+from .scalings import Scaling as Scaling
+from .scalings import scaling as scaling
+from .structured import orthogonal as orthogonal
+from .structured import orthogonal_layers as orthogonal_layers
+from .structured import signed as signed
+from .weights import Weights as Weights

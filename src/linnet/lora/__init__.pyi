@@ -1,0 +1,10 @@
+from .adapter import Adapter as Adapter
+from .equivalence import Equivalence as Equivalence
+from .equivalence import equivalent as equivalent
+from .linting import Finding as Finding
+from .linting import lint as lint
+from .reading import read as read
+from .resizing import Resized as Resized
+from .resizing import matched_alpha as matched_alpha
+from .resizing import resize_folder as resize_folder
+from .resizing import resized as resized

@@ -1,0 +1,15 @@
+from .commutators import commutator as commutator
+from .crossings import crossing_time as crossing_time
+from .curvature import sharpness as sharpness
+from .kernels import ntk as ntk
+from .kernels import ntk_operator as ntk_operator
+from .layers import imbalance as imbalance
+from .losses import loss as loss
+from .losses import test_loss as test_loss
+from .mode_regimes import Regimes as Regimes
+from .mode_regimes import mode_kernel as mode_kernel
+from .mode_regimes import regimes as regimes
+from .spectra import effective_rank as effective_rank
+from .spectra import numerical_rank as numerical_rank
+from .spectra import singular_values as singular_values
+from .spectra import stable_rank as stable_rank

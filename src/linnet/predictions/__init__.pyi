@@ -1,0 +1,9 @@
+from .diagrams import PhaseDiagram as PhaseDiagram
+from .diagrams import phase_diagram as phase_diagram
+from .predicting import FORMULAS as FORMULAS
+from .predicting import predict as predict
+from .prediction import Assumption as Assumption
+from .prediction import Difference as Difference
+from .prediction import Formula as Formula
+from .prediction import NoFormulaError as NoFormulaError
+from .prediction import Prediction as Prediction

@@ -1,0 +1,14 @@
+from .costs import logistic as logistic
+from .costs import matrix_completion as matrix_completion
+from .low_rank import low_rank_plus_noise as low_rank_plus_noise
+from .problem import Problem as Problem
+from .spectra import many_spikes as many_spikes
+from .spectra import power_law as power_law
+from .spectra import spectrum as spectrum
+from .spiked import spiked_covariance as spiked_covariance
+from .subgaussian import Regression as Regression
+from .subgaussian import gaussian_teacher as gaussian_teacher
+from .subgaussian import subgaussian_regression as subgaussian_regression
+from .synthetic import gaussian_regression as gaussian_regression
+from .synthetic import orthogonal_regression as orthogonal_regression
+from .synthetic import relu_teacher as relu_teacher

@@ -1,0 +1,15 @@
+from ._status import Status as Status
+from .configuration import Range as Range
+from .configuration import Sweep as Sweep
+from .configuration import load as load
+from .errors import CellFunctionError as CellFunctionError
+from .errors import ChangedError as ChangedError
+from .errors import ConfigurationError as ConfigurationError
+from .errors import ExecutorError as ExecutorError
+from .errors import FailedCellsError as FailedCellsError
+from .errors import StoreError as StoreError
+from .errors import SweepError as SweepError
+from .running import keeping as keeping
+from .running import open as open
+from .running import run as run
+from .running import status as status

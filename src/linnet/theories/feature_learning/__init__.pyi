@@ -1,0 +1,10 @@
+from . import assumptions as assumptions
+from .assumptions import Assumption as Assumption
+from .assumptions import Condition as Condition
+from .assumptions import admissible as admissible
+from .assumptions import assumption as assumption
+from .final_states import FinalState as FinalState
+from .final_states import final_state as final_state
+from .final_states import lazy_feature_ratio as lazy_feature_ratio
+from .kernels import target_aligned_kernel as target_aligned_kernel
+from .stages import Stages as Stages

@@ -1,0 +1,9 @@
+from .saving import Saving as Saving
+from .saving import at as at
+from .saving import every as every
+from .saving import last as last
+from .saving import log_spaced as log_spaced
+from .status import DivergedError as DivergedError
+from .status import Status as Status
+from .status import StepLimitError as StepLimitError
+from .trajectory import Trajectory as Trajectory
