@@ -68,8 +68,8 @@ test: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(FAST) --ignore tests/pytorch
 
 fuzz: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal tests/fuzz/every_call.py
-	$(SINGLE) $(BIN)/python -m pytest tests/fuzz/every_end.py
+	$(SINGLE) $(BIN)/python -m pytest -p no:cacheprovider -n $(PROCESSES) --dist worksteal tests/fuzz/every_call.py
+	$(SINGLE) $(BIN)/python -m pytest -p no:cacheprovider tests/fuzz/every_end.py
 
 # `make PART=3/8 test-claims`: every eighth of them, from the fourth on.
 PART ?= 0/1

@@ -1,5 +1,8 @@
 """Files that are there whole or not at all."""
 
+import errno
+from pathlib import Path
+
 import pytest
 
 from linnet._files import write_whole, written_whole
@@ -43,3 +46,25 @@ def test_of_two_that_make_a_file_the_first_does(tmp_path):
     for text in ("one", "other"):
         write_whole(path, text, replace=False)
     assert path.read_text() == "one" and list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_is_left_of_a_folder_that_could_not_be_written_whole(tmp_path, monkeypatch):
+    """A full disk, or Ctrl-C: a part would stand in the way of the next try."""
+    from linnet_papers.reproduction import new_paper
+
+    wrong = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patch:
+        written = []
+        write = Path.write_bytes
+
+        def full(path, content):
+            written.append(path)
+            if len(written) > 3:
+                raise wrong
+            return write(path, content)
+
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space left") as told:
+            new_paper.write("mine", tmp_path)
+    assert str(tmp_path) in str(told.value.filename) and list(tmp_path.iterdir()) == []
+    assert new_paper.write("mine", tmp_path).is_dir()

@@ -5,6 +5,7 @@ Everything is read from the source files, not imported: what needs PyTorch is do
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,8 +98,8 @@ def pages(source: Path, folder: Path) -> list[dict[str, str]]:
 
 
 def public_names(module: Any) -> list[Name]:
-    """The functions and classes a package promises: those of `__all__`, or those that a plain module defines."""
-    listed = module.exports
+    """The functions and classes a package promises: those of `__all__` or its stub, or those a plain module defines."""
+    listed = module.exports or _names_of_stub(module.filepath)
     chosen = [str(name) for name in listed] if listed else [name for name in module.members if name[0] != "_"]
     found = []
     for name in chosen:
@@ -113,6 +114,14 @@ def public_names(module: Any) -> list[Name]:
         if thing.is_class or thing.is_function:
             found.append(Name(f"{module.path}.{name}", thing.path, _line(thing)))
     return found
+
+
+def _names_of_stub(file: Path) -> list[str]:
+    """The names that the stub of a package imports as themselves, which exports them; none without a stub."""
+    stub = file.with_suffix(".pyi")
+    nodes = ast.walk(ast.parse(stub.read_text(encoding="utf-8") if stub.is_file() else ""))
+    aliases = (alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names)
+    return [alias.name for alias in aliases if alias.asname == alias.name]
 
 
 def _text(thing: Any) -> str:

@@ -56,6 +56,17 @@ def written_whole(path: Path, *, settled: bool = True, replace: bool = True) -> 
         draft.unlink(missing_ok=True)
 
 
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A new folder, of which nothing is left after an error: a part would stand in the way of the next try."""
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
 def check_writable(out: Path) -> None:
     """Make the folder `out`, and refuse one that cannot be written to before hours of work, not after."""
     probe = out / f".writable-{os.getpid()}"

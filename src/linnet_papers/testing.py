@@ -12,6 +12,7 @@ All functions below `Mutation` return an error that is made by being called with
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -79,12 +80,14 @@ def scaled(owner: Any, name: str, factor: float) -> Error:
 
 
 def argument(owner: Any, name: str, which: int | str, change: Callable[[Any], Any]) -> Error:
-    """Change one argument of a function: by its position, or by its keyword."""
+    """Change one argument of a function: by its position, or by its name."""
 
     def mistaken(right: Any) -> Any:
         def called(*args: Any, **named: Any) -> Any:
             if isinstance(which, str):
-                return right(*args, **named | {which: change(named[which])})
+                bound = inspect.signature(right).bind(*args, **named)
+                bound.arguments[which] = change(bound.arguments[which])
+                return right(*bound.args, **bound.kwargs)
             return right(*args[:which], change(args[which]), *args[which + 1 :], **named)
 
         return called

@@ -44,8 +44,9 @@ def test_axes_that_are_given_are_drawn_on(pair):
     assert ln.draw.modes(pair[0], ax=axes[0]) is axes[0] and ln.draw.losses(pair[0], ax=axes[1]) is axes[1]
     with pytest.raises(ValueError, match="`ax` must be"):
         ln.draw.modes(pair[0], ax=picture)
-    with pytest.raises(ValueError, match="`run` must be a trajectory or a prediction"):
-        ln.draw.losses(np.eye(2))
+    for wrong in (np.eye(2), ln.Problem.from_target(np.eye(2))):  # a problem has a loss, too
+        with pytest.raises(ValueError, match="`run` must be a trajectory or a prediction"):
+            ln.draw.losses(wrong)
 
 
 def test_cells_meet_half_way_on_a_logarithmic_axis():

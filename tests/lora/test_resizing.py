@@ -158,3 +158,13 @@ def test_a_size_beyond_the_machine_or_its_numbers_is_refused(rank, alpha, line, 
 def test_what_is_matched_is_one_of_four_names(what):
     with pytest.raises(ValueError, match="`what` must be one of"):
         matched_alpha(Adapter(rank=16, alpha=32), 8, what)
+
+
+def test_an_adapter_that_could_not_be_written_whole_is_not_there(tmp_path, monkeypatch):
+    source = saved(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("linnet.lora.resizing.write_whole", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            resize_folder(source, 2, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    resize_folder(source, 2, tmp_path / "new")

@@ -368,3 +368,14 @@ def test_an_optimizer_of_another_model_is_refused():
         monitor.optimizer = torch.optim.SGD(model.out.parameters(), lr=0.1)
     with pytest.raises(ValueError, match="`optimizer` must be a PyTorch optimizer"):
         monitor.optimizer = 0.1
+
+
+def test_hooks_between_two_layers_are_not_passed_over():
+    """A hook may apply a nonlinearity, of which the traced model knows nothing."""
+    after, before = (nn.Sequential(nn.Linear(5, 3), nn.Linear(3, 4)) for _ in range(2))
+    after[0].register_forward_hook(lambda layer, inputs, output: output.relu())
+    before[1].register_forward_pre_hook(lambda layer, inputs: (inputs[0].relu(),))
+    for model in (after, before):
+        pairs, unseen = find_pairs(model)
+        assert not pairs and "hook" in unseen["0>1"]
+        assert [pair.name for pair in find_pairs(model, [("0", "1")])[0]] == ["0>1"]  # as the user says

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from linnet._arguments import no_mask, without_own_types
+from linnet._arguments import no_mask, real_array, without_own_types
 from linnet._memory import check_fits
 
 if TYPE_CHECKING:
@@ -79,16 +79,8 @@ def float_matrix(
     if not isinstance(value, np.ndarray):
         _refuse_text(value, names, drop_too, target=target)
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
-    array = value
-    check_fits(COPIES * 8 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
-    if array.dtype.kind == "O":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"`{name}` must hold numbers: it holds text or objects.") from None
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"`{name}` must hold real numbers: got {array.dtype}.")
-    return array.astype(np.float64)
+    check_fits(COPIES * 8 * value.size, f"working on a table of {' x '.join(map(str, value.shape))}", TAKE_FEWER)
+    return real_array(name, value, ndim=2, finite=False)
 
 
 def _refuse_text(frame: pd.DataFrame, names: list[str], drop_too: Callable[[list[str]], str], *, target: bool) -> None:

@@ -303,7 +303,11 @@ def _kernels_sentence(diagnosis: Diagnosis) -> str:
         off = np.max(np.abs(predicted / measured - 1))
     moved = np.max(np.abs(measured - 1))
     change = f"changes by at most {moved:.1%}" if moved < 1 else f"grows by factors of {_range_text(measured)}"
-    return f"Up to step {run.steps[at]} the tangent kernel {change} along the modes (predicted within {off:.1%})."
+    error = "of less than 0.1%" if off < 1e-3 else f"of at most {off:.1%}"
+    return (
+        f"Up to step {run.steps[at]} the tangent kernel {change} along the modes. "
+        f"Theory predicts the kernel at this step with an error {error}."
+    )
 
 
 def _half_time_sentences(diagnosis: Diagnosis) -> list[str]:
@@ -396,14 +400,14 @@ def _learning_curve_sentence(diagnosis: Diagnosis) -> str:
     first, last = curve.samples[[0, -1]]
     before, after = curve.measured[[0, -1]]
     text = (
-        f"More rows: ridge's error goes from {before:.3f} at {first} training rows to {after:.3f} +/- "
-        f"{curve.standard_error[-1]:.3f} at {last}"
+        f"The error of ridge is {before:.3f} with {first} training rows, and {after:.3f} +/- "
+        f"{curve.standard_error[-1]:.3f} with {last} (random splits and a fixed penalty, unlike above)"
     )
     if np.isnan(curve.gap):
         return f"{text}. A prediction needs more rows than inputs."
     return (
-        f"{text}. Theory predicts {curve.predicted[-1]:.3f} there; its mean difference over {len(curve.samples)} sizes "
-        f"is {curve.gap:.1%}. (Random splits and a fixed penalty, unlike above.)"
+        f"{text}. Theory predicts {curve.predicted[-1]:.3f} for {last} rows; its mean error over {len(curve.samples)} "
+        f"numbers of rows is {curve.gap:.1%}."
     )
 
 

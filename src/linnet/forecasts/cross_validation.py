@@ -51,7 +51,7 @@ def cross_validate(
     **Arguments:**
 
     - `folds`: result of `all_folds`
-    - `starts`: initial `Weights`, one for each seed, with at least as many inputs as the scaled table
+    - `starts`: initial `Weights`, one for each seed, with as many inputs as the scaled table or more
     - `learning_rate`: learning rate; by default a quarter of the largest stable one
     - `steps`: number of steps; by default training continues until the error has passed its minimum or is constant
     - `max_steps`: maximum number of steps

@@ -110,8 +110,8 @@ def diagnose_table(
 
     - `data`: table, a `DataTable`
     - `settings`: settings, a `forecasts.Settings`; by default those of `diagnose`
-    - `comparing`: comparison of the table with other methods; pass one to diagnose many networks with the same
-      comparison
+    - `comparing`: function that compares the table with other methods; to diagnose many networks of one table, pass one
+      that computes the comparison only once
 
     **Returns** a `Diagnosis`.
 

@@ -195,7 +195,7 @@ def _first_guess(problem: Problem, weights: Weights) -> float:
 
 @representable
 def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
-    r"""Convert a learning rate for half the squared error to PyTorch's losses, which then take the same steps.
+    r"""Convert a learning rate for half the squared error to rates with which PyTorch's losses take the same steps.
 
     Use it whenever you train with `MSELoss` at a learning rate that linnet recommends.
 

@@ -95,8 +95,8 @@ def reduced_gaussian(
     the diagonal (Bartlett's decomposition). Its columns are multiplied by the standard deviations. A narrower network
     is drawn in full.
 
-    **Deeper networks** reduce approximately. The small network keeps monomials up to the degree `order`. Monomials are
-    products of the inner layers and their transposes, applied to the range of $W_1(0)$ and to the rows of $W_L(0)$.
+    **Deeper networks** reduce approximately. The small network keeps monomials up to the degree `order`. A monomial is
+    a product of inner layers and their transposes that multiplies $W_1(0)$ from the left, or $W_L(0)$ from the right.
     They are drawn in small blocks: if the images of some directions under a Gaussian matrix are known, the matrix is
     Gaussian and independent on the remaining directions.
 
@@ -109,8 +109,8 @@ def reduced_gaussian(
     - `key`: an integer seed or a JAX key
     - `depth`: number of layers $L$
     - `order`: largest degree of the monomials that are kept, for three or more layers; by default 8 at depth 3, 6 at
-      depth 4, and 5 for deeper networks (more from depth 14 on). To see the effect of the others, draw with a larger
-      order
+      depth 4, and 5 for deeper networks (more from depth 14 on). To see the effect of the monomials that are
+      left out, draw with a larger order
     - `batch`: number of networks, as a leading axis; none by default
 
     **Returns** `Weights` of width $\min(h, d + k)$ for two layers, and of hidden widths of at most $h$ for more.

@@ -39,8 +39,8 @@ def scaling(
     r"""Return the standard deviations and learning rates of a standard scaling: NTK, muP or PyTorch's default.
 
     Pass its `stds` to `gaussian` and its `rates` to `gradient_descent` as `layer_rates`. In linnet, layers are
-    multiplied without factors, $f(x) = W_L \cdots W_1 x$, so factors of the usual forms are part of `stds` and `rates`.
-    A layer has $n$ inputs and $m$ outputs:
+    multiplied without factors, $f(x) = W_L \cdots W_1 x$. A factor that the usual form has in front of a layer
+    therefore becomes part of `stds` and `rates`. A layer has $n$ inputs and $m$ outputs:
 
     | name | standard deviations | rates | usual form |
     |---|---|---|---|

@@ -44,7 +44,7 @@ def read(
     - `source`: a peft model; or a path to an `adapter_config.json` or to the folder that holds one. From a folder with
       `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
     - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, `"sgd"`, `"adam"`,
-      `"adamw"`, to which the following belong
+      `"adamw"`, whose settings are the arguments that follow
     - `learning_rate`: learning rate of A
     - `plus_ratio`: ratio $\eta_B/\eta_A$ of the two learning rates
     - `weight_decay`, `momentum`, `eps`: settings of the optimizer

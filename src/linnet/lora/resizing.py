@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linnet._arguments import count, of_kind, path_of, positive, representable, shown
+from linnet._files import whole_folder, write_whole
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
@@ -30,7 +31,7 @@ STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's 
 
 @representable
 def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
-    r"""Return the alpha with which an adapter of another rank keeps one quantity of this one, such as its first steps.
+    r"""Return the alpha for another rank that leaves one quantity of the adapter unchanged, such as its first steps.
 
     Adapters of different rank are different models, so nothing makes them equal. We recommend `"adam"` under Adam and
     `"kernel"` under SGD.
@@ -42,7 +43,7 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     | "kernel" | $s^2 r g$: the mean of $s^2 A^T A$, hence SGD's first steps | $\sqrt r$ (as rsLoRA) |
     | "time_per_step" | $s$: the canonical time of one step | $r$ ("alpha = 2r") |
     | "threshold" | $s g$: the modes that SGD learns lazily | $r$ |
-    | "adam" | $s r \sqrt g$: what Adam's first step of B, $\pm\eta$ in each entry, does to the product | 1 (constant) |
+    | "adam" | $s r \sqrt g$: the product after Adam's first step, $\pm\eta$ in each entry of B | 1 (constant) |
 
     **Arguments:**
 
@@ -184,9 +185,9 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
     **Arguments:**
 
     - `source`: folder of an adapter with `adapter_model.safetensors`
-    - `rank`: the new rank, of every module
+    - `rank`: new rank of all modules
     - `out`: a folder that does not exist yet
-    - `alpha`: the new one of every module; without it, that which keeps the configuration's s
+    - `alpha`: new alpha of all modules; by default the one that leaves the scale s unchanged
 
     **Returns** a `Resized` for each module, by name.
 
@@ -222,7 +223,7 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
         elif "lora_embedding" in key:
             raise ValueError(f"`source` must adapt linear layers only: {key} is of an embedding.")
     config |= {"r": rank, "lora_alpha": new_alpha, "rank_pattern": {}, "alpha_pattern": {}}
-    target.mkdir(parents=True)
-    write_tensors(target / TENSORS, tensors)
-    (target / CONFIG).write_text(json.dumps(config, indent=2), encoding="utf-8")
+    with whole_folder(target):
+        write_tensors(target / TENSORS, tensors)
+        write_whole(target / CONFIG, json.dumps(config, indent=2))
     return made

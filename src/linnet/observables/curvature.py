@@ -33,9 +33,9 @@ def sharpness(problem: Problem, weights: Weights, count: int = 1) -> Float[np.nd
     - `weights`: weights of the network, at any depth; leading axes are networks or times
     - `count`: number of eigenvalues
 
-    **Returns** the eigenvalues, largest first, (..., count). The width of two layers does not affect the cost: the
-    Hessian has the eigenvalues of the reduced network's Hessian, and for all other hidden units the singular values of
-    the residual.
+    **Returns** the eigenvalues, largest first, (..., count). The width of two layers does not affect the cost:
+    the Hessian of the reduced network has the same eigenvalues, except that each hidden unit left out adds plus and
+    minus the singular values of the residual, which are known.
 
     **Example:**
 

@@ -117,7 +117,7 @@ def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np
 
     To label modes as lazy or active from this kernel, use `regimes`.
 
-    $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
+    $$ \theta_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
     **Arguments:**
 

@@ -106,7 +106,7 @@ def _splitting(task: Task) -> Answer:
     )
     required(*assumptions, arrived)
     uncertainty = max((change + left + SENSITIVITY * rounding) / largest, ROUNDING)
-    source = f"half the change from {steps * parts // 2} to {steps * parts} steps, both extrapolated"
+    source = f"half the difference between {steps * parts // 2} and {steps * parts} integration steps"
     return Answer(assumptions, products, uncertainty, source)
 
 

@@ -25,6 +25,7 @@ RISING = 100  # steps for which the test loss must rise before a run has passed 
 UPDATE_STEPS = 1500  # of an update whose steps have a length of their own, until the largest mode has arrived
 SAVED = 10  # every so many of them is looked at
 METHODS = ("predict", "train")
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # min_test_loss, best_time, stable_rank, uncertainty
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def _trained(
     return PhaseDiagram(variances, widths, *_over_networks(*found), "train", largest)
 
 
-def _over_networks(test: np.ndarray, times: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, ...]:
+def _over_networks(test: np.ndarray, times: np.ndarray, ranks: np.ndarray) -> Parts:
     """Return means over networks, the last axis, and the relative standard error of the test loss."""
     mean, networks = test.mean(axis=-1), test.shape[-1]
     spread = test.std(axis=-1, ddof=1) / np.sqrt(networks) if networks > 1 else np.full(mean.shape, np.nan)

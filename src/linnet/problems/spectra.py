@@ -31,7 +31,7 @@ def spectrum(
 ) -> Problem:
     r"""Make a regression problem with given variances of the inputs and given overlaps of the target with each input.
 
-    Use it for any spectrum; `power_law` and `many_spikes` are shorter for theirs.
+    Use it for any spectrum. For power laws and for spikes, `power_law` and `many_spikes` are shorter.
 
     $$ \Sigma = \mathrm{diag}(l_1, \dots, l_d), \qquad y = \beta^T x, \qquad (\beta\cdot u_i)^2 \text{ given} $$
 

@@ -205,8 +205,8 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
     In Python, make a `Sweep` directly; a file from somebody else is safer to read with this function, which restricts
     the code it may call.
 
-    To run a sweep is to import and call the functions that it names. A file may name `linnet.sweeps.cells:train` and
-    the generators of `linnet.problems`; others only if the modules that define them are in `code`: read them before.
+    Running a sweep imports and calls the functions that it names, so read the code of a file from somebody else first.
+    Without `code`, a file may only name `linnet.sweeps.cells:train` and the generators of `linnet.problems`.
 
     **Arguments:**
 

@@ -109,7 +109,7 @@ def decay_rates(
 
 @representable
 def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
-    r"""Return the noise x and the step y, two numbers that must be small for `decay_rates` to be accurate.
+    r"""Return two numbers that must be small for `decay_rates` to be accurate: x for the noise, y for the step.
 
     If one of them is 1 or more, there is no prediction: train with `ln.label_noise_descent` instead.
 

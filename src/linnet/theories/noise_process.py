@@ -77,7 +77,9 @@ def euler_second_moments(
     Use it to separate the error of the time step from the sampling error of `trainers.noise_sde`. The continuous
     process follows `second_moments`.
 
-    $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
+    With $u = E|W_1|^2$ and $v = E|W_2|^2$, a step of size $h$ is
+
+    $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u. $$
 
     **Arguments:**
 

@@ -8,7 +8,10 @@ import numpy as np
 def spectrum_from_svd(
     left: np.ndarray, scales: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Eigenvalues, overlaps and noise as in `ridge.estimate`, from centered inputs over the root of n, n + 1 rows."""
+    """Return eigenvalues, overlaps and noise as `ridge.estimate` does, from an SVD of the n + 1 centered input rows.
+
+    The SVD is of the inputs divided by the root of n: `left` holds its left singular vectors, `scales` its values.
+    """
     n, rank = len(left) - 1, len(scales)
     if n <= rank or rank == 0:
         raise ValueError(

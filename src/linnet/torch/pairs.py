@@ -17,6 +17,7 @@ from linnet.torch._tracing import LayerGraph, layer_graph
 
 View = Callable[[torch.Tensor], torch.Tensor]
 
+HOOKED = "a hook may change what passes from one layer to the other; if it does not, name the pair in `pairs`"
 COMPUTED = "its weight is computed from other parameters (weight_norm, spectral_norm, orthogonal, prune)"
 # Names of the layers inside one attention module; a user's own go in front of them or replace them.
 HEADS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -119,7 +120,7 @@ def find_pairs(
     if isinstance(pairs, str):
         adapters = list(_lora_pairs(model))
         graph = layer_graph(model, {id(p) for pair in adapters for p in (pair.first, pair.second)})
-        candidates = [*adapters, *_linear_pairs(model, graph), *_head_pairs(model, patterns, unseen)]
+        candidates = [*adapters, *_linear_pairs(model, graph, unseen), *_head_pairs(model, patterns, unseen)]
         candidates = [pair for pair in candidates if pair.trained]
         unseen |= {f"{one}>{other}": COMPUTED for one, other in _fitting(model) if _is_computed(model, one, other)}
     else:
@@ -194,13 +195,16 @@ def _lora_pairs(model: nn.Module) -> Iterator[Pair]:
             yield Pair(label, "lora", first, second, _as_rows, _as_columns, float(module.scaling[adapter]))  # type: ignore[index]
 
 
-def _linear_pairs(model: nn.Module, graph: LayerGraph) -> Iterator[Pair]:
-    """Yield linear layers of which the second takes the first's output."""
+def _linear_pairs(model: nn.Module, graph: LayerGraph, unseen: dict[str, str]) -> Iterator[Pair]:
+    """Yield linear layers of which the second takes the first's output; others go to `unseen`."""
     layers = dict(model.named_modules())
     for one, other in graph.consecutive:
         first, second = layers[one].weight, layers[other].weight
         parent, _, last = other.rpartition(".")
         label = f"{one}>{last if parent == one.rpartition('.')[0] else other}"
+        if layers[one]._forward_hooks or layers[other]._forward_pre_hooks:
+            unseen[label] = HOOKED
+            continue
         yield Pair(label, "linear", first, second, _as_rows, _as_columns)  # type: ignore[arg-type]
 
 

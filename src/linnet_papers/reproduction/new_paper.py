@@ -8,6 +8,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from linnet._files import whole_folder, write_whole
+
 TEMPLATE_ENDING = ".template"
 
 
@@ -24,11 +26,12 @@ def write(name: str, out: Path) -> Path:
     folder = Path(out) / name
     if folder.exists():
         raise ValueError(f"the folder {str(folder)!r} is there already: choose another name, or another folder.")
-    for parts, template in _templates(files("linnet_papers.reproduction").joinpath("template")):
-        place = folder.joinpath(*(f"linnet_{name}" if part == "package" else part for part in parts))
-        place.parent.mkdir(parents=True, exist_ok=True)
-        text = Template(template.read_text(encoding="utf-8")).safe_substitute(name=name)
-        place.with_name(place.name.removesuffix(TEMPLATE_ENDING)).write_text(text, encoding="utf-8")
+    with whole_folder(folder):
+        for parts, template in _templates(files("linnet_papers.reproduction").joinpath("template")):
+            place = folder.joinpath(*(f"linnet_{name}" if part == "package" else part for part in parts))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            text = Template(template.read_text(encoding="utf-8")).safe_substitute(name=name)
+            write_whole(place.with_name(place.name.removesuffix(TEMPLATE_ENDING)), text, settled=False)
     return folder
 
 

@@ -57,7 +57,7 @@ def test_the_error_falls_with_the_dimension(monkeypatch):
     """On numbers nobody trained: errors that fall like 1/d, and errors that do not fall."""
     dims = [10, 20, 40, 80]
     for power, verdict in ((-1, Verdict.HOLDS), (0, Verdict.REFUTED)):
-        made = {dim: np.full(6, 0.01 * float(dim) ** power) for dim in dims}
+        made = {dim: np.full((6, 2), 0.01 * float(dim) ** power) for dim in dims}
         monkeypatch.setattr(dimensions, "errors", lambda trial, made=made: made)
         (found,) = verify([diagram.error_over_dimensions], QUICK)
         assert found.verdict == verdict

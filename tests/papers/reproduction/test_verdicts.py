@@ -74,15 +74,10 @@ def test_a_damaged_file_is_measured_again(started: list[list[str]], tmp_path: Pa
     assert len(started) == 1
 
 
-def test_a_process_that_fails_is_told_and_one_under_way_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_under_way_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = verdicts.subprocess.Popen
-    code = "import sys; sys.exit('no room left')"
-    monkeypatch.setattr(verdicts.subprocess, "Popen", lambda words, **o: real([sys.executable, "-c", code], **o))
-    with measuring(tmp_path, quick=True) as failing, pytest.raises(RuntimeError, match="no room left"):
-        failing.results()
     code = "import time; time.sleep(600)"
+    monkeypatch.setattr(verdicts.subprocess, "Popen", lambda words, **o: real([sys.executable, "-c", code], **o))
     running = Verdicts(tmp_path, quick=True)
     process: Any = running._process
     running.stop()

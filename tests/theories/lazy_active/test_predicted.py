@@ -260,3 +260,16 @@ def test_a_diagram_is_the_same_in_any_units(unit):
     assert_allclose(found.min_test_loss / unit / unit, plain.min_test_loss, rtol=1e-6)
     assert_allclose(found.best_time * unit, plain.best_time, rtol=1e-5)
     assert_allclose(found.uncertainty, plain.uncertainty, rtol=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-100, 1e100, 1e140])
+def test_a_run_is_the_same_in_any_units(unit):
+    """The stable rank of narrow networks was once 0 at 1e-100, and that of others at 1e100."""
+    task, times = ln.problems.low_rank_plus_noise(12, rank=2, key=1), np.linspace(0, 0.5, 4)
+    scaled = ln.Problem.from_target(task.cross * unit, truth=task.truth * unit)
+    for width in (5, 500):
+        plain = lazy_active.predicted_run(task, 1e-2, width, times)
+        found = lazy_active.predicted_run(scaled, 1e-2 * unit, width, times / unit)
+        assert_allclose(found.test_loss / unit / unit, plain.test_loss, rtol=1e-9)
+        assert_allclose(found.stable_rank, plain.stable_rank, rtol=1e-6)
+        assert_allclose(found.values / unit, plain.values, rtol=1e-9, atol=1e-9)

@@ -165,6 +165,8 @@ def stopping_time(
     $$ T^* = \Big( \frac{\Delta}{2 a_K} + \frac{2 m}{c(a)} + \frac{m}{2 a_K} \Big) d \log d, \quad
        m = \min(1, 2\Delta), \quad \Delta = 1 - \gamma_{\sigma^2} - \gamma_w > 0 $$
 
+    This is the paper's time, and $c(a)$ is `spectrum_constant`.
+
     **Arguments:**
 
     - `spectrum`: values $a_k = s_k(A^*)/d$, of order 1 at any $d$, (mode,). Values of $\sqrt d$ or more raise

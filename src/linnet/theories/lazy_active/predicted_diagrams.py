@@ -192,8 +192,7 @@ def predicted_diagram(
     drawn = drawn_cells(*model)
     error[drawn], moment[drawn] = np.nan, np.nan
 
-    unit = float(np.exp2(np.round(np.log2(spectrum.values[0])))) if spectrum.values[0] > 0 else 1.0
-    scaled = spectrum.in_units(unit)  # fourth powers of the target are taken, which overflow in other units
+    unit, scaled = spectrum.unit, spectrum.in_units(spectrum.unit)
 
     def follow(row: int) -> tuple[np.ndarray, ...]:
         at = drawn[row]

@@ -92,10 +92,12 @@ def predicted_run(
         values = mode_values(spectrum.values, float(g[0]), clock)
         parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
     else:
-        starts = DrawnStarts(spectrum, units, [[*key, *spectrum.draw_words, int(units), i] for i in range(draws)])
-        runs, modes = starts.run(size, clock)
+        unit, scaled = spectrum.unit, spectrum.in_units(spectrum.unit)
+        starts = DrawnStarts(scaled, units, [[*key, *spectrum.draw_words, int(units), i] for i in range(draws)])
+        runs, modes = starts.run(size / unit, clock * unit)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]
-        values = modes.mean(axis=0)
+        parts[:2] = [unit * unit * part for part in parts[:2]]
+        values = unit * modes.mean(axis=0)
     rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
     refuse_infinite(g, parts[0], rank, values, parts[1] if spectrum.has_truth else 0.0)
     return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)

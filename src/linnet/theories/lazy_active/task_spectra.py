@@ -77,6 +77,13 @@ class TaskSpectrum:
         told = [self.outputs, self.inputs, self.num_outliers, *np.round(1e3 * shares).astype(int).tolist()]
         return np.frombuffer(hashlib.sha256(json.dumps(told).encode()).digest()[:8], "<u4").tolist()
 
+    @property
+    def unit(self) -> float:
+        """The power of two next to the largest value: of drawn starts fourth powers are taken, which overflow in other
+        units."""
+        largest = float(self.values[0]) if self.values.size else 0.0
+        return float(np.exp2(np.round(np.log2(largest)))) if largest > 0 else 1.0
+
     def in_units(self, unit: float) -> TaskSpectrum:
         """The same spectrum with all matrices divided by a number."""
         return replace(

@@ -247,7 +247,8 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 
     In the limit $\gamma \to 0$, use the simpler `activation_times`.
 
-    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ the time approaches
+    With $\rho = \sqrt{s^2 + \gamma^2}$, $v = \rho - \gamma$ and $r = v/(\rho + \gamma)$, $E = e^{-2\rho t}$ solves
+    $rE^2 + 2bE = 1$ where $b = 1 - r + v/\gamma$. As $\gamma \to 0$ the time approaches
     `activation_times` plus $\ln(2s)/(2s)$.
 
     **Arguments:**

@@ -51,10 +51,10 @@ def gaussian_diagram(
     Use it to train all networks of a phase diagram; `ln.phase_diagram(..., method="train")` is shorter. To predict the
     diagram without training, use `theories.lazy_active.predicted_diagram`.
 
-    The prediction is gradient descent, at the same learning rate, on the network of width $\min(k, d)$ with the same
-    initial product and the imbalance $\pm 2g I$, $g = \sigma^2 w$. The flow of that network is exactly
-    `theories.lazy_active.self_consistent`. Initial weights have the distribution of `inits.reduced_gaussian`. A key
-    gives the same weights on every device, up to rounding.
+    The prediction of a run is computed by gradient descent, too, at the same learning rate: on a network of width
+    $\min(k, d)$ that has the same initial product and the imbalance $\pm 2g I$, with $g = \sigma^2 w$. Its gradient
+    flow is exactly `theories.lazy_active.self_consistent`. Initial weights have the distribution of
+    `inits.reduced_gaussian`. A key gives the same weights on every device, up to rounding.
 
     **Arguments:**
 

@@ -83,12 +83,8 @@ def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Rows:
         "for $v_0$ to 0: half of the smaller tells them apart",
     )
     least = lowest(power.value for power in powers.values())
-    yield printed(
-        r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the initialization where it is "
-        r"least",
-        least,
-        absolute,
-    )
+    power = r"power of $\lvert \beta \rvert$ by which $C$ must grow, from the initialization where it is least"
+    yield printed(power, least, absolute)
     yield fact("that power, with its standard error", powers)
     for name, each in means.items():
         constants = {f"{signal:g}": constant for signal, constant in zip(SIGNALS, each, strict=True)}

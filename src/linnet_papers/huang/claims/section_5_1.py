@@ -52,9 +52,8 @@ def limit(trial: Trial) -> Rows:
     "exact-end",
     where="ours, for the limit below Eq. (11)",
     says=r"From a small initialization training ends, for any $K = X X^\top$, at $v^2 = \sqrt{y^\top K^{-1} y}$, "
-    r"$\rho/v = "
-    r"\lvert y \rvert^2/\sqrt{y^\top K^{-1} y}$, mean $\rho^2 = \lvert y \rvert^4/\sqrt{y^\top K^{-1} y}$ and the "
-    r"kernel $v^2 (K + y y^\top/(y^\top K^{-1} y))$.",
+    r"$\rho/v = \lvert y \rvert^2/\sqrt{y^\top K^{-1} y}$, mean $\rho^2 = \lvert y \rvert^4/\sqrt{y^\top K^{-1} y}$ "
+    r"and the kernel $v^2 (K + y y^\top/(y^\top K^{-1} y))$.",
     assumes=r"$v_0$ and $\sigma_0$ small against the end",
     tried=r"$n = 10$, $d = 40, 400, 2000$ with eigenvalues of the covariance falling as $i^{-1}$ or flat, $m = 64$, "
     r"$v_0 = 10^{-3}$ of the end, trained until $10^{-8}$ of the loss is left",

@@ -142,15 +142,16 @@ BUILT = below(1e-10, "a balanced initialization has the Gram matrices it was bui
     region={"threshold": Range(0.03, 3, log=True), "size": Range(0.1, 10, log=True)},
 )
 def isotropic_imbalance(trial: Trial) -> Rows:
-    found = {name: isotropic_gaps(**setting, seed=trial.seed) for name, setting in trial.region(1).items()}
+    found = {name: gaps_at_isotropic_imbalance(**setting, seed=trial.seed) for name, setting in trial.region(1).items()}
     follows, exchanged, right = ({name: own[i] for name, own in found.items()} for i in range(3))
     yield both("largest distance of the network from eq. (1), over the size of the target", follows, FOLLOWS)
     yield printed(r"distance of $C_1$ from $-\sigma^2 w + \hat C_1$, over $\sigma^2 w$", exchanged, BUILT)
     yield corrected(r"distance of $C_1$ from $+\sigma^2 w + \hat C_1$, over $\sigma^2 w$", right, BUILT)
 
 
-def isotropic_gaps(threshold: float, size: float, seed: int) -> tuple[float, float, float]:
-    """Return the largest distances of two networks from eq. (1), and of their Gram matrices from both signs."""
+def gaps_at_isotropic_imbalance(threshold: float, size: float, seed: int) -> tuple[float, float, float]:
+    """Return the largest distance of two networks from eq. (1); the lowest of their Gram matrices from those with the
+    signs exchanged; and the largest from those with the right signs."""
     draw = generator(key=seed)
     times = np.array([0.3, 1.0, 4.0]) / max(size, threshold)
     gaps, exchanged, right = [], [], []

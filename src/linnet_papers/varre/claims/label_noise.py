@@ -72,8 +72,7 @@ DECAYED = below(
     says="The noise carries the spectral bias for any initialization: it relaxes the role of the initialization.",
     assumes="one output, whitened data, label noise",
     tried=r"$n = d = 5$, width 200, $\delta = 1$, step 0.02: orthogonal initializations of scale 0.01, 1 and 10, "
-    "Gaussian layers of std 0.1, a second layer of ten times the first; 10 networks each, from "
-    "$t = 100$ to 200",
+    "Gaussian layers of std 0.1, a second layer of ten times the first; 10 networks each, from $t = 100$ to 200",
 )
 def any_start(trial: Trial) -> Rows:
     left = networks.late_shares_by_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)

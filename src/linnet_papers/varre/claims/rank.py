@@ -108,13 +108,11 @@ def alignment(trial: Trial) -> Rows:
 
 RANK_K = below(
     0.02,
-    r"$\sigma_{k + 1}/\sigma_k$ is $\sqrt{2 \gamma/\sigma_k(\beta)}$ at small $\gamma$, about "
-    "$10^{-3}$ at $10^{-6}$",
+    r"$\sigma_{k + 1}/\sigma_k$ is $\sqrt{2 \gamma/\sigma_k(\beta)}$ at small $\gamma$, about $10^{-3}$ at $10^{-6}$",
 )
 ISOTROPIC = below(
     1.2,
-    r"$\sigma_1/\sigma_d$ tends to 1; at $\gamma = 10$ and $\lvert \beta \rvert \le 10$ Corollary "
-    "3.1 has at most 1.1",
+    r"$\sigma_1/\sigma_d$ tends to 1; at $\gamma = 10$ and $\lvert \beta \rvert \le 10$ Corollary 3.1 has at most 1.1",
 )
 
 
@@ -152,9 +150,8 @@ NEVER_LESS = above(-1e-8, r"flows of nearly one $\gamma/\lvert \beta \rvert$ may
 
 @of_one_output(
     "crossover",
-    says=r"With one output the first layer is approximately of rank one where $\gamma$ is far below "
-    r"$\lvert \beta \rvert$, and the low-rank structure disappears where $\gamma$ is of the order "
-    r"of $\lvert \beta \rvert$ or above.",
+    says=r"With one output the first layer is approximately of rank one where $\gamma$ is far below $\lvert \beta "
+    r"\rvert$, and the low-rank structure disappears where $\gamma$ is of the order of $\lvert \beta \rvert$ or above.",
 )
 def crossover(trial: Trial) -> Rows:
     rows = flows.one_output(trial)

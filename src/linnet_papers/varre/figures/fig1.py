@@ -220,13 +220,11 @@ FIGURE = Figure(
     caption=(
         "a: the four largest singular values of the first layer during gradient flow on 5 Gaussian samples of 10 "
         "inputs and 3 outputs, width 200, as in the paper, from orthogonal starts of scale 1 and 0.0001 and from "
-        "Gaussian initializations; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means "
-        "an effective "
-        "scale of 1 and a full rank; a standard deviation of 0.01 gives the low rank the text describes, so both are "
-        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large "
-        "initialization: "
-        "5 orthogonal samples, one output, width 200 as in the paper; the scale 1, label noise of unit size and the "
-        "step 0.02 are ours, as the paper does not print its own."
+        "Gaussian initializations; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means an "
+        "effective scale of 1 and a full rank; a standard deviation of 0.01 gives the low rank the text describes, so "
+        "both are drawn. b: all singular values under gradient descent and under descent with noisy labels, from a "
+        "large initialization: 5 orthogonal samples, one output, width 200 as in the paper; the scale 1, label noise "
+        "of unit size and the step 0.02 are ours, as the paper does not print its own."
     ),
     settings=Fig1,
     quick={"times": 60, "seeds": 4, "noise_saves": 100},

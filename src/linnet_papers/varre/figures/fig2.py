@@ -71,11 +71,9 @@ FIGURE = Figure(
         "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 "
         "dimensions labeled by a ReLU teacher with 2 neurons, sizes as in the paper. Teacher and students are "
         "Gaussian, with starts of standard deviation 0.001 and 1; these scales are ours, and descent with small steps "
-        "stands for the flow. The seed drawn is the first at which the small initialization ends with the "
-        "teacher's rank, and "
-        "the checks say at which share of the seeds it does. The small initialization is drawn on a logarithmic "
-        "axis, on "
-        "which the singular values that do not grow are seen too."
+        "stands for the flow. The seed drawn is the first at which the small initialization ends with the teacher's "
+        "rank, and the checks say at which share of the seeds it does. The small initialization is drawn on a "
+        "logarithmic axis, on which the singular values that do not grow are seen too."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "large_steps": 20_000, "saves": 120},

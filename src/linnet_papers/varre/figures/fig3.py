@@ -178,11 +178,10 @@ FIGURE = Figure(
         "drawn through the last point of its mean; that of the larger is zero for two inputs: its logarithm wanders, "
         "with a mean that tends to ln 2. In the paper's picture the larger one rises. Wine red: so it does with the "
         "paper's steps of about 1/√n, read with the constant 1 (three runs dotted, and the exponential of the mean); "
-        "ours begin twenty times finer. The rise is Euler's, and ends at a time of about 16. "
-        "b: the area spanned by a row of the first layer and the second layer: it is zero when they are aligned. "
-        "It falls in most runs, but its mean over "
-        "many paths stays at 0.482: rare runs with a large area make up for the others. So that these are sampled, the "
-        "paths of the mean are drawn with the weight det W₁, a martingale, and counted with its inverse."
+        "ours begin twenty times finer. The rise is Euler's, and ends at a time of about 16. b: the area spanned by a "
+        "row of the first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its "
+        "mean over many paths stays at 0.482: rare runs with a large area make up for the others. So that these are "
+        "sampled, the paths of the mean are drawn with the weight det W₁, a martingale, and counted with its inverse."
     ),
     settings=Fig3,
     quick={"paths": 8000, "step": 0.02, "saves": 120},

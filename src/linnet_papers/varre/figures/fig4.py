@@ -83,10 +83,9 @@ FIGURE = Figure(
     name="fig4",
     title="A second layer that does not start at zero: the same values grow, and end a little elsewhere",
     caption=(
-        "The four largest singular values of the first layer as in figure 1a, with Gaussian initializations: "
-        "variance 0.001 in "
-        "the first layer, 0.01 or 0.001 in the second, as in the paper. Dotted: where Corollary 3.1 has them for a "
-        "second layer of zero; dashed: the same formula with the second layer's scale, which is ours."
+        "The four largest singular values of the first layer as in figure 1a, with Gaussian initializations: variance "
+        "0.001 in the first layer, 0.01 or 0.001 in the second, as in the paper. Dotted: where Corollary 3.1 has them "
+        "for a second layer of zero; dashed: the same formula with the second layer's scale, which is ours."
     ),
     settings=BothLayers,
     quick={"times": 60, "seeds": 4},

@@ -68,11 +68,10 @@ FIGURE = Figure(
     name="fig5",
     title="The loss of a small ReLU student falls in steps, and the first step learns one direction",
     caption=(
-        "a: training loss of the ReLU student of figure 2 from a small initialization, with its first plateau. "
-        "b: singular "
-        "values of its hidden layer up to that plateau: one of them has grown, and the others, on a "
-        "logarithmic axis, stay near their start. The seed drawn is the first whose loss has a plateau; the scale "
-        "of the initialization is ours."
+        "a: training loss of the ReLU student of figure 2 from a small initialization, with its first plateau. b: "
+        "singular values of its hidden layer up to that plateau: one of them has grown, and the others, on a "
+        "logarithmic axis, stay near their start. The seed drawn is the first whose loss has a plateau; the scale of "
+        "the initialization is ours."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "saves": 200},

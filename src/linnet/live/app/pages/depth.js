@@ -79,7 +79,7 @@ export const page = {
         return {
           x: { label: "variance, log₁₀ σ²", range: [map.x[0] - half[0], map.x.at(-1) + half[0]] }, y: { label: "width, log₁₀ w", range: [ends[0], ends[1]] },
           curves: map.strengths.map((/** @type {number} */ S) => ({ x: ends.map((y) => (2 / depth) * Math.log10(S) - y), y: ends, color: "#fff", width: 1.6, quiet: true })),
-          heat: { x: map.x, y: map.y, z, low: 0.02, high: 1.5, log: true, label: "minimum test error / |A*|²", hatched: map.covered.map((/** @type {number} */ x) => !x), told: (i, j) => `σ² = ${said(10 ** map.x[j])}, w = ${said(10 ** map.y[i])}\nleast test error ${said(z[i * map.x.length + j])} of |A*|²\nstable rank ${said(map.rank[i * map.x.length + j] ?? NaN)}, at t = ${said(map.time[i * map.x.length + j] ?? NaN)}` },
+          heat: { x: map.x, y: map.y, z, low: 0.02, high: 1.5, log: true, label: "minimum test error / |A*|²", hatched: map.covered.map((/** @type {number} */ x) => !x), told: (i, j) => `σ² = ${said(10 ** map.x[j])}, w = ${said(10 ** map.y[i])}\nminimum test error ${said(z[i * map.x.length + j])} of |A*|²\nstable rank ${said(map.rank[i * map.x.length + j] ?? NaN)}, at t = ${said(map.time[i * map.x.length + j] ?? NaN)}` },
         };
       },
       about: (_, { depth }) => `Look at the white lines: above (σ²w)ᴸ = S² a mode S of the truth is lazy, and the error rises. A matrix of rank 3 in unit noise at d = 100, depth ${depth}, computed by Python. Hatched: the uncertainty is above 3%.`,

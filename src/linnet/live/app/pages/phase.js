@@ -103,7 +103,7 @@ export const page = {
             x: map.variancePowers, y: map.widthPowers, z, ...range, label: QUANTITIES[/** @type {"test"} */ (show)], hatched: found.hatched,
             told(i, j) {
               const at = i * map.variancePowers.length + j, off = found.uncertainty[at];
-              return `width ${said(map.widths[i], 7)}, variance ${said(map.variances[j])}\nleast test error ${said(found.test[at])} of |A*|²${off <= LIMIT ? ` ± ${said(100 * off, 2)}%` : Number.isFinite(off) ? ` ± ${said(100 * off, 2)}%: uncertain` : ": not claimed"}\nat t = ${Number.isFinite(found.time[at]) ? said(found.time[at]) : found.time[at] === Infinity ? "the end" : "no sharp time"}, stable rank ${said(found.rank[at])}\nTouch to train it.`;
+              return `width ${said(map.widths[i], 7)}, variance ${said(map.variances[j])}\nminimum test error ${said(found.test[at])} of |A*|²${off <= LIMIT ? ` ± ${said(100 * off, 2)}%` : Number.isFinite(off) ? ` ± ${said(100 * off, 2)}%: uncertain` : ": not claimed"}\nat t = ${Number.isFinite(found.time[at]) ? said(found.time[at]) : found.time[at] === Infinity ? "the end" : "no sharp time"}, stable rank ${said(found.rank[at])}\nTouch to train it.`;
             },
           },
           marks: [0, 1].flatMap((k) => (state.cells.length >= 2 * k + 2 ? [{ x: state.cells[2 * k], y: state.cells[2 * k + 1], color: k ? "#ff9d3c" : "#4dc3ff", symbol: "box", size: 7 }] : [])),
