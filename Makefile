@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PROCESSES ?= 2
 
 # What `make test-lowest` and `make test-pythons` run, and with what: everything that computes, reads or stores.
-COMPUTES := $(addprefix tests/,agreement estimators forecasts inits observables problems properties reductions sweeps theories trainers trajectories)
+COMPUTES := $(addprefix tests/,agreement draw estimators forecasts inits lora observables predictions problems properties reductions sweeps theories trainers trajectories)
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 

@@ -5,8 +5,8 @@
 
 `benchmarks/history.jsonl` has one line for each run: when, of which commit, on what machine, and every number that was
 printed, by the line in which it stands. Only numbers of the same machine are compared. A number has moved if it lies
-outside the range of the earlier runs by more than the width of that range; of fewer than three earlier runs there is no
-such range, so nothing is said of them.
+outside the interval that holds 99 of 100 further runs, by Student's t from the mean and the standard deviation of the
+earlier ones. Fewer than three earlier runs give no such interval, so their numbers are not compared.
 """
 
 from __future__ import annotations
@@ -14,18 +14,24 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import math
 import os
 import platform
 import re
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
+
+from scipy import stats
 
 HERE = Path(__file__).parent
 HISTORY = HERE / "history.jsonl"
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 MIN_RUNS = 3  # earlier runs that make a scatter
+ROUNDING = 1e-12  # relative, of a mean of equal numbers
+CONFIDENCE = 0.99  # fraction of runs without a change that the interval holds
 
 
 def names() -> list[str]:
@@ -54,8 +60,8 @@ def numbers_of(name: str, output: str) -> dict[str, float]:
     return found
 
 
-def run(name: str) -> str:
-    """Run one benchmark, print what it prints, and return it; end with its status if it fails."""
+def run(name: str) -> tuple[str, int]:
+    """Run one benchmark, print what it prints, and return it with its exit status."""
     print(f"== {name}", flush=True)
     lines: list[str] = []
     with subprocess.Popen([sys.executable, "-m", f"benchmarks.{name}"], stdout=subprocess.PIPE, text=True) as process:
@@ -63,22 +69,25 @@ def run(name: str) -> str:
         for line in process.stdout:
             print(line, end="", flush=True)
             lines.append(line)
-    if process.returncode:
-        sys.exit(process.returncode)
-    return "".join(lines)
+    return "".join(lines), process.returncode
+
+
+def earlier_values(history: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the earlier values on the same machine of each number of the newest run that has enough of them."""
+    *before, now = history
+    runs = [one["numbers"] for one in before if one["machine"] == now["machine"]]
+    values = {key: [numbers[key] for numbers in runs if key in numbers] for key in now["numbers"]}
+    return {key: found for key, found in values.items() if len(found) >= MIN_RUNS}
 
 
 def moved(history: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each number of the newest run that left the scatter of the earlier ones."""
-    *before, now = history
-    before = [one for one in before if one["machine"] == now["machine"]]
     rows = []
-    for key, value in now["numbers"].items():
-        earlier = [one["numbers"][key] for one in before if key in one["numbers"]]
-        if len(earlier) >= MIN_RUNS:
-            low, high = min(earlier), max(earlier)
-            if value < low - (high - low) or value > high + (high - low):
-                rows.append(f"{key}: {value:g}, before {low:g} to {high:g} in {len(earlier)} runs")
+    for key, earlier in earlier_values(history).items():
+        value, runs = history[-1]["numbers"][key], len(earlier)
+        width = stats.t.ppf((1 + CONFIDENCE) / 2, runs - 1) * stdev(earlier) * math.sqrt(1 + 1 / runs)
+        if abs(value - fmean(earlier)) > width + ROUNDING * abs(value):
+            rows.append(f"{key}: {value:g}, before {min(earlier):g} to {max(earlier):g} in {runs} runs")
     return rows
 
 
@@ -88,25 +97,31 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[[], *names()], metavar="NAME")
     parser.add_argument("--compare", action="store_true")
     asked = parser.parse_args()
+    failed: list[str] = []
     if not asked.compare:
         numbers: dict[str, float] = {}
         for name in asked.names or names():
-            numbers |= numbers_of(name, run(name))
+            output, status = run(name)
+            if status:
+                failed.append(name)
+            else:
+                numbers |= numbers_of(name, output)
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True)
         when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         row = {"when": when, "commit": commit.stdout.strip(), "machine": machine(), "numbers": numbers}
-        with HISTORY.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        if numbers:
+            with HISTORY.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
     text = HISTORY.read_text(encoding="utf-8") if HISTORY.is_file() else ""
     history = [json.loads(line) for line in text.splitlines()]
     if not history:
         sys.exit(f"There is no run in {HISTORY.name} yet: python -m benchmarks")
-    same = sum(one["machine"] == history[-1]["machine"] for one in history) - 1
-    if same < MIN_RUNS:
-        print(f"\nNothing is compared before {MIN_RUNS} earlier runs on this machine: there are {same}.")
-    else:
-        rows = moved(history)
-        print("\n".join(["", f"Compared with {same} earlier runs on this machine:", *(rows or ["nothing moved"])]))
+    compared, total = len(earlier_values(history)), len(history[-1]["numbers"])
+    print(f"\n{compared} of {total} numbers have {MIN_RUNS} or more earlier runs on this machine to be compared with.")
+    if compared:
+        print("\n".join(moved(history) or ["Nothing moved."]))
+    if failed:
+        sys.exit(f"These failed and are not in the history: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ missing entries, over the best truncation, filled in the same way):
 `ratio` is the largest singular value of the noise over the median of the signal's singular values (those above a
 millionth of the largest).
 
-    python benchmarks/noisy_matrices.py              the table, one draw of each
-    python benchmarks/noisy_matrices.py --draws 5    the mean and the worst of five
-    python benchmarks/noisy_matrices.py --reported   the two tables on which the estimate of 0.3.0 failed
+    python -m benchmarks.noisy_matrices              the table, one draw of each
+    python -m benchmarks.noisy_matrices --draws 5    the mean and the worst of five
+    python -m benchmarks.noisy_matrices --reported   the two tables on which the estimate of 0.3.0 failed
 """
 
 from __future__ import annotations

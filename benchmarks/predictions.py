@@ -1,5 +1,6 @@
 """How far `ln.predict` is from exact training on random problems that nothing was tuned on, and whether it says so.
 
+    python benchmarks/predictions.py                          seeds 0 to 99
     python benchmarks/predictions.py 500 --workers 2          seeds 0 to 499, about a quarter of an hour
 
 Each problem is drawn by its seed (`tests/predicted_problems.py`): one to five outputs, 1 to 60 inputs, two to four
@@ -67,7 +68,7 @@ def compared(seed: int) -> dict[str, Any]:
 def main() -> None:
     """Print a row for each kind of initialization, and every problem that was missed."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("problems", type=int)
+    parser.add_argument("problems", type=int, nargs="?", default=100)
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:

@@ -19,7 +19,14 @@ import linnet
 pytestmark = pytest.mark.release
 GENERATED = {"PKG-INFO", "setup.cfg"}
 # A part of the tests that reads the package, the pages, the examples and the README.
-THINNED = ["test_house.py", "test_ground.py", "inits", "reductions", "problems/test_problem.py", "cli/test_docs.py"]
+THINNED = [
+    "test_house.py",
+    "test_ground.py",
+    "inits",
+    "reductions",
+    "problems/test_problem.py",
+    "papers/commands/test_docs.py",
+]
 
 
 def tree(folder: Path) -> set[str]:
@@ -88,7 +95,7 @@ def test_what_the_wheel_says_of_itself(wheel, metadata):
     assert b"Apache License" in wheel[f"linear_networks-{linnet.__version__}.dist-info/licenses/LICENSE"]
     entry = wheel[f"linear_networks-{linnet.__version__}.dist-info/entry_points.txt"].decode()
     assert "linnet = linnet.cli." in entry
-    assert {"data", "sweeps", "torch", "lora", "tables", "all"} <= set(metadata.get_all("Provides-Extra"))
+    assert set(metadata.get_all("Provides-Extra")) == {"tables", "dask", "torch", "lora", "docs", "all"}
 
 
 def test_every_requirement_has_a_lower_bound(metadata):
@@ -104,4 +111,4 @@ def test_one_version_everywhere(release):
     assert cited is not None
     assert project["version"] == linnet.__version__ == cited[1]
     assert f"## {linnet.__version__}" in (release.source / "CHANGELOG.md").read_text()
-    assert f"version = {{{linnet.__version__}}}" in (release.source / "docs" / "index.md").read_text()
+    assert f"version = {{{linnet.__version__}}}" in linnet.citation()

@@ -160,6 +160,7 @@ class _Kept:
         store: Path | None,
     ) -> None:
         self.results: dict[str, Result] = {}
+        self._lines: dict[str, str] = {}  # the results as JSON
         self.examples: dict[str, str] = {}  # of an unexpected verdict over seeds
         self.total, self._count = total, 0  # measurements: several for a claim at several seeds
         self._file, self._papers, self._quick = file, papers, quick
@@ -185,6 +186,7 @@ class _Kept:
             verdicts = Counter(first.verdicts) + Counter([result.verdict])
             result = replace(first, verdicts=dict(sorted(verdicts.items())))
         self.results[result.name] = result
+        self._lines[result.name] = json.dumps(result.to_json(), allow_nan=False)
         self._count += 1
         began = time.monotonic()
         if (self._papers or self._file not in (None, Path("-"))) and began >= self._next:
@@ -196,7 +198,7 @@ class _Kept:
         found = {name: self.results[name] for name in self._order if name in self.results}
         for paper in self._papers:
             record.merge(paper, found, quick=self._quick)
-        text = "[\n{}\n]".format(",\n".join(json.dumps(one.to_json(), allow_nan=False) for one in found.values()))
+        text = "[\n{}\n]".format(",\n".join(self._lines[name] for name in found))
         if self._file == Path("-"):
             self._file = None  # once
             terminal.write(text if found else "[]")
