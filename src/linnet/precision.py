@@ -70,6 +70,9 @@ def computing(
 ) -> AbstractContextManager[np.dtype]:
     """Do everything that JAX does inside the block in `dtype` on `device`; outside, nothing changes.
 
+    It is for your own JAX code. Trainers have the arguments `dtype` and `device`; inside the block they still compute
+    in float64 unless they get another `dtype`.
+
     64-bit types are switched on for this thread only, and float32 products are true float32 products.
 
     **Arguments:**
