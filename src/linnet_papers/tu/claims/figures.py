@@ -38,6 +38,7 @@ PLANE = (
     "rank 5"
 )
 MOST = at_least(0.9, "the caption says it of the region: all but a tenth of its cells")
+DRAWS = 16  # networks of a setting below d: the distance of single ones of 18 units scatters by 40%
 DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the active region
 INSIDE = r"$1 - \gamma_{\sigma^2} - \gamma_w \ge 1$"
 REGION = {"gamma_width": Range(1.2, 2.8), "depth": Range(DEEP, 2), "rank": Range(1, 5, whole=True)}
@@ -123,10 +124,10 @@ def ranks_of_the_regions(trial: Trial) -> Rows:
     "below-d",
     says="The self-consistent dynamics remain a good approximation in the (mildly) underparametrized regime, $w < d$.",
     assumes="none proved",
-    tried=rf"{PLANE}; cells with $1/2 < \gamma_w < 1$; the largest root mean square distance over the run, over the "
-    "root mean square of the target",
-    correction=r"for small initializations, $\gamma_{\sigma^2} \le -1.5$, of several times as many units as the rank, "
-    r"$\gamma_w \ge 0.7$; elsewhere the initialization's own factors and its imbalance replace it "
+    tried=rf"{PLANE}; cells with $1/2 < \gamma_w < 1$, and over the region the mean of {DRAWS} networks; the largest "
+    "root mean square distance over the run, over the root mean square of the target",
+    correction=r"on average over small initializations, $\gamma_{\sigma^2} \le -1.5$, of several times as many units "
+    r"as the rank, $\gamma_w \ge 0.7$; elsewhere the initialization's own factors and its imbalance replace it "
     "(theories.lazy_active.split_flow, judged by own-trained)",
     region={"gamma_width": Range(0.7, 1), "gamma_variance": Range(-3, -1.5), "rank": Range(1, 5, whole=True)},
 )
@@ -141,12 +142,14 @@ def equation_below_d(trial: Trial) -> Rows:
     yield corrected(f"{near}, {well}", (share[small] < 0.2).mean().item(), MOST)
     settings = trial.region(1) | {"outside": {"gamma_width": 0.5, "gamma_variance": -1.0, "rank": 8}}
     names = "gamma_variance", "gamma_width", "rank"
-    points = (np.array([setting[name] for setting in settings.values()]) for name in names)
+    points = (np.repeat([setting[name] for setting in settings.values()], DRAWS) for name in names)
     runs = cells_of_ranks(*points, dim=cells.dim.item(), seed=trial.seed)
-    apart = dict(zip(settings, np.sqrt(runs.largest_distance / cells.dim.item() ** 2 / 2), strict=True))
+    single = np.sqrt(runs.largest_distance / cells.dim.item() ** 2 / 2).reshape(-1, DRAWS)
+    apart = dict(zip(settings, single.mean(axis=1), strict=True))
     outside = apart.pop("outside")
     fifth = below(0.2, "'a good approximation': a fifth of the target, as on the plane")
-    yield corrected("largest distance of single cells over the region", apart, fifth)
+    yield corrected(f"mean distance of {DRAWS} networks, at settings over the region", apart, fifth)
+    yield fact("largest distance of a single network there", single[:-1].max())
     yield fact(r"the same outside of it: $\gamma_{\sigma^2} = -1$, $\gamma_w = 0.5$, $K = 8$", outside)
     yield fact(f"largest distance on the plane, {well}", share[small].max(skipna=False).item())
     yield fact("largest distance on the plane, other cells", share[~small].max(skipna=False).item())
