@@ -149,8 +149,8 @@ def equation_below_d(trial: Trial) -> Rows:
     outside = apart.pop("outside")
     fifth = below(0.2, "'a good approximation': a fifth of the target, as on the plane")
     yield corrected(f"mean distance of {DRAWS} networks, at settings over the region", apart, fifth)
-    yield fact("largest distance of a single network there", single[:-1].max())
     yield fact(r"the same outside of it: $\gamma_{\sigma^2} = -1$, $\gamma_w = 0.5$, $K = 8$", outside)
+    yield fact("largest distance of a single network over the region", single[:-1].max())
     yield fact(f"largest distance on the plane, {well}", share[small].max(skipna=False).item())
     yield fact("largest distance on the plane, other cells", share[~small].max(skipna=False).item())
 
