@@ -232,7 +232,10 @@ def check_mutation(paper: Paper, mutation: Mutation, trial: Trial = QUICK) -> No
 
     claim = _claim(paper, mutation.claim)
     right = sound(claim, trial)
-    assert right.verdict == claim.expected, right
+    assert right.verdict == claim.expected, (
+        f"before any mistake is made, {claim.name} is {right.verdict!s} at seed {trial.seed}, not {claim.expected!s}:"
+        f" {_missed(right)}; look at more seeds: `linnet verify {claim.name} --quick --seeds 20`"
+    )
     known = record.read(paper.record).claims.get(claim.name)
     if known is not None:
         again = f"`linnet verify {claim.name} --quick --record`"
@@ -243,6 +246,11 @@ def check_mutation(paper: Paper, mutation: Mutation, trial: Trial = QUICK) -> No
         turned = measure(claim, trial)
     assert not turned.error, turned.error
     assert turned.verdict != claim.expected, [(row.quantity, row.values, str(row.limit)) for row in turned.rows]
+
+
+def _missed(result: Result) -> list[tuple[str, tuple[float, ...], str]]:
+    """Return the rows that miss their limits: quantity, values and limit."""
+    return [(row.quantity, row.values, str(row.limit)) for row in result.rows if row.limit and not row.met]
 
 
 _SOUND: dict[tuple[str, Trial], Result] = {}  # what was measured without an error

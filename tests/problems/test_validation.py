@@ -85,7 +85,7 @@ def test_a_loss_without_samples_is_refused_and_the_problem_is_as_it_was():
         _ = ln.gradient_descent(problem, start, learning_rate=0.02, steps=2).validation_loss
     for arrays, message in (
         ((Xv[:, :5], Yv), "must have the problem's 6 inputs and 2 outputs: got 5 and 2"),
-        ((Xv, Yv[:3]), "the same number of held-out samples"),
+        ((Xv, Yv[:3]), "the same number of samples"),
     ):
         with pytest.raises(ValueError, match=message):
             problem.with_validation(*arrays)

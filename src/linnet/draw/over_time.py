@@ -191,7 +191,7 @@ def _pairs(run: Any, prediction: Any) -> list[tuple[Any, dict[str, Any]]]:
 
 def _checked(run: Any) -> Any:
     """Return a run or a prediction; refuse anything else."""
-    if not (hasattr(run, "loss") and hasattr(run, "times") and hasattr(run, "products")):
+    if not (hasattr(run, "loss") and hasattr(run, "times")):
         raise ValueError(f"`run` must be a trajectory or a prediction: got {type(run).__name__}.")
     return run
 

@@ -179,7 +179,8 @@ class Paper:
         for statement in self.statements:
             missing = [name for name in statement.checked if f"{self.name}-{name}" not in known]
             if missing:
-                wrong = f"{statement.where} of {self.name} is said to be checked by {missing[0]!r}, which is not there"
+                named = f"{statement.where} of {self.name} is said to be checked by {missing[0]!r}"
+                wrong = f"{named}, which is not there (`claims=` of the paper lists the modules that are read)"
                 problems.append(wrong)
                 statement = replace(statement, checked=(), mutation="", reason=f"an error: {wrong}")
             statements.append(statement)

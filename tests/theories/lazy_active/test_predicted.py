@@ -121,7 +121,7 @@ def test_a_run_without_a_truth_has_no_test_loss():
         (lambda: lazy_active.predicted_diagram(TASK, [1.0], [5], draws=1), "`draws` must be 0 or at least 2"),
         (lambda: lazy_active.predicted_diagram(TASK, [1.0], [5], limit=0.0), "`limit` must be positive"),
         (lambda: lazy_active.predicted_diagram(TASK, [1.0], [5], points=0), "`points` must be at least 1"),
-        (lambda: lazy_active.predicted_diagram(np.eye(3), [1.0], [5]), "`problem` must be a Problem or a TaskSpectrum"),
+        (lambda: lazy_active.predicted_diagram(np.eye(3), [1.0], [5]), "`problem` must be a linnet Problem"),
         (lambda: lazy_active.predicted_diagram(ln.Problem.from_target(np.eye(3)), [1.0], [5]), "must have a `truth`"),
         (
             lambda: lazy_active.task_spectrum(ln.problems.spiked_covariance(6, spike=3.0, alignment=0.5)),

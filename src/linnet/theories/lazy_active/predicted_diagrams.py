@@ -15,7 +15,7 @@ from linnet.theories.lazy_active._drawn_plane import fill
 from linnet.theories.lazy_active._drawn_rows import MOST_DRAWS, PLATEAU, DrawnRow, time_error
 from linnet.theories.lazy_active._other_dynamics import decaying_cells, spectral_cells
 from linnet.theories.lazy_active._wide_cells import drawn_cells, wide_best, wide_error
-from linnet.theories.lazy_active.task_spectra import TaskSpectrum, task_spectrum
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum, in_units, task_spectrum
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -192,7 +192,7 @@ def predicted_diagram(
     drawn = drawn_cells(*model)
     error[drawn], moment[drawn] = np.nan, np.nan
 
-    unit, scaled = spectrum.unit, spectrum.in_units(spectrum.unit)
+    unit, scaled = spectrum.unit, in_units(spectrum, spectrum.unit)
 
     def follow(row: int) -> tuple[np.ndarray, ...]:
         at = drawn[row]

@@ -14,7 +14,7 @@ from linnet.theories.lazy_active._drawn_cells import DrawnStarts
 from linnet.theories.lazy_active._wide_cells import drawn_cells, wide_errors
 from linnet.theories.lazy_active.predicted_diagrams import spectrum_of
 from linnet.theories.lazy_active.spectral_flows import clock_of, mode_values
-from linnet.theories.lazy_active.task_spectra import TaskSpectrum
+from linnet.theories.lazy_active.task_spectra import TaskSpectrum, in_units
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def predicted_run(
         values = mode_values(spectrum.values, float(g[0]), clock)
         parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
     else:
-        unit, scaled = spectrum.unit, spectrum.in_units(spectrum.unit)
+        unit, scaled = spectrum.unit, in_units(spectrum, spectrum.unit)
         starts = DrawnStarts(scaled, units, [[*key, *spectrum.draw_words, int(units), i] for i in range(draws)])
         runs, modes = starts.run(size / unit, clock * unit)
         parts = [getattr(runs, name).mean(axis=0) for name in ("train", "test", "power", "largest")]

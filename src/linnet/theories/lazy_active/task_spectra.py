@@ -84,16 +84,6 @@ class TaskSpectrum:
         largest = float(self.values[0]) if self.values.size else 0.0
         return float(np.exp2(np.round(np.log2(largest)))) if largest > 0 else 1.0
 
-    def in_units(self, unit: float) -> TaskSpectrum:
-        """The same spectrum with all matrices divided by a number."""
-        return replace(
-            self,
-            values=self.values / unit,
-            overlaps=self.overlaps / unit,
-            truth_power=self.truth_power / unit / unit,
-            mixed_overlaps=None if self.mixed_overlaps is None else self.mixed_overlaps / unit,
-        )
-
     def grouped(self, points: int) -> TaskSpectrum:
         """The same spectrum with its bulk in `points` groups of equal size: root mean squares and mean overlaps."""
         points = count("points", points)
@@ -115,6 +105,17 @@ class TaskSpectrum:
             self.num_outliers,
             None if self.mixed_overlaps is None else self.mixed_overlaps[..., : self.num_outliers],
         )
+
+
+def in_units(spectrum: TaskSpectrum, unit: float) -> TaskSpectrum:
+    """Return the same spectrum with all matrices divided by a number."""
+    return replace(
+        spectrum,
+        values=spectrum.values / unit,
+        overlaps=spectrum.overlaps / unit,
+        truth_power=spectrum.truth_power / unit / unit,
+        mixed_overlaps=None if spectrum.mixed_overlaps is None else spectrum.mixed_overlaps / unit,
+    )
 
 
 def task_spectrum(problem: Problem) -> TaskSpectrum:
