@@ -203,12 +203,10 @@ def markdown(claim: Claim, recorded: Recorded | None, *, heading: str, verdict: 
     result = recorded.result if recorded is not None else Result(claim.name, claim.expected)
     kept = _seeds_text(result)
     erratum = f" ([errata]({errata}))" if claim.expected != Verdict.HOLDS else ""
-    told = [f"- {verdict}{kept}{erratum}: `linnet verify {claim.name}`"]
+    full = "" if recorded is None or recorded.full is None else f"; at full settings {recorded.full.verdict}"
+    told = [f"- {verdict}{kept}{full}{erratum}: `linnet verify {claim.name}`"]
     told += [f"- **Right is:** {markdown_text(claim.correction)}"] if claim.correction else []
     told += [f"- **In short:** {markdown_text(sentence)}" for sentence in summaries(result.rows)]
-    if recorded is not None and recorded.full is not None:
-        full = recorded.full
-        told.append(f"- **At full settings** ({recorded.full_date}): {full.verdict}{_seeds_text(full)}")
     rest = [f"- **Assumes:** {markdown_text(claim.assumes)}", f"- **Tried:** {markdown_text(claim.tried)}"]
     rest += [f"- **Region:** {region_text(claim)}"] if claim.region else []
     return "\n".join(

@@ -38,7 +38,7 @@ PLANE = (
     "rank 5"
 )
 MOST = at_least(0.9, "the caption says it of the region: all but a tenth of its cells")
-DRAWS = 16  # networks of a setting below d: the distance of single ones of 18 units scatters by 40%
+DRAWS = 6  # networks of a setting below d: the distance of single ones of 18 units scatters by 40%
 DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the active region
 INSIDE = r"$1 - \gamma_{\sigma^2} - \gamma_w \ge 1$"
 REGION = {"gamma_width": Range(1.2, 2.8), "depth": Range(DEEP, 2), "rank": Range(1, 5, whole=True)}
