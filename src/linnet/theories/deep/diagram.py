@@ -113,9 +113,9 @@ def learning_time(value: float, coupling: float, depth: int) -> float:
 def _least_test_error(spectrum: TaskSpectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
     """Time of the smallest test error, twice the losses then, and the stable rank.
 
-    A mode from a small initialization is learned within a small part of the time before: the instants are those of an
-    even grid and those at which modes that stand apart pass levels of their own, and the smallest of them is looked at
-    closer.
+    A mode from a small initialization is learned within a small part of the time before it. So the error is evaluated
+    on an even grid of times, and where single modes outside the bulk pass given levels. Around the smallest value the
+    grid is then refined.
     """
     modes = family(depth).modes(spectrum.values[spectrum.values > 0], coupling)
     apart = max(spectrum.num_outliers, 1)

@@ -40,10 +40,10 @@ class Compared:
     """Both sides of every cell, (task, cell) each; `off` and `bars` by the name of a quantity.
 
     - `off`: predicted over trained minus one
-    - `bars`: relative, of both sides together: the bar that is told with the prediction, and the standard error of the
-      trained mean. No bar of the stable rank is told; that of the trained side stands alone
+    - `bars`: relative error of both sides together: the prediction's own uncertainty, and the standard error of the
+      trained mean; for the stable rank, whose prediction reports no uncertainty, only the latter
     - `covered`: whether the prediction says that the cell is one it is made for
-    - `told`: the relative bar that is told of the minimum test error
+    - `told`: the relative uncertainty that the prediction reports for the minimum test error
     - `number`: initializations of the trained mean
     - `ended`: whether all trained runs of the cell ended by themselves, before the most steps that are taken
     """

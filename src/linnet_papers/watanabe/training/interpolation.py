@@ -140,8 +140,11 @@ def _eigh_on_device(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pad_modes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
-    """Return a problem and its start, a small one padded with modes in which nothing is to be learned, of the least
-    eigenvalue: so few sizes are compiled, which takes longer than to run them. The caller cuts these modes off."""
+    """Return a problem and its initialization; pad a small problem with modes that have nothing to learn.
+
+    The added modes have the smallest eigenvalue, and the caller cuts them off. Sizes are rounded up by this because
+    compiling a size takes longer than running it.
+    """
     more = -values.size % MODE_STEP if values.size <= FEW_MODES else 0
     filled = FunctionState(
         jnp.asarray(np.pad(state.product, (0, more))),
